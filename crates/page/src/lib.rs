@@ -1,1 +1,5 @@
-//! (being built)
+//! What does this page say? Pure functions over the bytes that the web sends.
+//!
+//! This crate never does IO, never reads a clock, and never panics on any bytes.
+
+pub mod url;

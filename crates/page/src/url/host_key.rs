@@ -1,0 +1,162 @@
+//! The host key: scheme, host and port in one sortable text, the unit of politeness.
+//!
+//! `https://www.example.com` is `com,example,www,:https:443`: labels reversed and each followed by
+//! a comma, so that a site's hosts are adjacent; then scheme and effective port. Addresses are not
+//! reversed and have no comma: `127.0.0.1:http:8080`, `[::1]:http:80`. A `file` URL without a host
+//! is `,:file:0`. There is never a `/`, so a URL key can be cut at its first one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::canonical::check_host;
+use super::{Scheme, Site, Url};
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct HostKey(Box<str>);
+
+impl HostKey {
+    pub(super) fn of(url: &Url) -> HostKey {
+        let mut text = String::with_capacity(url.host().len() + 14);
+        push_host_key(&mut text, url);
+        HostKey(text.into_boxed_str())
+    }
+
+    /// Takes a text as [`HostKey::as_str`] gave it.
+    pub fn from_text(text: &str) -> Option<HostKey> {
+        let (host, scheme, port) = split(text)?;
+        let host = unreversed(host);
+        check_host(&host, scheme).ok()?;
+        let mut again = String::with_capacity(text.len());
+        push_parts(&mut again, &host, scheme, port);
+        (again == text).then(|| HostKey(again.into_boxed_str()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn scheme(&self) -> Scheme {
+        self.parts().1
+    }
+
+    /// The host as in [`Url::host`].
+    pub fn host(&self) -> String {
+        unreversed(self.parts().0)
+    }
+
+    /// The effective port; `None` for `file`.
+    pub fn port(&self) -> Option<u16> {
+        let port = self.parts().2;
+        (port != 0).then_some(port)
+    }
+
+    pub fn ip(&self) -> Option<IpAddr> {
+        ip_of(self.parts().0)
+    }
+
+    /// `https://www.example.com`, with the port if it is not the default one.
+    pub fn origin(&self) -> String {
+        let (host, scheme, port) = self.parts();
+        let mut origin = String::with_capacity(self.0.len() + 8);
+        origin.push_str(scheme.prefix());
+        origin.push_str(&unreversed(host));
+        if port != scheme.default_port() {
+            origin.push(':');
+            origin.push_str(&port.to_string());
+        }
+        origin
+    }
+
+    /// Where this host's robots.txt is; only http and https have one.
+    pub fn robots_url(&self) -> Option<Url> {
+        match self.scheme() {
+            Scheme::Http | Scheme::Https => {
+                Url::from_canonical((self.origin() + "/robots.txt").into_boxed_str())
+            }
+            Scheme::Ftp | Scheme::File => None,
+        }
+    }
+
+    pub fn site(&self) -> Site {
+        Site::of_host(&self.host())
+    }
+
+    fn parts(&self) -> (&str, Scheme, u16) {
+        split(&self.0).expect("a host key is built from its three parts")
+    }
+}
+
+impl std::fmt::Display for HostKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Debug for HostKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostKey({})", self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for HostKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HostKey, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        HostKey::from_text(&text).ok_or_else(|| serde::de::Error::custom("not a host key"))
+    }
+}
+
+/// Appends the host key of `url`.
+pub(super) fn push_host_key(text: &mut String, url: &Url) {
+    push_parts(text, url.host(), url.scheme(), url.port);
+}
+
+fn push_parts(text: &mut String, host: &str, scheme: Scheme, port: u16) {
+    if ip_of(host).is_some() {
+        text.push_str(host);
+    } else {
+        for label in host.rsplit('.') {
+            text.push_str(label);
+            text.push(',');
+        }
+    }
+    text.push(':');
+    text.push_str(scheme.as_str());
+    text.push(':');
+    text.push_str(&port.to_string());
+}
+
+/// The host part (still reversed), scheme and port of a host key.
+fn split(text: &str) -> Option<(&str, Scheme, u16)> {
+    let (rest, port) = text.rsplit_once(':')?;
+    let (host, scheme) = rest.rsplit_once(':')?;
+    Some((host, Scheme::from_name(scheme)?, port.parse().ok()?))
+}
+
+/// `com,example,www,` to `www.example.com`; an address as it is.
+fn unreversed(host: &str) -> String {
+    let Some(labels) = host.strip_suffix(',') else {
+        return host.to_owned();
+    };
+    let mut name = String::with_capacity(host.len());
+    for label in labels.rsplit(',') {
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.push_str(label);
+    }
+    name
+}
+
+/// The address that a canonical host is, if it is one.
+pub(super) fn ip_of(host: &str) -> Option<IpAddr> {
+    if let Some(inside) = host.strip_prefix('[') {
+        return inside.strip_suffix(']')?.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    }
+    // A canonical IPv4 address ends in a digit; hardly a name does.
+    if !host.as_bytes().last()?.is_ascii_digit() {
+        return None;
+    }
+    host.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
+}

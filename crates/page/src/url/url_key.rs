@@ -1,0 +1,55 @@
+//! The URL key: lossless, and in byte order a host's URLs are adjacent.
+//!
+//! It is the host key followed by path and query. The host key holds no `/` and the path begins
+//! with one, so the key is cut again at its first `/`, and all keys of a host share a prefix that
+//! no other host's key has.
+
+use super::host_key::push_host_key;
+use super::{HostKey, Url};
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UrlKey(Box<[u8]>);
+
+impl UrlKey {
+    pub(super) fn of(url: &Url) -> UrlKey {
+        let mut text = String::with_capacity(url.as_str().len() + 14);
+        push_host_key(&mut text, url);
+        text.push_str(url.path_and_query());
+        UrlKey(text.into_boxed_str().into_boxed_bytes())
+    }
+
+    /// Takes bytes as [`UrlKey::as_bytes`] gave them; `None` for any others.
+    pub fn from_bytes(bytes: &[u8]) -> Option<UrlKey> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        url_of(text)?;
+        Some(UrlKey(bytes.into()))
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub fn url(&self) -> Url {
+        let text = std::str::from_utf8(&self.0).expect("a URL key is ASCII");
+        url_of(text).expect("a URL key is built from a URL")
+    }
+
+    pub fn host_key(&self) -> HostKey {
+        let text = std::str::from_utf8(&self.0).expect("a URL key is ASCII");
+        let slash = text.find('/').expect("a URL key has a path");
+        HostKey::from_text(&text[..slash]).expect("a URL key begins with a host key")
+    }
+}
+
+impl std::fmt::Debug for UrlKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UrlKey({})", self.0.escape_ascii())
+    }
+}
+
+fn url_of(text: &str) -> Option<Url> {
+    let slash = text.find('/')?;
+    let mut whole = HostKey::from_text(&text[..slash])?.origin();
+    whole.push_str(&text[slash..]);
+    Url::from_canonical(whole.into_boxed_str())
+}
