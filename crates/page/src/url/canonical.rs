@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::join::{join_plain, parse_plain};
 use super::{Scheme, Url, UrlError};
 
 /// Longest canonical URL: the sitemap protocol's limit, and more than servers agree to serve.
@@ -22,16 +23,43 @@ pub const HOST_BYTES_MAX: usize = 253;
 pub const LABEL_BYTES_MAX: usize = 63;
 
 pub(super) fn parse(text: &str) -> Result<Url, UrlError> {
+    match parse_plain(text) {
+        Some(url) => Ok(url),
+        None => parse_any(text),
+    }
+}
+
+pub(super) fn join(base: &Url, reference: &str) -> Result<Url, UrlError> {
+    match join_plain(base, reference) {
+        Some(url) => Ok(url),
+        None => join_any(base, reference),
+    }
+}
+
+/// The whole way, for any text.
+pub(super) fn parse_any(text: &str) -> Result<Url, UrlError> {
     check_reference_length(text)?;
     let parsed = url::Url::parse(text).map_err(syntax)?;
     reduce(&parsed)
 }
 
-pub(super) fn join(base: &Url, reference: &str) -> Result<Url, UrlError> {
+/// The whole way, for any reference.
+pub(super) fn join_any(base: &Url, reference: &str) -> Result<Url, UrlError> {
     check_reference_length(reference)?;
-    let base = url::Url::parse(base.as_str()).map_err(syntax)?;
-    let parsed = base.join(reference).map_err(syntax)?;
-    reduce(&parsed)
+    let parsed = url::Url::parse(base.as_str()).map_err(syntax)?;
+    let parsed = match extra_slashes(reference).filter(|_| base.scheme != Scheme::File) {
+        Some(rest) => parsed.join(&format!("//{rest}")),
+        None => parsed.join(reference),
+    };
+    reduce(&parsed.map_err(syntax)?)
+}
+
+/// What follows three or more slashes at the start. The standard skips them all before a host;
+/// the `url` crate, against a base, skips two and finds the host empty.
+fn extra_slashes(reference: &str) -> Option<&str> {
+    let reference = reference.trim_start_matches(|c: char| c <= ' ');
+    let rest = reference.trim_start_matches(['/', '\\']);
+    (reference.len() - rest.len() > 2).then_some(rest)
 }
 
 /// Finds the parts of a canonical text again, checking all that the offsets rely on.
@@ -207,6 +235,6 @@ pub(super) fn escaped_byte(digits: &[u8]) -> Option<u8> {
 }
 
 /// RFC 3986, section 2.3: an escape of one of these means the same as the character.
-fn is_unreserved(byte: u8) -> bool {
+pub(super) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

@@ -16,6 +16,7 @@
 mod canonical;
 mod error;
 mod host_key;
+mod join;
 mod scheme;
 mod site;
 mod surt;

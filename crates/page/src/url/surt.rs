@@ -142,7 +142,7 @@ static QUERY_SESSIONS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
         "cfid=[^&]+&cftoken=[^&]+",
     ]
     .map(|session| {
-        Regex::new(&format!("(?i-u)^(.*){session}(?:&(.*))?$")).expect("a constant pattern")
+        Regex::new(&format!("(?i)^(.*){session}(?:&(.*))?$")).expect("a constant pattern")
     })
 });
 
