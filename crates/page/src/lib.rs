@@ -2,4 +2,6 @@
 //!
 //! This crate never does IO, never reads a clock, and never panics on any bytes.
 
+pub mod charset;
+pub mod html;
 pub mod url;

@@ -1,0 +1,28 @@
+//! HTML, read in one pass without a tree.
+//!
+//! Three layers, each usable alone:
+//!
+//! 1. `lexer`: the tokenizer states of the HTML standard as searches over the bytes, linear on any input;
+//! 2. [`Tokenizer`]: the lexer, and what a tree builder would tell it (raw text after `<script>`, other rules within
+//!    `svg`, inert templates); its [`Token`]s borrow from the page and decode on demand;
+//! 3. [`read`]: what a crawler asks of a page: links, base, title, robots, and a fingerprint of the visible text.
+//!
+//! What is given up against a tree: nothing is moved, closed or ignored for standing in the wrong place. A `frame`
+//! outside a frameset, or an `a` that a tree builder would drop inside a `select`, still counts.
+
+mod content;
+mod lexer;
+mod links;
+mod reference;
+mod tag;
+mod text;
+mod token;
+
+#[cfg(test)]
+mod suite;
+
+pub use content::Tokenizer;
+pub use links::{Link, LinkKind};
+pub use tag::Tag;
+pub use text::Fingerprint;
+pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};

@@ -1,0 +1,272 @@
+//! Reading a page: one pass over its tokens for everything a crawler asks.
+
+use std::borrow::Cow;
+
+use super::links::{Link, LinkKind, RawLinks, refresh_target};
+use super::text::{Fingerprint, VisibleText};
+use super::token::{StartTag, Text, Token};
+use super::{Tag, Tokenizer};
+use crate::charset;
+use crate::robots::Directives;
+use crate::url::Url;
+
+/// Links kept of one page. Real pages have hundreds; an index of everything may have 200,000.
+pub const LINKS_MAX: usize = 200_000;
+/// Bytes kept of a title: more is no title.
+pub const TITLE_BYTES_MAX: usize = 1024;
+/// Feeds kept of one page.
+pub const FEEDS_MAX: usize = 16;
+/// Bytes of a language tag; a longer one is nonsense.
+const LANGUAGE_BYTES_MAX: usize = 64;
+
+/// What a page may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Links kept, before repeats are merged; those beyond are counted.
+    pub links_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { links_max: LINKS_MAX }
+    }
+}
+
+/// What a page says.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Each URL once, in order of first appearance. Links to a mere fragment, to the page itself by an empty
+    /// reference, or to what is no URL are left out.
+    pub links: Vec<Link>,
+    /// Links beyond the limit, not kept.
+    pub links_beyond: u64,
+    /// What references were resolved against, if the page says so itself.
+    pub base: Option<Url>,
+    /// The first `title`, white space folded.
+    pub title: Option<String>,
+    /// The first `link rel=canonical` that is a URL.
+    pub canonical: Option<Url>,
+    /// `meta name=robots`, all of them together.
+    pub robots: Directives,
+    /// The language the page declares.
+    pub language: Option<String>,
+    /// The feeds the page declares.
+    pub feeds: Vec<Url>,
+    /// Of the visible text.
+    pub text: Fingerprint,
+    /// The encoding the page was read in.
+    pub charset: &'static str,
+}
+
+/// Reads a page that came from `url`, with the charset its Content-Type declared, if any.
+pub fn read(body: &[u8], declared_charset: Option<&str>, url: &Url, limits: &Limits) -> Page {
+    read_either(body, declared_charset, url, limits, false).0
+}
+
+/// As [`read`], with the visible text: white space folded, a line feed between blocks.
+pub fn read_with_text(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+) -> (Page, String) {
+    read_either(body, declared_charset, url, limits, true)
+}
+
+fn read_either(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+    keeps_text: bool,
+) -> (Page, String) {
+    let decoded = charset::decode(body, declared_charset, Some(url.host()));
+    let mut reader = Reader::new(limits, keeps_text);
+    let mut tokens = Tokenizer::new(&decoded.text);
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Text(text) if !tokens.is_inert() => reader.text(&text),
+            Token::Start(start) if !tokens.is_inert() => reader.start(&start),
+            Token::End(end) if !end.tag.is_inline() => reader.visible.block(),
+            _ => (),
+        }
+    }
+    reader.finish(url, decoded.encoding)
+}
+
+/// What has been read so far, borrowed from the page where it can be.
+struct Reader<'a> {
+    links: RawLinks<'a>,
+    visible: VisibleText,
+    base: Option<Cow<'a, str>>,
+    title: Option<String>,
+    canonicals: Vec<Cow<'a, str>>,
+    feeds: Vec<Cow<'a, str>>,
+    robots: Directives,
+    language: Option<Cow<'a, str>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(limits: &Limits, keeps_text: bool) -> Reader<'a> {
+        Reader {
+            links: RawLinks::new(limits.links_max),
+            visible: VisibleText::new(keeps_text),
+            base: None,
+            title: None,
+            canonicals: Vec::new(),
+            feeds: Vec::new(),
+            robots: Directives::default(),
+            language: None,
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, text: &Text<'a>) {
+        match text.owner {
+            Tag::Other | Tag::Textarea | Tag::Xmp | Tag::Plaintext => {
+                self.visible.push(&text.decoded());
+            }
+            Tag::Title if self.title.is_none() => self.title = folded_title(&text.decoded()),
+            _ => (),
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, start: &StartTag<'a>) {
+        if !start.tag.is_inline() {
+            self.visible.block();
+        }
+        if start.foreign && start.tag != Tag::A {
+            return;
+        }
+        match start.tag {
+            Tag::A => self.hyperlink(start, LinkKind::Anchor),
+            Tag::Area => self.hyperlink(start, LinkKind::Area),
+            Tag::Frame | Tag::Iframe => {
+                if let Some(source) = start.attribute("src") {
+                    self.links.push(source, LinkKind::Frame, false);
+                }
+            }
+            Tag::Link => self.link(start),
+            Tag::Meta => self.meta(start),
+            Tag::Base if self.base.is_none() => self.base = start.attribute("href"),
+            Tag::Html if self.language.is_none() => self.language = start.attribute("lang"),
+            _ => (),
+        }
+    }
+
+    fn hyperlink(&mut self, start: &StartTag<'a>, kind: LinkKind) {
+        let mut href = None;
+        let mut rel = None;
+        for attribute in start.attributes() {
+            if href.is_none()
+                && (attribute.is("href") || (start.foreign && attribute.is("xlink:href")))
+            {
+                href = Some(attribute);
+            } else if rel.is_none() && attribute.is("rel") {
+                rel = Some(attribute);
+            }
+        }
+        let Some(href) = href else { return };
+        let nofollow = rel.is_some_and(|rel| has_word(&rel.value(), "nofollow"));
+        self.links.push(href.value(), kind, nofollow);
+    }
+
+    fn link(&mut self, start: &StartTag<'a>) {
+        let Some(rel) = start.attribute("rel") else { return };
+        let is = |word| has_word(&rel, word);
+        let kind = if is("canonical") {
+            LinkKind::Canonical
+        } else if is("next") {
+            LinkKind::Next
+        } else if is("prev") || is("previous") {
+            LinkKind::Previous
+        } else if is("alternate") && !is("stylesheet") {
+            let declared = start.attribute("type");
+            let is_feed = declared.is_some_and(|declared| is_feed_type(&declared));
+            if is_feed { LinkKind::Feed } else { LinkKind::Alternate }
+        } else {
+            return;
+        };
+        let Some(href) = start.attribute("href") else { return };
+        match kind {
+            LinkKind::Canonical if self.canonicals.is_empty() => self.canonicals.push(href.clone()),
+            LinkKind::Feed if self.feeds.len() < FEEDS_MAX => self.feeds.push(href.clone()),
+            _ => (),
+        }
+        self.links.push(href, kind, is("nofollow"));
+    }
+
+    fn meta(&mut self, start: &StartTag<'a>) {
+        let Some(content) = start.attribute("content") else { return };
+        if start.attribute("name").is_some_and(|name| name.trim().eq_ignore_ascii_case("robots")) {
+            self.robots.merge(Directives::parse_meta(&content));
+        }
+        let Some(header) = start.attribute("http-equiv") else { return };
+        if header.eq_ignore_ascii_case("refresh") {
+            if let Some(target) = refresh_target(&content) {
+                self.links.push(Cow::Owned(target.to_owned()), LinkKind::Refresh, false);
+            }
+        } else if header.eq_ignore_ascii_case("content-language") && self.language.is_none() {
+            self.language = Some(content);
+        }
+    }
+
+    fn finish(self, url: &Url, charset: &'static str) -> (Page, String) {
+        let base = self.base.and_then(|base| url.join(&base).ok());
+        let resolver = base.as_ref().unwrap_or(url);
+        let (links, links_beyond) = self.links.resolve(resolver);
+        let mut feeds: Vec<Url> =
+            self.feeds.iter().filter_map(|feed| resolver.join(feed).ok()).collect();
+        feeds.dedup();
+        let (text, kept) = self.visible.finish();
+        let page = Page {
+            links,
+            links_beyond,
+            title: self.title,
+            canonical: self.canonicals.iter().find_map(|href| resolver.join(href).ok()),
+            robots: self.robots,
+            language: self.language.and_then(|language| language_tag(&language)),
+            feeds,
+            text,
+            charset,
+            base,
+        };
+        (page, kept)
+    }
+}
+
+/// Whether a list separated by white space holds `word`.
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|item| item.eq_ignore_ascii_case(word))
+}
+
+fn is_feed_type(declared: &str) -> bool {
+    let media = declared.split(';').next().unwrap_or_default().trim();
+    ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"]
+        .iter()
+        .any(|feed| media.eq_ignore_ascii_case(feed))
+}
+
+fn folded_title(title: &str) -> Option<String> {
+    let mut folded = String::new();
+    for word in title.split_ascii_whitespace() {
+        if folded.len() + 1 + word.len() > TITLE_BYTES_MAX {
+            break;
+        }
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    (!folded.is_empty()).then_some(folded)
+}
+
+/// The first of a list of language tags, if it looks like one.
+fn language_tag(declared: &str) -> Option<String> {
+    let tag = declared.split(',').next().unwrap_or_default().trim();
+    let is_sane = !tag.is_empty()
+        && tag.len() <= LANGUAGE_BYTES_MAX
+        && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    is_sane.then(|| tag.to_owned())
+}
