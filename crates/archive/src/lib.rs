@@ -1,1 +1,39 @@
-//! (being built)
+//! What did we keep? WARC files, the ground truth of a crawl, and the CDXJ index over them.
+//!
+//! A worker *packs* a fetched page into whole gzip members ([`Packer`]: pure, all the CPU work);
+//! the loop thread *appends* those bytes ([`Writer`]: sequential, cheap). Everything but the WARC
+//! files can be deleted and is rebuilt from them ([`rebuild`]). In a crawl's directory:
+//!
+//! - `warc/*.warc.gz`: WARC 1.1, one gzip member a record; a torn record may only end a file;
+//! - `index/*.part`: index lines of one WARC file, unsorted, as captures were appended;
+//! - `index.cdxj`: all lines, byte-sorted, whole at the end of a run.
+//!
+//! This room never decides what to keep, reads no clock (times are arguments, in microseconds
+//! since the Unix epoch), and is never read by the engine.
+
+mod cdxj;
+mod date;
+mod digest;
+mod error;
+mod http;
+mod index;
+mod pack;
+mod read;
+mod repair;
+mod sort;
+mod tail;
+mod warcinfo;
+mod writer;
+
+pub use cdxj::{Entry, lookup};
+pub use digest::PayloadDigest;
+pub use error::{Error, ErrorKind};
+pub use http::head_len;
+pub use index::{rebuild, write_index};
+pub use pack::{
+    BLOCK_BYTES_MAX, Capture, Content, LEVEL_DEFAULT, Original, Packed, PackedRecord, Packer,
+    Profile, RecordKind, Truncation,
+};
+pub use read::{Reader, Record};
+pub use warcinfo::Warcinfo;
+pub use writer::{Limits, Location, Position, Writer};

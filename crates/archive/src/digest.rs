@@ -1,0 +1,39 @@
+//! SHA-1 as WARC and CDXJ write it, `sha1:` and base32. It names payloads for other archive
+//! tools; nothing in the crawl relies on it being hard to collide.
+
+use std::fmt;
+
+use data_encoding::BASE32;
+use sha1::{Digest, Sha1};
+
+use crate::http::each_chunk;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PayloadDigest(pub [u8; 20]);
+
+impl PayloadDigest {
+    pub fn of(bytes: &[u8]) -> PayloadDigest {
+        PayloadDigest(Sha1::digest(bytes).into())
+    }
+
+    /// Of a chunked body's data, framing left out; `None` if the framing is not whole.
+    pub fn of_chunked(body: &[u8]) -> Option<PayloadDigest> {
+        let mut hasher = Sha1::new();
+        let whole = each_chunk(body, |chunk| hasher.update(chunk));
+        whole.then(|| PayloadDigest(hasher.finalize().into()))
+    }
+
+    /// Reads what [`fmt::Display`] wrote.
+    pub fn parse(text: &str) -> Option<PayloadDigest> {
+        let bytes = BASE32.decode(text.strip_prefix("sha1:")?.as_bytes()).ok()?;
+        Some(PayloadDigest(bytes.try_into().ok()?))
+    }
+}
+
+impl fmt::Display for PayloadDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; 32];
+        BASE32.encode_mut(&self.0, &mut text);
+        write!(f, "sha1:{}", std::str::from_utf8(&text).expect("base32 is ASCII"))
+    }
+}

@@ -1,0 +1,176 @@
+//! The index of a crawl: where its files are, how an index line comes out of a record, and how
+//! `index.cdxj` is made of the parts at the end of a run.
+//!
+//! While a crawl runs, each WARC file has a *part*, its lines in order of appending. At the end
+//! all parts are sorted and merged with the index there is, and the new index takes its place at
+//! once. Then parts go, but for the last file's, from which the next run resumes; its lines come
+//! again, and merging drops repeated lines.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rhumb_page::url::Url;
+
+use crate::cdxj;
+use crate::date::timestamp_of;
+use crate::digest::PayloadDigest;
+use crate::error::Error;
+use crate::http::{header, media_type, status};
+use crate::read::{Record, whole_records};
+use crate::sort::sort_lines;
+
+/// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
+/// `memory_bytes`; the rest happens on disk.
+pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
+    let layout = Layout::of(dir);
+    layout.create()?;
+    let names = layout.warc_names()?;
+    let index_exists = layout.index().exists();
+    for name in &names {
+        let part = layout.part(name);
+        if !index_exists && !part.exists() {
+            make_part(&layout.warc(name), &part)?;
+        }
+    }
+    let parts: Vec<PathBuf> =
+        names.iter().map(|name| layout.part(name)).filter(|part| part.exists()).collect();
+    let old = index_exists.then(|| layout.index());
+    let new = layout.index_dir.join("index.cdxj.new");
+    sort_lines(old.as_deref(), &parts, &new, &layout.index_dir, memory_bytes)?;
+    let io = |error| Error::io(&layout.index(), "write", error);
+    fs::rename(&new, layout.index()).map_err(io)?;
+    sync_dir(dir)?;
+    let kept = layout.last_of_ours()?.map(|(_, name)| layout.part(&name));
+    for part in parts.iter().filter(|part| Some(*part) != kept.as_ref()) {
+        fs::remove_file(part).map_err(|error| Error::io(part, "remove", error))?;
+    }
+    Ok(())
+}
+
+/// Makes `index.cdxj` from the WARC files alone, whatever index there is.
+pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
+    let layout = Layout::of(dir);
+    layout.create()?;
+    for name in layout.warc_names()? {
+        make_part(&layout.warc(&name), &layout.part(&name))?;
+    }
+    match fs::remove_file(layout.index()) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io(&layout.index(), "remove", error))
+        }
+        _ => write_index(dir, memory_bytes),
+    }
+}
+
+/// Writes a part from its WARC file; returns where the whole records of that end.
+pub(crate) fn make_part(warc: &Path, part: &Path) -> Result<u64, Error> {
+    let io = |error| Error::io(part, "write", error);
+    let unfinished = part.with_extension("part.new");
+    let mut lines = BufWriter::new(File::create(&unfinished).map_err(io)?);
+    let walked = whole_records(warc, 0, |record| match line_of(record, warc) {
+        Some(line) => lines.write_all(line.as_bytes()).map_err(io),
+        None => Ok(()),
+    })?;
+    let end = walked.end_unless_damaged_within(warc)?;
+    lines.into_inner().map_err(|error| io(error.into_error()))?.sync_data().map_err(io)?;
+    fs::rename(&unfinished, part).map_err(io)?;
+    Ok(end)
+}
+
+/// The index line of a record; `None` for records that are not indexed.
+pub(crate) fn line_of(record: &Record, warc: &Path) -> Option<String> {
+    let head = record.http_head();
+    let mime = match record.kind() {
+        "response" => header(head, "Content-Type").map(media_type),
+        "revisit" => Some(cdxj::REVISIT_MIME.as_bytes()),
+        "resource" => record.field("Content-Type").map(|mime| media_type(mime.as_bytes())),
+        _ => return None,
+    };
+    let url = record.target()?;
+    let digest = match record.field("WARC-Payload-Digest") {
+        Some(digest) => digest.to_string(),
+        None => PayloadDigest::of(record.payload()).to_string(),
+    };
+    let opening = cdxj::opening(&cdxj::Facts {
+        // As cdxj-indexer does, a URL without a key is its own.
+        surt: Url::parse(url).map_or(url.to_string(), |url| url.surt().to_string()).as_str(),
+        timestamp: &timestamp_of(record.field("WARC-Date")?)?,
+        url,
+        mime,
+        status: (!head.is_empty()).then(|| status(head)),
+        digest: &digest,
+    });
+    let name = warc.file_name()?.to_str()?;
+    Some(cdxj::closed(&opening, record.length, record.offset, name))
+}
+
+/// Where the files of a crawl are.
+pub(crate) struct Layout {
+    dir: PathBuf,
+    pub warc_dir: PathBuf,
+    pub index_dir: PathBuf,
+}
+
+const WARC_END: &str = ".warc.gz";
+const NAME_START: &str = "rhumb-";
+
+impl Layout {
+    pub fn of(dir: &Path) -> Layout {
+        Layout { dir: dir.into(), warc_dir: dir.join("warc"), index_dir: dir.join("index") }
+    }
+
+    pub fn create(&self) -> Result<(), Error> {
+        for dir in [&self.warc_dir, &self.index_dir] {
+            fs::create_dir_all(dir).map_err(|error| Error::io(dir, "create", error))?;
+        }
+        sync_dir(&self.dir)
+    }
+
+    pub fn index(&self) -> PathBuf {
+        self.dir.join("index.cdxj")
+    }
+
+    pub fn warc(&self, name: &str) -> PathBuf {
+        self.warc_dir.join(name)
+    }
+
+    pub fn part(&self, name: &str) -> PathBuf {
+        self.index_dir.join(format!("{}.part", name.trim_end_matches(WARC_END)))
+    }
+
+    /// Files of ours are named by time, serial number and who wrote them.
+    pub fn name(&self, timestamp: &str, serial: u32, id: &str) -> String {
+        format!("{NAME_START}{timestamp}-{serial:05}-{id}{WARC_END}")
+    }
+
+    /// All WARC files, also those someone else put there, in order of name.
+    pub fn warc_names(&self) -> Result<Vec<String>, Error> {
+        let io = |error| Error::io(&self.warc_dir, "list", error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.warc_dir).map_err(io)? {
+            let name = entry.map_err(io)?.file_name().into_string();
+            names.extend(name.ok().filter(|name| name.ends_with(WARC_END)));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The file of the highest serial number.
+    pub fn last_of_ours(&self) -> Result<Option<(u32, String)>, Error> {
+        let names = self.warc_names()?;
+        Ok(names.into_iter().filter_map(|name| Some((serial_of(&name)?, name))).max())
+    }
+}
+
+fn serial_of(name: &str) -> Option<u32> {
+    let mut parts = name.strip_prefix(NAME_START)?.splitn(3, '-');
+    let (time, serial, _id) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(time) && digits(serial)).then(|| serial.parse().ok())?
+}
+
+/// Makes new names in a directory outlast a power cut.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|error| Error::io(dir, "sync", error))
+}

@@ -1,0 +1,440 @@
+//! Packing: from a capture to the gzip members of its WARC records, one member a record. Pure and
+//! all of the CPU work, so that fetch workers do it in parallel and appending is only writing.
+//!
+//! A capture becomes a `response` (or `revisit`, or for schemes without HTTP a `resource`) record,
+//! then its `request`, then `metadata` if there is something to note. Bytes are kept as received:
+//! transfer- and content-codings stay on.
+//!
+//! *Payload digests of chunked bodies.* The standard takes the payload without its
+//! transfer-coding; warcio, cdxj-indexer, pywb and most writers take the bytes as they stand after
+//! the head, and `warcio check` refuses anything else. A digest is of use only where tools agree
+//! on it (pywb finds a revisit's original by it), so `WARC-Payload-Digest` is over the bytes as
+//! they stand, and for a chunked body the standard's value is noted in the metadata record as
+//! `entityDigest`. Our own duplicate detection relies on neither.
+//!
+//! A record's identifier is a function of its kind, URL and time: packing twice gives the same
+//! bytes, and a revisit can name its original's identifier without having read it.
+
+use std::fmt::{self, Write as _};
+use std::net::IpAddr;
+
+use libdeflater::{CompressionLvl, Compressor};
+use rhumb_page::url::Url;
+
+use crate::cdxj;
+use crate::date::{timestamp, warc_date};
+use crate::digest::PayloadDigest;
+use crate::http::{head_len, header, is_chunked, media_type, status};
+
+/// Longest block kept of a record; what is beyond is cut, and said so. Far above what fetching
+/// allows, it keeps lengths in 32 bits and readers within a known memory.
+pub const BLOCK_BYTES_MAX: usize = 1 << 30;
+
+/// Compression level: on 20 kB pages the next levels cost more than their bytes save.
+pub const LEVEL_DEFAULT: i32 = 6;
+
+/// Longest value of a noted field.
+const NOTE_BYTES_MAX: usize = 4096;
+
+/// What was fetched, borrowed from the worker that holds it.
+pub struct Capture<'a> {
+    pub url: &'a Url,
+    /// When the request was sent, in µs since the Unix epoch.
+    pub fetched_us: u64,
+    /// The address connected to.
+    pub address: Option<IpAddr>,
+    pub content: Content<'a>,
+    /// Why the response is not whole, if so.
+    pub truncated: Option<Truncation>,
+    /// Fields of the metadata record, in order: `fetchTimeMs`, `via`, `hopsFromSeed`, `charset`, …
+    pub notes: &'a [(&'static str, &'a str)],
+}
+
+#[derive(Clone, Copy)]
+pub enum Content<'a> {
+    /// Raw bytes as sent and as received: status line, headers, body with its codings.
+    Http { request: &'a [u8], response: &'a [u8] },
+    /// What a scheme without messages gave (`file:`), with its media type.
+    Resource { mime: &'a str, bytes: &'a [u8] },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Truncation {
+    Length,
+    Time,
+    Disconnect,
+    Unspecified,
+}
+
+/// The capture whose payload a revisit does not repeat.
+pub struct Original<'a> {
+    pub url: &'a Url,
+    pub fetched_us: u64,
+    /// As packing the original gave it: [`Packed::payload_digest`].
+    pub payload_digest: PayloadDigest,
+}
+
+/// How we know that a payload is the original's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// It was received and is the same.
+    IdenticalPayload,
+    /// The server answered 304.
+    NotModified,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecordKind {
+    Warcinfo,
+    Request,
+    Response,
+    Resource,
+    Revisit,
+    Metadata,
+}
+
+/// Where a record's member lies within [`Packed::bytes`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PackedRecord {
+    pub kind: RecordKind,
+    pub offset: u32,
+    pub length: u32,
+}
+
+/// Whole gzip members, ready to be appended, and the index line to be.
+pub struct Packed {
+    pub bytes: Vec<u8>,
+    /// In the order they lie; the first is the one indexed.
+    pub records: Vec<PackedRecord>,
+    pub fetched_us: u64,
+    /// What an [`Original`] of this capture is to carry.
+    pub payload_digest: PayloadDigest,
+    /// The CDXJ line up to where length, offset and file name come.
+    pub(crate) line_opening: String,
+}
+
+/// A compressor and its buffers, kept from capture to capture; one a worker.
+pub struct Packer {
+    compressor: Compressor,
+    plain: Vec<u8>,
+    member: Vec<u8>,
+}
+
+impl Default for Packer {
+    fn default() -> Packer {
+        Packer::new(LEVEL_DEFAULT)
+    }
+}
+
+impl Packer {
+    /// A level libdeflate does not have (it has 0 to 12) becomes the default one.
+    pub fn new(level: i32) -> Packer {
+        let level = CompressionLvl::new(level).unwrap_or_default();
+        Packer { compressor: Compressor::new(level), plain: Vec::new(), member: Vec::new() }
+    }
+
+    /// Packs a capture with all its bytes.
+    pub fn capture(&mut self, capture: &Capture<'_>) -> Packed {
+        let parts = Parts::of(capture);
+        let kind = parts.kind;
+        let payload_digest = PayloadDigest::of(parts.payload());
+        let mut headers = Headers::new(kind, capture.url, capture.fetched_us);
+        headers.address(capture.address);
+        headers.add("WARC-Payload-Digest", payload_digest);
+        if let Some(truncation) = parts.truncated {
+            headers.add("WARC-Truncated", truncation);
+        }
+        let mut packed = Packed::new(capture, parts.line_opening(capture, payload_digest));
+        packed.payload_digest = payload_digest;
+        self.record(&mut packed, kind, headers, &parts.content_type, parts.block);
+        let entity = parts.chunked_payload().and_then(PayloadDigest::of_chunked);
+        self.companions(&mut packed, capture, kind, entity);
+        packed
+    }
+
+    /// Packs a capture whose payload is kept already: its head alone, and where the payload is.
+    pub fn revisit(
+        &mut self,
+        capture: &Capture<'_>,
+        original: &Original<'_>,
+        profile: Profile,
+    ) -> Packed {
+        let parts = Parts::of(capture);
+        let mut headers = Headers::new(RecordKind::Revisit, capture.url, capture.fetched_us);
+        headers.address(capture.address);
+        headers.add("WARC-Profile", profile);
+        headers.add("WARC-Refers-To", record_id(parts.kind, original.url, original.fetched_us));
+        headers.add("WARC-Refers-To-Target-URI", original.url.as_str());
+        headers.add("WARC-Refers-To-Date", warc_date(original.fetched_us));
+        headers.add("WARC-Payload-Digest", original.payload_digest);
+        let line_opening = cdxj::opening(&cdxj::Facts {
+            surt: capture.url.surt().as_str(),
+            timestamp: &timestamp(capture.fetched_us),
+            url: capture.url.as_str(),
+            mime: Some(cdxj::REVISIT_MIME.as_bytes()),
+            status: parts.status(),
+            digest: &original.payload_digest.to_string(),
+        });
+        let mut packed = Packed::new(capture, line_opening);
+        packed.payload_digest = original.payload_digest;
+        self.record(&mut packed, RecordKind::Revisit, headers, &parts.content_type, parts.head());
+        self.companions(&mut packed, capture, RecordKind::Revisit, None);
+        packed
+    }
+
+    /// The request and the metadata that belong to the first record.
+    fn companions(
+        &mut self,
+        packed: &mut Packed,
+        capture: &Capture<'_>,
+        first: RecordKind,
+        entity: Option<PayloadDigest>,
+    ) {
+        let first_id = record_id(first, capture.url, capture.fetched_us);
+        if let Content::Http { request, .. } = capture.content
+            && !request.is_empty()
+        {
+            let mut headers = Headers::new(RecordKind::Request, capture.url, capture.fetched_us);
+            headers.address(capture.address);
+            headers.add("WARC-Concurrent-To", &first_id);
+            let request = &request[..request.len().min(BLOCK_BYTES_MAX)];
+            let content_type = "application/http; msgtype=request";
+            self.record(packed, RecordKind::Request, headers, content_type, request);
+        }
+        let fields = warc_fields(capture.notes, entity);
+        if !fields.is_empty() {
+            let mut headers = Headers::new(RecordKind::Metadata, capture.url, capture.fetched_us);
+            headers.add("WARC-Concurrent-To", &first_id);
+            let content_type = "application/warc-fields";
+            self.record(packed, RecordKind::Metadata, headers, content_type, fields.as_bytes());
+        }
+    }
+
+    /// Compresses one record and puts it at the end of `packed`.
+    fn record(
+        &mut self,
+        packed: &mut Packed,
+        kind: RecordKind,
+        headers: Headers,
+        content_type: &str,
+        block: &[u8],
+    ) {
+        let member = self.compress(headers, content_type, block);
+        let (offset, length) = (packed.bytes.len(), member.len());
+        packed.bytes.extend_from_slice(member);
+        packed.records.push(PackedRecord {
+            kind,
+            offset: u32::try_from(offset).expect("blocks are bounded"),
+            length: u32::try_from(length).expect("blocks are bounded"),
+        });
+    }
+
+    pub(crate) fn compress(
+        &mut self,
+        mut headers: Headers,
+        content_type: &str,
+        block: &[u8],
+    ) -> &[u8] {
+        headers.add("WARC-Block-Digest", PayloadDigest::of(block));
+        headers.add("Content-Type", content_type);
+        headers.add("Content-Length", block.len());
+        self.plain.clear();
+        self.plain.extend_from_slice(headers.text.as_bytes());
+        self.plain.extend_from_slice(b"\r\n");
+        self.plain.extend_from_slice(block);
+        self.plain.extend_from_slice(b"\r\n\r\n");
+        self.member.resize(self.compressor.gzip_compress_bound(self.plain.len()), 0);
+        let length = self
+            .compressor
+            .gzip_compress(&self.plain, &mut self.member)
+            .expect("the bound is large enough");
+        &self.member[..length]
+    }
+}
+
+impl Packed {
+    fn new(capture: &Capture<'_>, line_opening: String) -> Packed {
+        Packed {
+            bytes: Vec::new(),
+            records: Vec::with_capacity(3),
+            fetched_us: capture.fetched_us,
+            payload_digest: PayloadDigest([0; 20]),
+            line_opening,
+        }
+    }
+}
+
+/// A capture's first record, cut where its parts meet.
+struct Parts<'a> {
+    kind: RecordKind,
+    content_type: String,
+    block: &'a [u8],
+    head_len: usize,
+    truncated: Option<Truncation>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(capture: &Capture<'a>) -> Parts<'a> {
+        let (kind, content_type, block, head_len) = match capture.content {
+            Content::Http { response, .. } => {
+                let content_type = "application/http; msgtype=response".to_string();
+                (RecordKind::Response, content_type, response, head_len(response))
+            }
+            Content::Resource { mime, bytes } => (RecordKind::Resource, one_line(mime), bytes, 0),
+        };
+        let cut = block.len() > BLOCK_BYTES_MAX;
+        Parts {
+            kind,
+            content_type,
+            block: &block[..block.len().min(BLOCK_BYTES_MAX)],
+            head_len: head_len.min(BLOCK_BYTES_MAX),
+            truncated: if cut { Some(Truncation::Length) } else { capture.truncated },
+        }
+    }
+
+    fn head(&self) -> &'a [u8] {
+        &self.block[..self.head_len]
+    }
+
+    fn payload(&self) -> &'a [u8] {
+        &self.block[self.head_len..]
+    }
+
+    fn chunked_payload(&self) -> Option<&'a [u8]> {
+        is_chunked(self.head()).then(|| self.payload())
+    }
+
+    fn status(&self) -> Option<&'a [u8]> {
+        (self.kind == RecordKind::Response && self.head_len > 0).then(|| status(self.head()))
+    }
+
+    fn line_opening(&self, capture: &Capture<'_>, digest: PayloadDigest) -> String {
+        let content_type = match self.kind {
+            RecordKind::Resource => Some(self.content_type.as_bytes()),
+            _ => header(self.head(), "Content-Type"),
+        };
+        cdxj::opening(&cdxj::Facts {
+            surt: capture.url.surt().as_str(),
+            timestamp: &timestamp(capture.fetched_us),
+            url: capture.url.as_str(),
+            mime: content_type.map(media_type),
+            status: self.status(),
+            digest: &digest.to_string(),
+        })
+    }
+}
+
+/// The header of a record while it is being written.
+pub(crate) struct Headers {
+    text: String,
+}
+
+impl Headers {
+    fn new(kind: RecordKind, url: &Url, time_us: u64) -> Headers {
+        let mut headers = Headers::unaimed(kind, &record_id(kind, url, time_us), time_us);
+        headers.add("WARC-Target-URI", url.as_str());
+        headers
+    }
+
+    /// For a record that is not about a URL.
+    pub(crate) fn unaimed(kind: RecordKind, id: &str, time_us: u64) -> Headers {
+        let mut headers = Headers { text: String::with_capacity(1024) };
+        headers.text.push_str("WARC/1.1\r\n");
+        headers.add("WARC-Type", kind);
+        headers.add("WARC-Record-ID", id);
+        headers.add("WARC-Date", warc_date(time_us));
+        headers
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: impl fmt::Display) {
+        write!(self.text, "{name}: {value}\r\n").expect("writing to a string");
+    }
+
+    fn address(&mut self, address: Option<IpAddr>) {
+        if let Some(address) = address {
+            self.add("WARC-IP-Address", address);
+        }
+    }
+}
+
+/// A UUID (version 8, ours to define) out of what the record is.
+fn record_id(kind: RecordKind, url: &Url, time_us: u64) -> String {
+    hashed_id(&[kind.as_str().as_bytes(), &time_us.to_le_bytes(), url.as_str().as_bytes()])
+}
+
+pub(crate) fn hashed_id(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let hash = hasher.finalize();
+    let mut id = [0; 16];
+    id.copy_from_slice(&hash.as_bytes()[..16]);
+    id[6] = id[6] & 0x0f | 0x80;
+    id[8] = id[8] & 0x3f | 0x80;
+    let hex = data_encoding::HEXLOWER.encode(&id);
+    let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+    format!("<urn:uuid:{a}-{b}-{c}-{d}-{e}>")
+}
+
+fn warc_fields(notes: &[(&'static str, &str)], entity: Option<PayloadDigest>) -> String {
+    let mut text = String::new();
+    for (name, value) in notes {
+        let value = one_line(value);
+        write!(text, "{name}: {value}\r\n").expect("writing to a string");
+    }
+    if let Some(digest) = entity {
+        write!(text, "entityDigest: {digest}\r\n").expect("writing to a string");
+    }
+    text
+}
+
+/// Text that may come from the web, made fit for a header's value: one line, bounded.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut end = text.len().min(NOTE_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+impl RecordKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RecordKind::Warcinfo => "warcinfo",
+            RecordKind::Request => "request",
+            RecordKind::Response => "response",
+            RecordKind::Resource => "resource",
+            RecordKind::Revisit => "revisit",
+            RecordKind::Metadata => "metadata",
+        }
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Truncation::Length => "length",
+            Truncation::Time => "time",
+            Truncation::Disconnect => "disconnect",
+            Truncation::Unspecified => "unspecified",
+        })
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("http://netpreserve.org/warc/1.1/revisit/")?;
+        f.write_str(match self {
+            Profile::IdenticalPayload => "identical-payload-digest",
+            Profile::NotModified => "server-not-modified",
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Opening after any end of the last run: finds the file to go on with, cuts a torn tail back to
+//! the last whole record, and adds the index lines that did not make it.
+//!
+//! Only the last file can be torn, since the next is begun after the one before was synced. And
+//! little of it need be read: an index part is written only after its WARC bytes were synced, so
+//! all is well up to the last record it names, and what is not whole behind it was never promised
+//! to anyone. A part that is missing or contradicts its file is made again from the file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use memchr::memrchr;
+
+use crate::cdxj::{Entry, LINE_BYTES_MAX};
+use crate::error::Error;
+use crate::index::{Layout, line_of, make_part};
+use crate::read::{Reader, whole_records};
+
+/// The file the last run was writing, now whole, as its part is.
+pub(crate) struct Resumed {
+    pub serial: u32,
+    pub name: String,
+    pub length: u64,
+}
+
+pub(crate) fn last_file(layout: &Layout) -> Result<Option<Resumed>, Error> {
+    let Some((serial, name)) = layout.last_of_ours()? else {
+        return Ok(None);
+    };
+    let (warc, part) = (layout.warc(&name), layout.part(&name));
+    // Lines may only speak of synced bytes, and the last run may have left some unsynced.
+    let io = |error| Error::io(&warc, "sync", error);
+    File::open(&warc).and_then(|file| file.sync_data()).map_err(io)?;
+    let length = match last_entry(&part)? {
+        Some(entry) if is_in_place(&entry, &warc) => repair_from(&warc, &part, &entry)?,
+        _ => make_part(&warc, &part)?,
+    };
+    cut(&warc, length)?;
+    Ok(Some(Resumed { serial, name, length }))
+}
+
+fn is_in_place(entry: &Entry, warc: &Path) -> bool {
+    let record = Reader::open_at(warc, entry.offset).ok().and_then(|mut reader| reader.next());
+    let Some(Ok(record)) = record else {
+        return false;
+    };
+    record.length == entry.length && record.target() == Some(&entry.url)
+}
+
+/// Adds the lines that are missing after the last one; returns where the whole records end.
+fn repair_from(warc: &Path, part: &Path, last: &Entry) -> Result<u64, Error> {
+    let io = |error| Error::io(part, "write", error);
+    let file = OpenOptions::new().append(true).open(part).map_err(io)?;
+    let mut lines = BufWriter::new(file);
+    let walked = whole_records(warc, last.offset, |record| match line_of(record, warc) {
+        Some(line) if record.offset > last.offset => lines.write_all(line.as_bytes()).map_err(io),
+        _ => Ok(()),
+    })?;
+    lines.flush().map_err(io)?;
+    Ok(walked.end)
+}
+
+/// The last whole line of a part, which is cut behind it; `None` if there is no part, no line, or
+/// something else in it.
+fn last_entry(part: &Path) -> Result<Option<Entry>, Error> {
+    let io = |error| Error::io(part, "read", error);
+    let mut file = match File::open(part) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    let length = file.metadata().map_err(io)?.len();
+    // Room for a whole line and a torn one behind it.
+    let start = length.saturating_sub(2 * LINE_BYTES_MAX as u64);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start)).map_err(io)?;
+    file.take(2 * LINE_BYTES_MAX as u64).read_to_end(&mut bytes).map_err(io)?;
+    let Some(newline) = memrchr(b'\n', &bytes) else {
+        return Ok(None);
+    };
+    cut(part, start + newline as u64 + 1)?;
+    let line_start = memrchr(b'\n', &bytes[..newline]).map_or(0, |before| before + 1);
+    Ok(Entry::parse(&bytes[line_start..newline]))
+}
+
+/// Shortens a file, if it is longer.
+fn cut(path: &Path, length: u64) -> Result<(), Error> {
+    let io = |error| Error::io(path, "cut", error);
+    let file = OpenOptions::new().write(true).open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.len() > length {
+        file.set_len(length).map_err(io)?;
+        file.sync_data().map_err(io)?;
+    }
+    Ok(())
+}

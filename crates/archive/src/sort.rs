@@ -1,0 +1,154 @@
+//! Sorting lines that do not fit in memory: sorted runs of a bounded size go to disk, then runs
+//! are merged, a bounded number at a time. Repeated lines are dropped.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::cdxj::read_line;
+use crate::error::Error;
+
+/// Runs merged at once: each takes a buffer and an open file.
+const FAN_IN_MAX: usize = 64;
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Sorts the lines of `unsorted` files into `output`, together with those of a file that is
+/// sorted already. Runs are kept in `work_dir` meanwhile. A last line without its end is torn,
+/// and left out.
+pub(crate) fn sort_lines(
+    sorted: Option<&Path>,
+    unsorted: &[PathBuf],
+    output: &Path,
+    work_dir: &Path,
+    memory_bytes: usize,
+) -> Result<(), Error> {
+    let mut runs = Runs { dir: work_dir, count: 0, paths: Vec::new() };
+    runs.make(unsorted, memory_bytes)?;
+    while runs.paths.len() >= FAN_IN_MAX {
+        let merged: Vec<PathBuf> = runs.paths.drain(..FAN_IN_MAX).collect();
+        let run = runs.next_path();
+        merge(&merged, &run)?;
+        runs.paths.push(run);
+        remove(&merged)?;
+    }
+    let last: Vec<PathBuf> =
+        sorted.map(PathBuf::from).into_iter().chain(runs.paths.clone()).collect();
+    merge(&last, output)?;
+    remove(&runs.paths)
+}
+
+struct Runs<'a> {
+    dir: &'a Path,
+    count: usize,
+    paths: Vec<PathBuf>,
+}
+
+impl Runs<'_> {
+    fn next_path(&mut self) -> PathBuf {
+        self.count += 1;
+        self.dir.join(format!("sort-{:06}.run", self.count))
+    }
+
+    fn make(&mut self, inputs: &[PathBuf], memory_bytes: usize) -> Result<(), Error> {
+        let mut lines = Lines::default();
+        let mut line = Vec::new();
+        for path in inputs {
+            let io = |error| Error::io(path, "read", error);
+            let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?);
+            while read_line(&mut input, &mut line).map_err(io)? && line.ends_with(b"\n") {
+                if !lines.ranges.is_empty() && lines.bytes() + line.len() > memory_bytes {
+                    self.write(&mut lines)?;
+                }
+                lines.push(&line);
+            }
+        }
+        if lines.ranges.is_empty() { Ok(()) } else { self.write(&mut lines) }
+    }
+
+    fn write(&mut self, lines: &mut Lines) -> Result<(), Error> {
+        let path = self.next_path();
+        let io = |error| Error::io(&path, "write", error);
+        lines.write_sorted(File::create(&path).map_err(io)?).map_err(io)?;
+        self.paths.push(path);
+        Ok(())
+    }
+}
+
+/// Lines in one piece of memory, sorted by sorting where they are.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    ranges: Vec<Range<usize>>,
+}
+
+impl Lines {
+    fn bytes(&self) -> usize {
+        self.text.len() + self.ranges.len() * size_of::<Range<usize>>()
+    }
+
+    fn push(&mut self, line: &[u8]) {
+        let start = self.text.len();
+        self.text.extend_from_slice(line);
+        self.ranges.push(start..self.text.len());
+    }
+
+    fn write_sorted(&mut self, file: File) -> io::Result<()> {
+        let text = &self.text;
+        self.ranges.sort_unstable_by(|a, b| text[a.clone()].cmp(&text[b.clone()]));
+        let mut output = BufWriter::with_capacity(BUFFER_BYTES, file);
+        for range in self.ranges.drain(..) {
+            output.write_all(&text[range])?;
+        }
+        self.text.clear();
+        output.flush()
+    }
+}
+
+fn merge(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
+    assert!(inputs.len() <= FAN_IN_MAX, "as many files are open as a merge may have");
+    let io_out = |error| Error::io(output, "write", error);
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, File::create(output).map_err(io_out)?);
+    let mut readers = Vec::with_capacity(inputs.len());
+    let mut heads = BinaryHeap::with_capacity(inputs.len());
+    for (index, path) in inputs.iter().enumerate() {
+        let file = File::open(path).map_err(|error| Error::io(path, "read", error))?;
+        readers.push(BufReader::with_capacity(BUFFER_BYTES, file));
+        refill(&mut heads, &mut readers[index], index, Vec::new(), path)?;
+    }
+    let mut previous = Vec::new();
+    while let Some(Reverse((line, index))) = heads.pop() {
+        let repeated = line == previous;
+        if !repeated {
+            out.write_all(&line).map_err(io_out)?;
+        }
+        let spare = std::mem::replace(&mut previous, line);
+        refill(&mut heads, &mut readers[index], index, spare, &inputs[index])?;
+    }
+    out.into_inner().map_err(|error| io_out(error.into_error()))?.sync_data().map_err(io_out)
+}
+
+type Heads = BinaryHeap<Reverse<(Vec<u8>, usize)>>;
+
+fn refill(
+    heads: &mut Heads,
+    reader: &mut BufReader<File>,
+    index: usize,
+    mut spare: Vec<u8>,
+    path: &Path,
+) -> Result<(), Error> {
+    if read_line(reader, &mut spare).map_err(|error| Error::io(path, "read", error))? {
+        heads.push(Reverse((spare, index)));
+    }
+    Ok(())
+}
+
+fn remove(paths: &[PathBuf]) -> Result<(), Error> {
+    for path in paths {
+        fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
+    }
+    Ok(())
+}

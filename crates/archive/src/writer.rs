@@ -1,0 +1,183 @@
+//! Appending: packed captures go to the end of the current WARC file, their index lines to its
+//! part, and a new file is begun when one is full.
+//!
+//! Bytes gather in memory and reach the disk in one write for many records. What a call to
+//! [`Writer::sync`] has covered survives a power cut; what [`Writer::flush`] has covered survives
+//! a kill; the file may end in a torn record otherwise, which the next [`Writer::open`] cuts. An
+//! index line is written only after its record was synced, so a part never claims what its file
+//! lacks.
+//!
+//! On an error nothing is lost: what was accepted is still in memory, the file ends with a whole
+//! record, and the call may be repeated.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+use crate::cdxj;
+use crate::date::timestamp;
+use crate::error::Error;
+use crate::index::{Layout, sync_dir};
+use crate::pack::{Packed, Packer};
+use crate::repair::{self, Resumed};
+use crate::tail::Tail;
+use crate::warcinfo::Warcinfo;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// A file that would grow beyond it is left for a new one; a single capture may exceed it.
+    pub file_bytes_max: u64,
+    /// Bytes gathered before they are written.
+    pub buffer_bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { file_bytes_max: 1_000_000_000, buffer_bytes_max: 1 << 20 }
+    }
+}
+
+/// Index lines kept back until the next sync; beyond it, appending syncs by itself.
+const LINES_BYTES_MAX: usize = 4 << 20;
+
+/// Where a capture's first record lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Serial number of the file.
+    pub file: u32,
+    pub offset: u64,
+    pub length: u32,
+}
+
+/// The end of what was appended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    pub file: u32,
+    pub length: u64,
+}
+
+pub struct Writer {
+    layout: Layout,
+    info: Warcinfo,
+    limits: Limits,
+    packer: Packer,
+    current: Option<Current>,
+    serial_next: u32,
+}
+
+struct Current {
+    serial: u32,
+    name: String,
+    path: PathBuf,
+    part_path: PathBuf,
+    warc: Tail<std::fs::File>,
+    part: Tail<std::fs::File>,
+    /// The file has no warcinfo of this run yet.
+    needs_info: bool,
+}
+
+impl Writer {
+    /// Opens the archive in a crawl's directory, repairing what the last run left torn. The first
+    /// file is begun when the first capture comes.
+    pub fn open(dir: &Path, info: Warcinfo, limits: Limits) -> Result<Writer, Error> {
+        let layout = Layout::of(dir);
+        layout.create()?;
+        let resumed = repair::last_file(&layout)?;
+        let serial_next = resumed.as_ref().map_or(1, |last| last.serial.saturating_add(1));
+        let current = resumed.map(|last| Current::resume(&layout, last)).transpose()?;
+        Ok(Writer { layout, info, limits, packer: Packer::default(), current, serial_next })
+    }
+
+    /// Takes a capture. It is safe from a crash after [`Writer::sync`].
+    pub fn append(&mut self, packed: &Packed) -> Result<Location, Error> {
+        let bytes = packed.bytes.len() as u64;
+        let full = |current: &Current| {
+            let length = current.warc.length();
+            length > 0 && length + bytes > self.limits.file_bytes_max
+        };
+        if self.current.as_ref().is_none_or(full) {
+            self.begin_file(packed.fetched_us)?;
+        }
+        let current = self.current.as_mut().expect("a file was begun");
+        if current.warc.pending_bytes() >= self.limits.buffer_bytes_max {
+            current.flush()?;
+        }
+        if current.part.pending_bytes() >= LINES_BYTES_MAX {
+            current.sync()?;
+        }
+        if current.needs_info {
+            let info = self.info.pack(&mut self.packer, &current.name, packed.fetched_us);
+            current.warc.push(&info);
+            current.needs_info = false;
+        }
+        let offset = current.warc.length();
+        let length = packed.records[0].length;
+        current.warc.push(&packed.bytes);
+        let line = cdxj::closed(&packed.line_opening, u64::from(length), offset, &current.name);
+        current.part.push(line.as_bytes());
+        Ok(Location { file: current.serial, offset, length })
+    }
+
+    /// Hands all to the operating system.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.current.as_mut().map_or(Ok(()), Current::flush)
+    }
+
+    /// Makes all outlast a power cut.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.current.as_mut().map_or(Ok(()), Current::sync)
+    }
+
+    /// Serial number and length of the current file, with what is yet to be flushed.
+    pub fn position(&self) -> Option<Position> {
+        let position =
+            |current: &Current| Position { file: current.serial, length: current.warc.length() };
+        self.current.as_ref().map(position)
+    }
+
+    /// Syncs the current file for good, and begins the next.
+    fn begin_file(&mut self, time_us: u64) -> Result<(), Error> {
+        if let Some(current) = &mut self.current {
+            current.sync()?;
+            let io = |error| Error::io(&current.part_path, "sync", error);
+            current.part.sync().map_err(io)?;
+        }
+        let serial = self.serial_next;
+        let name = self.layout.name(&timestamp(time_us), serial, &self.info.file_id());
+        let current = Current::open(&self.layout, serial, name, 0)?;
+        sync_dir(&self.layout.warc_dir)?;
+        sync_dir(&self.layout.index_dir)?;
+        self.serial_next = serial.saturating_add(1);
+        self.current = Some(current);
+        Ok(())
+    }
+}
+
+impl Current {
+    fn resume(layout: &Layout, last: Resumed) -> Result<Current, Error> {
+        Current::open(layout, last.serial, last.name, last.length)
+    }
+
+    fn open(layout: &Layout, serial: u32, name: String, length: u64) -> Result<Current, Error> {
+        let (path, part_path) = (layout.warc(&name), layout.part(&name));
+        let warc = open_tail(&path)?;
+        assert_eq!(warc.length(), length, "a resumed file is as long as its repair left it");
+        let part = open_tail(&part_path)?;
+        Ok(Current { serial, name, path, part_path, warc, part, needs_info: true })
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.warc.flush().map_err(|error| Error::io(&self.path, "write", error))
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.warc.sync().map_err(|error| Error::io(&self.path, "write", error))?;
+        self.part.flush().map_err(|error| Error::io(&self.part_path, "write", error))
+    }
+}
+
+fn open_tail(path: &Path) -> Result<Tail<std::fs::File>, Error> {
+    let io = |error| Error::io(path, "open", error);
+    let file = OpenOptions::new().append(true).create(true).open(path).map_err(io)?;
+    let length = file.metadata().map_err(io)?.len();
+    Ok(Tail::new(file, length))
+}
