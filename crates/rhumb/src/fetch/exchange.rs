@@ -1,0 +1,282 @@
+//! One request and its response over a connection, under one timer.
+//!
+//! The timer is set once per request and looked at only when it fires: a response that arrives in
+//! time costs one entry in the timer wheel, however many limits there are on time.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use http_body_util::Empty;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::TRANSFER_ENCODING;
+use tokio::time::Sleep;
+
+use super::Limits;
+use super::connect::Connection;
+use super::failure::{Failure, FailureKind, Stage};
+use super::head;
+use super::response::{Oddity, Response, Truncation};
+use super::tee::{Copied, Tee};
+
+/// A Content-Length is a promise: memory is set aside for no more than this of it.
+const RESERVE_BYTES_MAX: usize = 1 << 20;
+
+/// Sends the request and reads the response to its end, or to the first limit.
+pub(super) async fn exchange(
+    connection: &mut Connection,
+    request: hyper::Request<Empty<Bytes>>,
+    limits: &Limits,
+    started: Instant,
+) -> Result<Response, Failure> {
+    if has_ended_while_idle(connection).await {
+        return Err(Failure::new(FailureKind::Closed, "closed while idle"));
+    }
+    connection.tee.take();
+    let mut watch = Watch::new(limits, started, Instant::now());
+    let mut timer = pin!(tokio::time::sleep_until(watch.next.into()));
+
+    let mut answer = pin!(connection.send(request));
+    let answered = poll_fn(|cx| {
+        connection.drive(cx);
+        if let Poll::Ready(answered) = answer.as_mut().poll(cx) {
+            return Poll::Ready(answered.map_err(|error| Failure::of_exchange(&error)));
+        }
+        watch.poll(timer.as_mut(), &connection.tee, cx).map(|late| Err(late.failure()))
+    });
+    let body = match answered.await {
+        Ok(response) => reading(response, &connection.tee, limits),
+        Err(failure) => return Err(with_copied(failure, connection, started)),
+    };
+    let read = read_body(connection, body, limits, &mut watch, timer).await;
+    let copied = connection.tee.take();
+    finish(copied, read, limits, started)
+        .map_err(|failure| Failure { address: Some(connection.address), ..failure })
+        .map(|response| Response { address: Some(connection.address), ..response })
+}
+
+/// A connection that rested may have been closed by the server meanwhile; driving it tells.
+async fn has_ended_while_idle(connection: &mut Connection) -> bool {
+    poll_fn(|cx| {
+        connection.drive(cx);
+        Poll::Ready(connection.has_ended())
+    })
+    .await
+}
+
+/// A body on its way in.
+struct Reading {
+    status: u16,
+    incoming: Incoming,
+    body_len: usize,
+    /// Gathered here when the bytes on the wire are not the body itself.
+    unframed: Option<Vec<u8>>,
+    truncated: Option<Truncation>,
+}
+
+fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> Reading {
+    let is_framed = response.headers().contains_key(TRANSFER_ENCODING);
+    let status = response.status().as_u16();
+    let incoming = response.into_body();
+    let promised = incoming.size_hint().exact().unwrap_or(0);
+    let expected = usize::try_from(promised).unwrap_or(usize::MAX);
+    let reserve = expected.min(limits.body_bytes_max).min(RESERVE_BYTES_MAX);
+    let mut copied = tee.lock();
+    // The head, and often some of the body, is in the copy already.
+    let missing = reserve.saturating_sub(copied.received.len() / 2);
+    copied.received.reserve(missing);
+    Reading { status, incoming, body_len: 0, unframed: is_framed.then(Vec::new), truncated: None }
+}
+
+async fn read_body(
+    connection: &mut Connection,
+    mut reading: Reading,
+    limits: &Limits,
+    watch: &mut Watch<'_>,
+    mut timer: Pin<&mut Sleep>,
+) -> Reading {
+    reading.truncated = poll_fn(|cx| {
+        loop {
+            connection.drive(cx);
+            match Pin::new(&mut reading.incoming).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Some(data) = frame.data_ref() else { continue };
+                    let room = limits.body_bytes_max - reading.body_len;
+                    let kept = data.len().min(room);
+                    reading.body_len += kept;
+                    if let Some(unframed) = &mut reading.unframed {
+                        unframed.extend_from_slice(&data[..kept]);
+                    }
+                    if data.len() > room {
+                        return Poll::Ready(Some(Truncation::Length));
+                    }
+                }
+                Poll::Ready(Some(Err(error))) if error.is_parse() => {
+                    return Poll::Ready(Some(Truncation::Malformed));
+                }
+                Poll::Ready(Some(Err(_))) => return Poll::Ready(Some(Truncation::Disconnect)),
+                Poll::Ready(None) => {
+                    // Once more, so that it learns the message is over and can be idle.
+                    connection.drive(cx);
+                    return Poll::Ready(None);
+                }
+                Poll::Pending => {
+                    let late = watch.poll(timer.as_mut(), &connection.tee, cx);
+                    return late.map(|late| Some(late.truncation()));
+                }
+            }
+        }
+    })
+    .await;
+    reading
+}
+
+/// Cuts the copied bytes to the message they hold.
+fn finish(
+    copied: Copied,
+    read: Reading,
+    limits: &Limits,
+    started: Instant,
+) -> Result<Response, Failure> {
+    let Copied { sent, received: mut raw, first_byte_at, unclean_close } = copied;
+    let took = started.elapsed();
+    let Some(found) = head::find(&raw) else {
+        let detail = "head without an end";
+        return Err(Failure {
+            raw,
+            raw_request: sent,
+            took,
+            ..Failure::new(FailureKind::BadHttp, detail)
+        });
+    };
+    let mut oddities = Vec::new();
+    if found.interim > 0 {
+        oddities.push(Oddity::Interim);
+    }
+    if unclean_close {
+        oddities.push(Oddity::UncleanClose);
+    }
+    let head_len = found.end - found.start;
+    raw.drain(..found.start);
+    if read.unframed.is_none() && raw.len() > head_len + read.body_len {
+        raw.truncate(head_len + read.body_len);
+        if read.truncated.is_none() {
+            oddities.push(Oddity::BytesAfterEnd);
+        }
+    }
+    Ok(Response {
+        status: read.status,
+        raw_request: sent,
+        raw,
+        head_len,
+        truncated: read.truncated,
+        address: None,
+        first_byte: first_byte_at.map_or(took, |at| at.saturating_duration_since(started)),
+        took,
+        oddities,
+        unframed: read.unframed,
+        limits: limits.clone(),
+    })
+}
+
+fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> Failure {
+    let copied = connection.tee.take();
+    Failure {
+        raw_request: copied.sent,
+        raw: copied.received,
+        address: Some(connection.address),
+        took: started.elapsed(),
+        ..failure
+    }
+}
+
+/// The limits on time of one exchange.
+struct Watch<'a> {
+    limits: &'a Limits,
+    first_byte_until: Instant,
+    total_until: Instant,
+    /// Bytes that had arrived when the current window began.
+    window_received: usize,
+    window_until: Instant,
+    /// When to look again.
+    next: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Late {
+    FirstByte,
+    Total,
+    Slow,
+}
+
+impl Late {
+    fn failure(self) -> Failure {
+        match self {
+            Late::FirstByte => {
+                Failure::new(FailureKind::Timeout(Stage::FirstByte), "no answer in time")
+            }
+            Late::Total => Failure::new(FailureKind::Timeout(Stage::Head), "no whole head in time"),
+            Late::Slow => Failure::new(FailureKind::Slow, "the head came too slowly"),
+        }
+    }
+
+    fn truncation(self) -> Truncation {
+        match self {
+            Late::FirstByte | Late::Total => Truncation::Time,
+            Late::Slow => Truncation::Slow,
+        }
+    }
+}
+
+impl Watch<'_> {
+    fn new(limits: &Limits, started: Instant, now: Instant) -> Watch<'_> {
+        let first_byte_until = now + limits.first_byte_time_max;
+        let total_until = started + limits.total_time_max;
+        let window_until = now + limits.slow_window;
+        let next = first_byte_until.min(total_until).min(window_until);
+        Watch { limits, first_byte_until, total_until, window_received: 0, window_until, next }
+    }
+
+    fn poll(&mut self, mut timer: Pin<&mut Sleep>, tee: &Tee, cx: &mut Context<'_>) -> Poll<Late> {
+        while timer.as_mut().poll(cx).is_ready() {
+            let received = tee.lock().received.len();
+            if let Some(late) = self.look(received, Instant::now()) {
+                return Poll::Ready(late);
+            }
+            timer.as_mut().reset(self.next.into());
+        }
+        Poll::Pending
+    }
+
+    /// What is late now, if anything; if nothing is, `next` is when to look again.
+    fn look(&mut self, received: usize, now: Instant) -> Option<Late> {
+        if now >= self.total_until {
+            return Some(Late::Total);
+        }
+        if received == 0 {
+            if now >= self.first_byte_until {
+                return Some(Late::FirstByte);
+            }
+            self.next = self.first_byte_until.min(self.total_until);
+            return None;
+        }
+        if now >= self.window_until {
+            // The first bytes may have come at the very end of a window: only a window that began
+            // with bytes is judged.
+            let fresh = (received - self.window_received) as u64;
+            if self.window_received > 0 && fresh < self.bytes_per_window_min() {
+                return Some(Late::Slow);
+            }
+            self.window_received = received;
+            self.window_until = now + self.limits.slow_window;
+        }
+        self.next = self.window_until.min(self.total_until);
+        None
+    }
+
+    fn bytes_per_window_min(&self) -> u64 {
+        let window: Duration = self.limits.slow_window;
+        (self.limits.slow_bytes_per_s_min as f64 * window.as_secs_f64()) as u64
+    }
+}

@@ -1,0 +1,142 @@
+//! How a fetch can end without a response: coarse kinds to act on, a detail to read.
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::address::Why;
+
+/// No response. Bytes that had arrived by then are kept: a strange answer is worth a look.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub detail: String,
+    pub raw_request: Vec<u8>,
+    pub raw: Vec<u8>,
+    pub address: Option<IpAddr>,
+    pub took: Duration,
+}
+
+/// Kinds a caller treats differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureKind {
+    /// No scheme of ours, or one that is off.
+    UnsupportedScheme,
+    /// The URL has a name and the request no address for it.
+    Unresolved,
+    /// The address is not one we connect to.
+    Refused(Why),
+    /// Nobody listens, or there is no way to them.
+    Connect,
+    /// No TLS, or a certificate we do not trust.
+    Tls,
+    Timeout(Stage),
+    /// The head trickled in too slowly. (A slow body is a cut response.)
+    Slow,
+    /// Connection lost before the head was whole.
+    Closed,
+    /// The answer is no HTTP/1.
+    BadHttp,
+    HeaderTooBig,
+    /// Our machine said no: descriptors, memory, permissions. Not the host's fault.
+    Local,
+}
+
+/// hyper's client has no other way to tell this from the rest of what it cannot parse.
+const HYPER_HEAD_TOO_LARGE: &str = "message head is too large";
+
+/// What was being waited for when the time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    Connect,
+    FirstByte,
+    Head,
+}
+
+impl FailureKind {
+    /// The name under which reports count it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailureKind::UnsupportedScheme => "unsupported_scheme",
+            FailureKind::Unresolved => "unresolved",
+            FailureKind::Refused(_) => "refused_address",
+            FailureKind::Connect => "connect",
+            FailureKind::Tls => "tls",
+            FailureKind::Timeout(Stage::Connect) => "timeout_connect",
+            FailureKind::Timeout(Stage::FirstByte) => "timeout_first_byte",
+            FailureKind::Timeout(Stage::Head) => "timeout_head",
+            FailureKind::Slow => "slow",
+            FailureKind::Closed => "closed",
+            FailureKind::BadHttp => "bad_http",
+            FailureKind::HeaderTooBig => "header_too_big",
+            FailureKind::Local => "local",
+        }
+    }
+}
+
+impl Failure {
+    pub(super) fn new(kind: FailureKind, detail: impl Into<String>) -> Failure {
+        Failure {
+            kind,
+            detail: detail.into(),
+            raw_request: Vec::new(),
+            raw: Vec::new(),
+            address: None,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// What a socket says while connecting.
+    pub(super) fn of_connecting(error: &io::Error) -> Failure {
+        use io::ErrorKind::*;
+        let kind = match error.kind() {
+            TimedOut => FailureKind::Timeout(Stage::Connect),
+            PermissionDenied | AddrInUse | AddrNotAvailable | OutOfMemory => FailureKind::Local,
+            _ if is_out_of_descriptors(error) => FailureKind::Local,
+            _ => FailureKind::Connect,
+        };
+        Failure::new(kind, error.to_string())
+    }
+
+    /// What hyper says while the head is awaited.
+    pub(super) fn of_exchange(error: &hyper::Error) -> Failure {
+        let kind = if error.is_parse() && error.to_string() == HYPER_HEAD_TOO_LARGE {
+            FailureKind::HeaderTooBig
+        } else if error.is_parse() {
+            FailureKind::BadHttp
+        } else if io_cause(error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData) {
+            // rustls reports what the peer did wrong inside an IO error.
+            FailureKind::Tls
+        } else {
+            FailureKind::Closed
+        };
+        Failure::new(kind, with_cause(error))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.detail)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// EMFILE or ENFILE; std has no stable kind for them.
+pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
+
+fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
+    std::error::Error::source(error)?.downcast_ref()
+}
+
+fn with_cause(error: &hyper::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,230 @@
+//! http: and https: over HTTP/1.1, on connections of our own.
+//!
+//! hyper does the protocol, the tee under it keeps the bytes. A request goes out on the host's idle
+//! connection if there is one. Servers close those when they like, so if it turns out closed before
+//! a byte of the response came, the request is sent once more on a fresh connection: that is part
+//! of keep-alive, not a retry.
+
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderMap, HeaderName, HeaderValue,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT,
+};
+use hyper::http::uri::PathAndQuery;
+use hyper::{Method, Uri};
+use rhumb_page::url::{HostKey, Url};
+use tokio_rustls::TlsConnector;
+
+use super::address::permitted;
+use super::connect::{Connection, connect};
+use super::exchange::exchange;
+use super::failure::{Failure, FailureKind};
+use super::pool::Pool;
+use super::response::Response;
+use super::{ConfigError, Fetch, Request, TlsConfig};
+
+/// How we speak and what we keep open.
+#[derive(Clone, Debug)]
+pub struct HttpConfig {
+    pub user_agent: String,
+    pub accept: String,
+    /// Only codings that `decode` undoes belong here; empty sends no such header.
+    pub accept_encoding: String,
+    pub accept_language: Option<String>,
+    pub extra_headers: Vec<(String, String)>,
+    pub idle_connections_max: usize,
+    pub idle_time_max: Duration,
+    /// Loopback and private addresses are connected to only with this.
+    pub allow_private: bool,
+    pub tls: TlsConfig,
+}
+
+impl Default for HttpConfig {
+    fn default() -> HttpConfig {
+        HttpConfig {
+            user_agent: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_string(),
+            accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_string(),
+            accept_encoding: "gzip, br, zstd".to_string(),
+            accept_language: None,
+            extra_headers: Vec::new(),
+            // Half of the 1,024 descriptors a process usually gets.
+            idle_connections_max: 512,
+            // Servers close after 5 to 75 seconds; most of them before this.
+            idle_time_max: Duration::from_secs(60),
+            allow_private: false,
+            tls: TlsConfig::default(),
+        }
+    }
+}
+
+pub struct Http {
+    /// What every request carries.
+    headers: Vec<(HeaderName, HeaderValue)>,
+    allow_private: bool,
+    tls: TlsConnector,
+    pool: Mutex<Pool>,
+}
+
+impl Http {
+    pub fn new(config: &HttpConfig) -> Result<Http, ConfigError> {
+        Ok(Http {
+            headers: standing_headers(config)?,
+            allow_private: config.allow_private,
+            tls: config.tls.connector()?,
+            pool: Mutex::new(Pool::new(config.idle_connections_max, config.idle_time_max)),
+        })
+    }
+
+    /// Connections open and unused.
+    pub fn idle_connections(&self) -> usize {
+        self.pool().len()
+    }
+
+    pub fn close_idle_connections(&self) {
+        self.pool().clear();
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().expect("no code panics while it holds the pool")
+    }
+
+    async fn fetch_from(&self, request: &Request, address: IpAddr) -> Result<Response, Failure> {
+        let started = Instant::now();
+        let host = request.url.host_key();
+        let idle = self.pool().take(&host, address, started);
+        if let Some(connection) = idle {
+            let outcome = self.exchange_on(connection, &host, request, started).await;
+            let was_stale =
+                |failure: &Failure| failure.kind == FailureKind::Closed && failure.raw.is_empty();
+            match outcome {
+                Err(failure) if was_stale(&failure) => {}
+                outcome => return outcome,
+            }
+        }
+        let connection = self.connect(request, address).await.map_err(|failure| Failure {
+            address: Some(address),
+            took: started.elapsed(),
+            ..failure
+        })?;
+        self.exchange_on(connection, &host, request, started).await
+    }
+
+    async fn connect(&self, request: &Request, address: IpAddr) -> Result<Connection, Failure> {
+        let attempt = connect(&request.url, address, &self.tls, &request.limits).await;
+        let failed = match attempt {
+            Ok(connection) => return Ok(connection),
+            Err(failed) if failed.out_of_descriptors => failed,
+            Err(failed) => return Err(failed.failure),
+        };
+        if self.idle_connections() == 0 {
+            return Err(failed.failure);
+        }
+        self.close_idle_connections();
+        let again = connect(&request.url, address, &self.tls, &request.limits).await;
+        again.map_err(|failed| failed.failure)
+    }
+
+    async fn exchange_on(
+        &self,
+        mut connection: Connection,
+        host: &HostKey,
+        request: &Request,
+        started: Instant,
+    ) -> Result<Response, Failure> {
+        let message = self.message(request)?;
+        let outcome = exchange(&mut connection, message, &request.limits, started).await;
+        let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
+        if is_whole && connection.is_idle() {
+            self.pool().put(host.clone(), connection, Instant::now());
+        }
+        outcome
+    }
+
+    fn message(&self, request: &Request) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+        let unsendable = |error: String| Failure::new(FailureKind::BadHttp, error);
+        let target = PathAndQuery::try_from(request.url.path_and_query())
+            .map_err(|error| unsendable(error.to_string()))?;
+        let host = HeaderValue::from_str(authority(&request.url))
+            .map_err(|error| unsendable(error.to_string()))?;
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + 3);
+        headers.insert(HOST, host);
+        for (name, value) in &self.headers {
+            headers.append(name, value.clone());
+        }
+        let validators = &request.validators;
+        for (name, value) in
+            [(IF_NONE_MATCH, &validators.etag), (IF_MODIFIED_SINCE, &validators.last_modified)]
+        {
+            // One with control characters in it cannot be sent; then the answer is a full one.
+            if let Some(Ok(value)) = value.as_deref().map(HeaderValue::from_bytes) {
+                headers.insert(name, value);
+            }
+        }
+        let mut message = hyper::Request::new(Empty::new());
+        *message.method_mut() = Method::GET;
+        *message.uri_mut() = Uri::from(target);
+        *message.headers_mut() = headers;
+        Ok(message)
+    }
+}
+
+impl Fetch for Http {
+    async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
+        let Some(address) = request.address.or_else(|| request.url.ip()) else {
+            return Err(Failure::new(FailureKind::Unresolved, "no address for this name"));
+        };
+        if let Err(why) = permitted(address, self.allow_private) {
+            let refused = Failure::new(FailureKind::Refused(why), format!("{address}: {why}"));
+            return Err(Failure { address: Some(address), ..refused });
+        }
+        self.fetch_from(request, address).await
+    }
+}
+
+/// Host and port as written: what stands between the scheme and the path.
+fn authority(url: &Url) -> &str {
+    let text = url.as_str();
+    &text[url.scheme().prefix().len()..text.len() - url.path_and_query().len()]
+}
+
+fn standing_headers(config: &HttpConfig) -> Result<Vec<(HeaderName, HeaderValue)>, ConfigError> {
+    let value = |name: &HeaderName, text: &str| {
+        HeaderValue::from_str(text)
+            .map_err(|_| ConfigError(format!("header {name}: {text:?} cannot be sent")))
+    };
+    let mut headers = Vec::new();
+    for (name, text) in [
+        (USER_AGENT, Some(&config.user_agent)),
+        (ACCEPT, Some(&config.accept)),
+        (ACCEPT_ENCODING, Some(&config.accept_encoding)),
+        (ACCEPT_LANGUAGE, config.accept_language.as_ref()),
+    ] {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            let value = value(&name, text)?;
+            headers.push((name, value));
+        }
+    }
+    for (name, text) in &config.extra_headers {
+        let name: HeaderName =
+            name.parse().map_err(|_| ConfigError(format!("header {name:?} is no name")))?;
+        let is_ours = [
+            HOST,
+            hyper::header::CONNECTION,
+            hyper::header::CONTENT_LENGTH,
+            hyper::header::TRANSFER_ENCODING,
+        ]
+        .contains(&name);
+        if is_ours {
+            return Err(ConfigError(format!("header {name} is not for configuration")));
+        }
+        headers.retain(|(standing, _)| *standing != name);
+        let value = value(&name, text)?;
+        headers.push((name, value));
+    }
+    Ok(headers)
+}

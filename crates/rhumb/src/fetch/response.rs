@@ -1,0 +1,97 @@
+//! What came back: the bytes as they were, and ways to read them.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::decode::{self, Decoded};
+use super::head::Head;
+use super::{Limits, Validators};
+
+/// A response whose head is whole. Its body may be cut (`truncated`), for a stated reason.
+#[derive(Clone, Debug)]
+pub struct Response {
+    pub status: u16,
+    /// The bytes sent, exactly.
+    pub raw_request: Vec<u8>,
+    /// The bytes received, exactly: final head, then the body with its transfer coding. Interim
+    /// heads before it are left out, and so is what a server sends after the end.
+    pub raw: Vec<u8>,
+    pub head_len: usize,
+    pub truncated: Option<Truncation>,
+    /// `None` when no network was involved.
+    pub address: Option<IpAddr>,
+    /// From the start of the fetch to the first byte, and to the last.
+    pub first_byte: Duration,
+    pub took: Duration,
+    pub oddities: Vec<Oddity>,
+    /// The body without transfer coding, where that differs from the bytes after the head.
+    pub(super) unframed: Option<Vec<u8>>,
+    pub(super) limits: Limits,
+}
+
+/// Why a body is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Truncation {
+    /// Beyond `body_bytes_max`.
+    Length,
+    /// Beyond `total_time_max`.
+    Time,
+    /// Below `slow_bytes_per_s_min`.
+    Slow,
+    /// The server went away.
+    Disconnect,
+    /// The chunks made no sense from some point on.
+    Malformed,
+}
+
+impl Truncation {
+    /// The reason as WARC-Truncated knows it.
+    pub fn warc_reason(self) -> &'static str {
+        match self {
+            Truncation::Length => "length",
+            Truncation::Time | Truncation::Slow => "time",
+            Truncation::Disconnect => "disconnect",
+            Truncation::Malformed => "unspecified",
+        }
+    }
+}
+
+/// What a server did against the rules and we took all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Oddity {
+    /// Interim responses (1xx) came before the final one: allowed, but rare.
+    Interim,
+    /// TLS was cut instead of closed.
+    UncleanClose,
+    /// Bytes came after the end of the message.
+    BytesAfterEnd,
+}
+
+impl Response {
+    pub fn head(&self) -> Head<'_> {
+        Head::new(&self.raw[..self.head_len])
+    }
+
+    /// The body without transfer coding, still content-coded: what payload digests are made of.
+    pub fn payload(&self) -> &[u8] {
+        match &self.unframed {
+            Some(payload) => payload,
+            None => &self.raw[self.head_len..],
+        }
+    }
+
+    /// The body as meant, content codings undone under the limits of the request. This is the CPU
+    /// work of a fetch and borrows when there is nothing to undo: call it once, off the network.
+    pub fn decoded(&self) -> Decoded<'_> {
+        decode::decode(self.payload(), &self.head().content_encoding(), &self.limits)
+    }
+
+    /// What to send along next time.
+    pub fn validators(&self) -> Validators {
+        let head = self.head();
+        Validators {
+            etag: head.etag().map(<[u8]>::to_vec),
+            last_modified: head.last_modified().map(<[u8]>::to_vec),
+        }
+    }
+}

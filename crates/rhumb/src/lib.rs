@@ -1,0 +1,3 @@
+//! The outside world: network, disk, command line. Decisions belong to the engine.
+
+pub mod fetch;
