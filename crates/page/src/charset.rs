@@ -1,7 +1,8 @@
 //! Which encoding is this page in, and the page as text.
 //!
-//! The order of the HTML standard: a byte order mark, then what the server declared, then what the page declares in
-//! its first bytes, then a guess. Text that is valid UTF-8 already, the usual case, is borrowed.
+//! The order of the HTML standard: a byte order mark, then what the server declared, then what the
+//! page declares in its first bytes, then a guess. Text that is valid UTF-8 already, the usual
+//! case, is borrowed.
 
 use std::borrow::Cow;
 
@@ -119,8 +120,8 @@ fn skip_tag(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The charset of the `meta` whose attributes start at `at`, if it declares one, and where to go on; None if the
-/// bytes end within it.
+/// The charset of the `meta` whose attributes start at `at`, if it declares one, and where to go
+/// on; None if the bytes end within it.
 fn meta_charset(bytes: &[u8], mut at: usize) -> Option<(Option<&'static Encoding>, usize)> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let (mut got_pragma, mut need_pragma, mut charset) = (false, None, None);
@@ -194,7 +195,8 @@ fn charset_of_content(content: &[u8]) -> Option<&'static Encoding> {
 /// A lower-case name and value.
 type PrescanAttribute = (Vec<u8>, Vec<u8>);
 
-/// The prescan's attribute at `at`, or none at the tag's `>`; and where to go on. None if the bytes end first.
+/// The prescan's attribute at `at`, or none at the tag's `>`; and where to go on. None if the bytes
+/// end first.
 fn attribute(bytes: &[u8], mut at: usize) -> Option<(Option<PrescanAttribute>, usize)> {
     while is_space(*bytes.get(at)?) || bytes[at] == b'/' {
         at += 1;

@@ -3,5 +3,11 @@
 //! This crate never does IO, never reads a clock, and never panics on any bytes.
 
 pub mod charset;
+pub mod date;
+pub mod feed;
 pub mod html;
+pub mod media;
+pub mod robots;
+pub mod sitemap;
 pub mod url;
+mod xml;

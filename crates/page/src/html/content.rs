@@ -1,14 +1,16 @@
 //! The tokenizer: the lexer, and the few things a tree builder would tell it.
 //!
-//! The standard's tokenizer is steered by the tree: `<style>` makes raw text follow, but not within `svg`; a CDATA
-//! section exists only there; what stands in a `template` is no part of the page. No tree is built here. Instead a
-//! short stack remembers the `svg` and `math` elements that are open, and the places within them where HTML goes on.
+//! The standard's tokenizer is steered by the tree: `<style>` makes raw text follow, but not within
+//! `svg`; a CDATA section exists only there; what stands in a `template` is no part of the page. No
+//! tree is built here. Instead a short stack remembers the `svg` and `math` elements that are open,
+//! and the places within them where HTML goes on.
 
 use super::Tag;
 use super::lexer::{Lexer, Model};
 use super::token::{EndTag, StartTag, Token};
 
-/// Nested `svg`, `math` and `foreignObject` that are remembered; deeper ones count as part of the last.
+/// Nested `svg`, `math` and `foreignObject` that are remembered; deeper ones count as part of the
+/// last.
 const REGIONS_MAX: usize = 64;
 
 /// The tokens of a page, in one pass.
@@ -28,8 +30,8 @@ const REGIONS_MAX: usize = 64;
 /// }
 /// ```
 ///
-/// Scripting counts as off: `noscript` holds markup. Tags are handed out as they are written; none is added, moved or
-/// closed as a tree builder would.
+/// Scripting counts as off: `noscript` holds markup. Tags are handed out as they are written; none
+/// is added, moved or closed as a tree builder would.
 pub struct Tokenizer<'a> {
     lexer: Lexer<'a>,
     regions: Vec<Region>,
@@ -56,8 +58,8 @@ impl<'a> Tokenizer<'a> {
         Tokenizer { lexer: Lexer::new(html), regions: Vec::new(), templates: 0, inert_since: 0 }
     }
 
-    /// Whether the token handed out last stands in a `template`, and so is no part of the page. A template that makes
-    /// a shadow root is shown, and so is not inert.
+    /// Whether the token handed out last stands in a `template`, and so is no part of the page. A
+    /// template that makes a shadow root is shown, and so is not inert.
     pub fn is_inert(&self) -> bool {
         self.inert_since != 0
     }
@@ -208,8 +210,8 @@ fn breaks_out(start: &StartTag<'_>) -> bool {
             && start.attributes().any(|a| a.is("color") || a.is("face") || a.is("size")))
 }
 
-/// Elements whose end tag, met in an `svg` that was never closed, closes it with them: they hold it. (Whether one is
-/// open outside is not remembered; it nearly always is.)
+/// Elements whose end tag, met in an `svg` that was never closed, closes it with them: they hold
+/// it. (Whether one is open outside is not remembered; it nearly always is.)
 fn is_page_structure(tag: Tag) -> bool {
     use Tag::*;
     matches!(

@@ -1,9 +1,10 @@
 //! The lexer: the tokenizer states of the HTML standard, as searches.
 //!
-//! Instead of a state per byte there is a search per state: text ends at the next `<` that begins something, a
-//! comment at `-->`, a script at its end tag. Each byte is passed at most a small constant number of times, so
-//! hostile pages cost no more than honest ones. What follows a start tag (raw text, script, …) is for the caller to
-//! say, as the standard's tree builder would: see `content`.
+//! Instead of a state per byte there is a search per state: text ends at the next `<` that begins
+//! something, a comment at `-->`, a script at its end tag. Each byte is passed at most a small
+//! constant number of times, so hostile pages cost no more than honest ones. What follows a start
+//! tag (raw text, script, …) is for the caller to say, as the standard's tree builder would: see
+//! `content`.
 
 use memchr::{memchr, memchr2, memmem};
 
@@ -206,7 +207,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Where the comment whose text starts at `start` ends: behind `-->` or `--!>`, or `>` or `->` right at its start.
+/// Where the comment whose text starts at `start` ends: behind `-->` or `--!>`, or `>` or `->`
+/// right at its start.
 fn comment_end(bytes: &[u8], start: usize) -> usize {
     let mut from = start;
     while let Some(found) = memchr(b'>', &bytes[from..]) {
@@ -233,7 +235,8 @@ fn raw_text_end(bytes: &[u8], start: usize, name: &str) -> usize {
     bytes.len()
 }
 
-/// As [`raw_text_end`], for a script: between `<!--` and `-->` a `<script` hides the next `</script`.
+/// As [`raw_text_end`], for a script: between `<!--` and `-->` a `<script` hides the next
+/// `</script`.
 fn script_end(bytes: &[u8], start: usize, name: &str) -> usize {
     let mut from = start;
     while let Some(found) = memchr(b'<', &bytes[from..]) {

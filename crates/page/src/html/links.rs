@@ -1,8 +1,9 @@
 //! Links: gathered as written, resolved at the end.
 //!
-//! A `base` counts for links before it too, so references are kept (borrowed) until the page is read. Then each
-//! different one is resolved once, in order, and repeats of a URL are merged. Repeats are found by sorting hashes:
-//! no page can make that slower than n log n, as it could with a hash table.
+//! A `base` counts for links before it too, so references are kept (borrowed) until the page is
+//! read. Then each different one is resolved once, in order, and repeats of a URL are merged.
+//! Repeats are found by sorting hashes: no page can make that slower than n log n, as it could with
+//! a hash table.
 
 use std::borrow::Cow;
 
@@ -90,7 +91,8 @@ impl<'a> RawLinks<'a> {
     }
 }
 
-/// Removes items whose text an earlier item has; the earlier one keeps `nofollow` only if all have it.
+/// Removes items whose text an earlier item has; the earlier one keeps `nofollow` only if all have
+/// it.
 fn merge_repeats<T>(
     items: &mut Vec<T>,
     text: impl Fn(&T) -> &str,
@@ -116,8 +118,8 @@ fn merge_repeats<T>(
     items.retain(|_| !repeats.next().unwrap_or(false));
 }
 
-/// Whether a reference can lead to another page: not empty, not only a fragment, not of a scheme like `mailto:`.
-/// Schemes that are not told apart here are refused when the reference is resolved.
+/// Whether a reference can lead to another page: not empty, not only a fragment, not of a scheme
+/// like `mailto:`. Schemes that are not told apart here are refused when the reference is resolved.
 #[inline]
 fn leads_elsewhere(reference: &str) -> bool {
     let trimmed = reference.trim_start_matches(|c: char| c <= ' ');

@@ -2,17 +2,22 @@
 //!
 //! Three layers, each usable alone:
 //!
-//! 1. `lexer`: the tokenizer states of the HTML standard as searches over the bytes, linear on any input;
-//! 2. [`Tokenizer`]: the lexer, and what a tree builder would tell it (raw text after `<script>`, other rules within
-//!    `svg`, inert templates); its [`Token`]s borrow from the page and decode on demand;
-//! 3. [`read`]: what a crawler asks of a page: links, base, title, robots, and a fingerprint of the visible text.
+//! 1. `lexer`: the tokenizer states of the HTML standard as searches over the bytes, linear on any
+//!    input;
+//! 2. [`Tokenizer`]: the lexer, and what a tree builder would tell it (raw text after `<script>`,
+//!    other rules within `svg`, inert templates); its [`Token`]s borrow from the page and decode on
+//!    demand;
+//! 3. [`read`]: what a crawler asks of a page: links, base, title, robots, and a fingerprint of the
+//!    visible text.
 //!
-//! What is given up against a tree: nothing is moved, closed or ignored for standing in the wrong place. A `frame`
-//! outside a frameset, or an `a` that a tree builder would drop inside a `select`, still counts.
+//! What is given up against a tree: nothing is moved, closed or ignored for standing in the wrong
+//! place. A `frame` outside a frameset, or an `a` that a tree builder would drop inside a `select`,
+//! still counts.
 
 mod content;
 mod lexer;
 mod links;
+mod read;
 mod reference;
 mod tag;
 mod text;
@@ -20,9 +25,14 @@ mod token;
 
 #[cfg(test)]
 mod suite;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use reference::decode_references;
 
 pub use content::Tokenizer;
 pub use links::{Link, LinkKind};
+pub use read::{FEEDS_MAX, LINKS_MAX, Limits, Page, TITLE_BYTES_MAX, read, read_with_text};
 pub use tag::Tag;
 pub use text::Fingerprint;
 pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};

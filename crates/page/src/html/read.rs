@@ -16,6 +16,8 @@ pub const LINKS_MAX: usize = 200_000;
 pub const TITLE_BYTES_MAX: usize = 1024;
 /// Feeds kept of one page.
 pub const FEEDS_MAX: usize = 16;
+/// Crawlers that a page addresses by name, and that are remembered.
+const ROBOTS_NAMED_MAX: usize = 8;
 /// Bytes of a language tag; a longer one is nonsense.
 const LANGUAGE_BYTES_MAX: usize = 64;
 
@@ -35,8 +37,8 @@ impl Default for Limits {
 /// What a page says.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Each URL once, in order of first appearance. Links to a mere fragment, to the page itself by an empty
-    /// reference, or to what is no URL are left out.
+    /// Each URL once, in order of first appearance. Links to a mere fragment, to the page itself by
+    /// an empty reference, or to what is no URL are left out.
     pub links: Vec<Link>,
     /// Links beyond the limit, not kept.
     pub links_beyond: u64,
@@ -46,8 +48,9 @@ pub struct Page {
     pub title: Option<String>,
     /// The first `link rel=canonical` that is a URL.
     pub canonical: Option<Url>,
-    /// `meta name=robots`, all of them together.
+    /// What `meta name=robots` asks of all crawlers; see [`Page::robots_for`].
     pub robots: Directives,
+    robots_named: Vec<(String, Directives)>,
     /// The language the page declares.
     pub language: Option<String>,
     /// The feeds the page declares.
@@ -56,6 +59,14 @@ pub struct Page {
     pub text: Fingerprint,
     /// The encoding the page was read in.
     pub charset: &'static str,
+}
+
+impl Page {
+    /// What the page asks of the crawler with this product token, by its name or as one of all.
+    pub fn robots_for(&self, agent: &str) -> Directives {
+        let named = self.robots_named.iter().filter(|(name, _)| name.eq_ignore_ascii_case(agent));
+        named.fold(self.robots, |all, (_, directives)| all.merge(*directives))
+    }
 }
 
 /// Reads a page that came from `url`, with the charset its Content-Type declared, if any.
@@ -103,6 +114,7 @@ struct Reader<'a> {
     canonicals: Vec<Cow<'a, str>>,
     feeds: Vec<Cow<'a, str>>,
     robots: Directives,
+    robots_named: Vec<(String, Directives)>,
     language: Option<Cow<'a, str>>,
 }
 
@@ -116,6 +128,7 @@ impl<'a> Reader<'a> {
             canonicals: Vec::new(),
             feeds: Vec::new(),
             robots: Directives::default(),
+            robots_named: Vec::new(),
             language: None,
         }
     }
@@ -199,8 +212,8 @@ impl<'a> Reader<'a> {
 
     fn meta(&mut self, start: &StartTag<'a>) {
         let Some(content) = start.attribute("content") else { return };
-        if start.attribute("name").is_some_and(|name| name.trim().eq_ignore_ascii_case("robots")) {
-            self.robots.merge(Directives::parse_meta(&content));
+        if let Some(name) = start.attribute("name") {
+            self.robots_meta(name.trim(), &content);
         }
         let Some(header) = start.attribute("http-equiv") else { return };
         if header.eq_ignore_ascii_case("refresh") {
@@ -209,6 +222,19 @@ impl<'a> Reader<'a> {
             }
         } else if header.eq_ignore_ascii_case("content-language") && self.language.is_none() {
             self.language = Some(content);
+        }
+    }
+
+    /// A `meta` may speak to all crawlers, or to one by its name; any name may be one.
+    fn robots_meta(&mut self, name: &str, content: &str) {
+        let directives = Directives::parse_meta(content);
+        if directives == Directives::default() {
+            return;
+        }
+        if name.eq_ignore_ascii_case("robots") {
+            self.robots = self.robots.merge(directives);
+        } else if self.robots_named.len() < ROBOTS_NAMED_MAX {
+            self.robots_named.push((name.to_ascii_lowercase(), directives));
         }
     }
 
@@ -226,6 +252,7 @@ impl<'a> Reader<'a> {
             title: self.title,
             canonical: self.canonicals.iter().find_map(|href| resolver.join(href).ok()),
             robots: self.robots,
+            robots_named: self.robots_named,
             language: self.language.and_then(|language| language_tag(&language)),
             feeds,
             text,

@@ -1,8 +1,9 @@
 //! Character references: `&amp;`, `&#8211;`, `&notin;` and what the web makes of them.
 //!
-//! [`decode`] borrows its input unless there is something to change, which is nearly always. The table of names is a
-//! text file, indexed at compile time; a name is found by narrowing a range of the sorted table byte by byte, so that
-//! the work per `&` is bounded by the longest name, whatever follows.
+//! [`decode`] borrows its input unless there is something to change, which is nearly always. The
+//! table of names is a text file, indexed at compile time; a name is found by narrowing a range of
+//! the sorted table byte by byte, so that the work per `&` is bounded by the longest name, whatever
+//! follows.
 
 use std::borrow::Cow;
 
@@ -23,13 +24,19 @@ pub(super) enum Place {
     Attribute,
 }
 
-/// The text that the markup `raw` stands for: references decoded, line ends unified, NUL replaced where it must be.
+/// The text that the markup `raw` stands for: references decoded, line ends unified, NUL replaced
+/// where it must be.
 #[inline]
 pub(super) fn decode(raw: &str, place: Place) -> Cow<'_, str> {
     match memchr3(b'&', b'\r', 0, raw.as_bytes()) {
         None => Cow::Borrowed(raw),
         Some(first) => Cow::Owned(decode_from(raw, first, place)),
     }
+}
+
+/// The text of a piece of XML that uses HTML's names, as feeds do.
+pub(crate) fn decode_references(raw: &str) -> Cow<'_, str> {
+    decode(raw, Place::Data)
 }
 
 fn decode_from(raw: &str, first: usize, place: Place) -> String {
@@ -157,7 +164,8 @@ fn named(after: &[u8], in_attribute: bool) -> Option<Reference> {
     Some(Reference { first: entity.first, second: entity.second, length })
 }
 
-/// The names of the HTML standard, sorted, one a line: name, `*` if it may stand without `;`, code points.
+/// The names of the HTML standard, sorted, one a line: name, `*` if it may stand without `;`, code
+/// points.
 const TABLE: &[u8] = include_bytes!("entities.txt");
 const ENTITIES_COUNT: usize = 2125;
 

@@ -1,5 +1,5 @@
-//! The public html5lib tokenizer tests: start tags with attributes, end tags and text must be equal. (Comments,
-//! doctypes and parse errors are not handed out by our lexer.)
+//! The public html5lib tokenizer tests: start tags with attributes, end tags and text must be
+//! equal. (Comments, doctypes and parse errors are not handed out by our lexer.)
 //!
 //! The list of expected failures holds both ways: a test on it that passes fails the run.
 

@@ -1,7 +1,7 @@
 //! The names of elements, as numbers.
 //!
-//! A name of at most eight bytes is packed into a `u64` while it is scanned, so telling elements apart costs a few
-//! integer comparisons and no string.
+//! A name of at most eight bytes is packed into a `u64` while it is scanned, so telling elements
+//! apart costs a few integer comparisons and no string.
 
 macro_rules! tags {
     ($($variant:ident $name:literal),* $(,)? ; $($long:ident $long_name:literal),* $(,)?) => {
@@ -85,7 +85,8 @@ const fn pack(name: &[u8]) -> u64 {
 }
 
 impl Tag {
-    /// Whether the element runs within a line of text: `un<b>break</b>able` is one word. All others separate words.
+    /// Whether the element runs within a line of text: `un<b>break</b>able` is one word. All others
+    /// separate words.
     pub fn is_inline(self) -> bool {
         use Tag::*;
         matches!(
@@ -136,8 +137,8 @@ impl Tag {
         )
     }
 
-    /// Whether a start tag of this name inside `svg` or `math` ends them (the standard's list; `font` only with
-    /// certain attributes).
+    /// Whether a start tag of this name inside `svg` or `math` ends them (the standard's list;
+    /// `font` only with certain attributes).
     pub(super) fn breaks_out_of_foreign_content(self) -> bool {
         use Tag::*;
         matches!(

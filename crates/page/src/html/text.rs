@@ -1,8 +1,9 @@
 //! Visible text, and its fingerprint.
 //!
-//! White space is folded as a browser folds it: a run of it is one space, what stands between blocks is one line
-//! feed, and none stands at the ends. The fingerprint is taken of exactly these bytes while they stream by, so two
-//! pages that differ in markup alone have the same one, and nothing of the page's size is allocated for it.
+//! White space is folded as a browser folds it: a run of it is one space, what stands between
+//! blocks is one line feed, and none stands at the ends. The fingerprint is taken of exactly these
+//! bytes while they stream by, so two pages that differ in markup alone have the same one, and
+//! nothing of the page's size is allocated for it.
 
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -61,7 +62,8 @@ impl VisibleText {
             while let Some(&byte) = bytes.get(at)
                 && byte <= b' '
             {
-                // A NUL is dropped, as the tree builder would; other control characters count as white space.
+                // A NUL is dropped, as the tree builder would; other control characters count as
+                // white space.
                 if byte != 0 {
                     self.gap = self.gap.max(Gap::Space);
                 }
@@ -111,7 +113,8 @@ impl VisibleText {
     }
 }
 
-/// The end of the longest run from `start` that is folded already: words with single spaces between them.
+/// The end of the longest run from `start` that is folded already: words with single spaces between
+/// them.
 #[inline]
 fn folded_run_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;

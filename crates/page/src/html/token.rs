@@ -1,7 +1,7 @@
 //! Tokens: what the tokenizer hands out, all of it borrowed from the page.
 //!
-//! A start tag's attributes are found when asked for and decoded only where an `&` stands, so a reader pays for what
-//! it looks at.
+//! A start tag's attributes are found when asked for and decoded only where an `&` stands, so a
+//! reader pays for what it looks at.
 
 use std::borrow::Cow;
 
@@ -64,14 +64,15 @@ pub struct EndTag<'a> {
 pub struct Text<'a> {
     /// The text as written, references and all.
     pub raw: &'a str,
-    /// The element whose raw text this is (`script`, `style`, `title`, `textarea`, …), also within `svg`; or
-    /// `Tag::Other` for ordinary text.
+    /// The element whose raw text this is (`script`, `style`, `title`, `textarea`, …), also within
+    /// `svg`; or `Tag::Other` for ordinary text.
     pub owner: Tag,
     pub(super) place: Place,
 }
 
 impl<'a> Text<'a> {
-    /// The text, with references decoded where the place allows them; borrowed if there is nothing to decode.
+    /// The text, with references decoded where the place allows them; borrowed if there is nothing
+    /// to decode.
     #[inline]
     pub fn decoded(&self) -> Cow<'a, str> {
         decode(self.raw, self.place)
@@ -145,10 +146,11 @@ pub(super) struct Span {
     pub next: usize,
 }
 
-/// Scans one attribute, or the tag's end, from `at`; None if the page ends first, which makes the whole tag void.
+/// Scans one attribute, or the tag's end, from `at`; None if the page ends first, which makes the
+/// whole tag void.
 ///
-/// The tokenizer finds a tag's end with this function and [`Attributes`] finds the attributes with it: they cannot
-/// disagree.
+/// The tokenizer finds a tag's end with this function and [`Attributes`] finds the attributes with
+/// it: they cannot disagree.
 #[inline(always)]
 pub(super) fn scan_attribute(bytes: &[u8], mut at: usize) -> Option<Scanned> {
     loop {
