@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::escape::{escaped_byte, is_unreserved, push_escape};
 use super::join::{join_plain, parse_plain};
 use super::{Scheme, Url, UrlError};
 
@@ -217,24 +218,10 @@ fn push_normalised(text: &mut String, part: &str, scheme: Scheme) {
         if is_unreserved(value) && scheme != Scheme::File && !digit_after_bare {
             text.push(value as char);
         } else {
-            text.push('%');
-            text.push(bytes[at].to_ascii_uppercase() as char);
-            text.push(bytes[at + 1].to_ascii_uppercase() as char);
+            push_escape(text, value);
         }
         at += 2;
         copied = at;
     }
     text.push_str(&part[copied..]);
-}
-
-/// The byte that the two hex digits at the start of `digits` stand for.
-pub(super) fn escaped_byte(digits: &[u8]) -> Option<u8> {
-    let high = (*digits.first()? as char).to_digit(16)?;
-    let low = (*digits.get(1)? as char).to_digit(16)?;
-    Some((high * 16 + low) as u8)
-}
-
-/// RFC 3986, section 2.3: an escape of one of these means the same as the character.
-pub(super) fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

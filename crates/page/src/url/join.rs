@@ -5,7 +5,8 @@
 //! the front, a host already in its final form) and says `None` for all others, which then go the
 //! whole way. That both ways agree is a property test.
 
-use super::canonical::{check_host, escaped_byte, is_unreserved};
+use super::canonical::check_host;
+use super::escape::{escaped_byte, is_unreserved};
 use super::{Scheme, URL_BYTES_MAX, Url};
 
 /// Resolves `reference` against `base`, if it is plain.

@@ -15,6 +15,7 @@
 
 mod canonical;
 mod error;
+pub(crate) mod escape;
 mod host_key;
 mod join;
 mod scheme;

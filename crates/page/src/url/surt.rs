@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Url;
+use super::escape::{escaped_byte, push_escape};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Surt(String);
@@ -194,7 +195,7 @@ fn unescaped_once(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        match super::canonical::escaped_byte(&bytes[at + 1..]).filter(|_| bytes[at] == b'%') {
+        match escaped_byte(&bytes[at + 1..]).filter(|_| bytes[at] == b'%') {
             Some(value) => {
                 out.push(value);
                 at += 3;
@@ -210,15 +211,12 @@ fn unescaped_once(bytes: &[u8]) -> Vec<u8> {
 
 /// Escapes what is not printable ASCII, and `#` and `%`.
 fn escaped(bytes: &[u8]) -> String {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes {
         if byte.is_ascii_graphic() && !matches!(byte, b'#' | b'%') {
             text.push(byte as char);
         } else {
-            text.push('%');
-            text.push(HEX[usize::from(byte >> 4)] as char);
-            text.push(HEX[usize::from(byte & 15)] as char);
+            push_escape(&mut text, byte);
         }
     }
     text

@@ -1,0 +1,122 @@
+//! What one rule matches: a prefix of path and query, `*` for any octets, a final `$` for the end.
+//!
+//! Rules and paths are compared octet by octet in a common form. RFC 9309 (section 2.2.2) has
+//! escapes of unreserved characters decoded and everything outside ASCII escaped; and it lets
+//! `%2A` and `%24` stand for `*` and `$` (2.2.3). So in the common form `*` and `$` are always
+//! escaped where they mean themselves, as is every octet that is neither reserved nor unreserved,
+//! and a raw `*` or final `$` can only be the rule's operator.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::Reading;
+use crate::url::escape::{escaped_byte, is_unreserved, push_escape};
+
+/// The pattern that the value of an Allow or Disallow line stands for.
+pub(super) fn of_value(value: &[u8], reading: Reading) -> String {
+    match reading {
+        Reading::Google => escaped(value, |byte| byte.is_ascii(), |_| false),
+        Reading::Rfc => {
+            let (value, end) = match value.split_last() {
+                Some((b'$', before)) => (before, "$"),
+                _ => (value, ""),
+            };
+            let is_operator = |byte| byte == b'*';
+            let mut pattern =
+                escaped(value, |byte| is_operator(byte) || stays(byte), is_unreserved);
+            pattern.push_str(end);
+            pattern
+        }
+    }
+}
+
+/// A path and query in the common form; nearly always it is that already.
+pub(super) fn comparable_path(path: &str) -> Cow<'_, str> {
+    if path.bytes().all(stays) {
+        return Cow::Borrowed(path);
+    }
+    Cow::Owned(escaped(path.as_bytes(), stays, is_unreserved))
+}
+
+/// The path and query within the text of a URL, or within what someone takes for one.
+pub(super) fn path_of_text(text: &str) -> Cow<'_, str> {
+    let text = text.strip_prefix("//").unwrap_or(text);
+    let is_start = ['/', '?', ';'];
+    let first = text.find(is_start).unwrap_or(text.len());
+    let host_start = text.find("://").filter(|at| *at <= first).map_or(0, |at| at + "://".len());
+    let end = text.find('#').unwrap_or(text.len());
+    match text[host_start..].find(is_start).map(|at| host_start + at).filter(|start| *start < end) {
+        None => Cow::Borrowed("/"),
+        Some(start) if text[start..].starts_with('/') => Cow::Borrowed(&text[start..end]),
+        Some(start) => Cow::Owned(format!("/{}", &text[start..end])),
+    }
+}
+
+/// Whether `pattern`, which has a `*` or a final `$`, matches `path`. Each piece between stars is
+/// taken where it first occurs: that leaves the most for the next one, so there is no going back.
+pub(super) fn matches(pattern: &str, path: &str) -> bool {
+    let (pattern, to_the_end) = match pattern.strip_suffix('$') {
+        Some(pattern) => (pattern, true),
+        None => (pattern, false),
+    };
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or("");
+    let Some(mut rest) = path.as_bytes().strip_prefix(first.as_bytes()) else {
+        return false;
+    };
+    let Some(last) = pieces.next_back() else {
+        return !to_the_end || rest.is_empty();
+    };
+    for piece in pieces {
+        match memmem::find(rest, piece.as_bytes()) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    if to_the_end {
+        rest.ends_with(last.as_bytes())
+    } else {
+        memmem::find(rest, last.as_bytes()).is_some()
+    }
+}
+
+/// Escapes every byte that does not `stay`, writes escapes in upper case, and decodes those that
+/// `decode` says.
+fn escaped(bytes: &[u8], stay: impl Fn(u8) -> bool, decode: impl Fn(u8) -> bool) -> String {
+    let mut text = String::with_capacity(bytes.len() + 8);
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = (bytes[at] == b'%').then(|| escaped_byte(&bytes[at + 1..])).flatten();
+        let (byte, is_escape) = escape.map_or((bytes[at], false), |value| (value, true));
+        if if is_escape { decode(byte) } else { stay(byte) } {
+            text.push(byte as char);
+        } else {
+            push_escape(&mut text, byte);
+        }
+        at += if is_escape { 3 } else { 1 };
+    }
+    text
+}
+
+/// Octets that the common form has as they are.
+fn stays(byte: u8) -> bool {
+    is_unreserved(byte)
+        || matches!(
+            byte,
+            b':' | b'/'
+                | b'?'
+                | b'#'
+                | b'['
+                | b']'
+                | b'@'
+                | b'!'
+                | b'&'
+                | b'('
+                | b')'
+                | b'+'
+                | b','
+                | b';'
+                | b'='
+        )
+}

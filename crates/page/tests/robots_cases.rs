@@ -1,0 +1,77 @@
+//! The public robots.txt cases: the suites of Google, Protego, reppy and texting_robots.
+//!
+//! Each case has the answer of its suite and that of Google's own parser, our reference where
+//! suites disagree. Read as Google reads, we give Google's answer in every case. Read as RFC 9309
+//! says, which is what a crawl obeys, we give that answer too but where
+//! `robots_expected_failures.txt` says why not; the test also fails when one of those passes.
+
+use rhumb_page::robots::{Reading, Robots};
+use serde_json::Value;
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/robots/cases.json");
+
+#[test]
+fn read_as_google_reads_every_case_ends_as_with_google() {
+    let Some(cases) = cases() else {
+        return;
+    };
+    let failed: Vec<String> = failures(&cases, Reading::Google);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn read_by_the_rfc_the_cases_differ_only_where_it_says_so() {
+    let Some(cases) = cases() else {
+        return;
+    };
+    let expected: Vec<&str> = include_str!("robots_expected_failures.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once("  #").expect("a case, two blanks, # and its reason").0.trim())
+        .collect();
+    let failed = failures(&cases, Reading::Rfc);
+    let failed: Vec<&str> = failed.iter().map(String::as_str).collect();
+    let surprises: Vec<_> = failed.iter().filter(|name| !expected.contains(name)).collect();
+    assert!(surprises.is_empty(), "failed, though not expected to: {surprises:#?}");
+    let passed: Vec<_> = expected.iter().filter(|name| !failed.contains(name)).collect();
+    assert!(passed.is_empty(), "passed, so no longer expected failures: {passed:#?}");
+}
+
+/// The numbers and URLs of the cases that do not end as Google's parser says.
+fn failures(cases: &[Value], reading: Reading) -> Vec<String> {
+    cases
+        .iter()
+        .filter(|case| {
+            let robots = Robots::parse_as(&body(case), text(case, "agent"), reading);
+            let allowed = robots.verdict_of_text(text(case, "url")).allowed;
+            Some(allowed) != case["google_reference_allowed"].as_bool()
+        })
+        .map(|case| {
+            let url: String = text(case, "url").chars().take(60).collect();
+            format!("{} {} {url}", case["id"], text(case, "agent"))
+        })
+        .collect()
+}
+
+fn cases() -> Option<Vec<Value>> {
+    let Ok(text) = std::fs::read_to_string(CASES) else {
+        println!("SKIPPED: ../shared/data/robots/cases.json is not here");
+        return None;
+    };
+    let cases: Vec<Value> = serde_json::from_str(&text).expect("the cases are JSON");
+    assert_eq!(cases.len(), 859);
+    Some(cases)
+}
+
+fn body(case: &Value) -> Vec<u8> {
+    match case["robots_hex"].as_str() {
+        None => text(case, "robots").as_bytes().to_vec(),
+        Some(hex) => (0..hex.len() / 2)
+            .map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex digits"))
+            .collect(),
+    }
+}
+
+fn text<'a>(case: &'a Value, name: &str) -> &'a str {
+    case[name].as_str().expect(name)
+}
