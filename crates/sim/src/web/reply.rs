@@ -1,0 +1,119 @@
+//! An answer of the synthetic web, before it is bytes.
+
+use rhumb_page::url::Url;
+
+use super::faults::Fault;
+use super::place::Place;
+use super::site::Validators;
+
+/// The web's own time 0 (before its age) in seconds since 1970: 2024-01-01.
+pub const EPOCH_S: u64 = 1_704_067_200;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub location: Option<Url>,
+    pub retry_after_s: Option<u32>,
+    /// The value of an X-Robots-Tag header.
+    pub robots_tag: Option<&'static str>,
+    /// Page-level directives, by that header or by a meta element.
+    pub noindex: bool,
+    pub nofollow: bool,
+    pub etag: Option<String>,
+    /// Seconds since 1970.
+    pub last_modified_s: Option<u64>,
+    pub body: Body,
+    /// More bytes of filler that follow the body as rendered.
+    pub flood_bytes: u64,
+    pub latency_us: u64,
+    pub fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    Nothing,
+    /// A short message: the body of an error or a redirect.
+    Note(&'static str),
+    Html(PageRef),
+    Robots(PageRef),
+    Sitemap(PageRef),
+    Feed(PageRef),
+    /// Plain text, a PDF or a picture.
+    Other(PageRef),
+}
+
+/// A document at one time: all that is needed to render it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRef {
+    /// Where it was asked for; a copy's bytes are its original's.
+    pub place: Place,
+    pub version: u64,
+}
+
+impl Body {
+    pub fn page(&self) -> Option<PageRef> {
+        match *self {
+            Body::Nothing | Body::Note(_) => None,
+            Body::Html(page)
+            | Body::Robots(page)
+            | Body::Sitemap(page)
+            | Body::Feed(page)
+            | Body::Other(page) => Some(page),
+        }
+    }
+}
+
+impl Reply {
+    pub(crate) fn note(status: u16, text: &'static str) -> Reply {
+        Reply { status, body: Body::Note(text), ..Reply::document(Body::Nothing, "text/html") }
+    }
+
+    pub(crate) fn document(body: Body, content_type: &'static str) -> Reply {
+        Reply {
+            status: 200,
+            content_type,
+            location: None,
+            retry_after_s: None,
+            robots_tag: None,
+            noindex: false,
+            nofollow: false,
+            etag: None,
+            last_modified_s: None,
+            body,
+            flood_bytes: 0,
+            latency_us: 0,
+            fault: Fault::None,
+        }
+    }
+
+    pub(crate) fn failing(fault: Fault) -> Reply {
+        Reply { fault, ..Reply::note(0, "") }
+    }
+
+    pub(crate) fn with_validators(mut self, validators: Validators) -> Reply {
+        if let Some(page) = self.body.page() {
+            if matches!(validators, Validators::Both | Validators::Tag) {
+                self.etag = Some(format!("\"{:x}\"", page.version));
+            }
+            if matches!(validators, Validators::Both | Validators::Date) {
+                self.last_modified_s = Some(EPOCH_S + page.version / 1_000_000);
+            }
+        }
+        self
+    }
+
+    /// The answer to a conditional request: 304 if the tag (or without one, the date) still holds.
+    pub fn unless(self, etag: Option<&str>, modified_since_s: Option<u64>) -> Reply {
+        let holds = match (etag, modified_since_s) {
+            (Some(tag), _) => self.etag.as_deref() == Some(tag),
+            (None, Some(since_s)) => self.last_modified_s.is_some_and(|at_s| at_s <= since_s),
+            (None, None) => false,
+        };
+        if self.status == 200 && self.fault == Fault::None && holds {
+            Reply { status: 304, body: Body::Nothing, flood_bytes: 0, ..self }
+        } else {
+            self
+        }
+    }
+}
