@@ -16,6 +16,7 @@
 mod canonical;
 mod error;
 pub(crate) mod escape;
+mod filter;
 mod host_key;
 mod join;
 mod scheme;
@@ -34,6 +35,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use canonical::{HOST_BYTES_MAX, LABEL_BYTES_MAX, REFERENCE_BYTES_MAX, URL_BYTES_MAX};
 pub use error::UrlError;
+pub use filter::{FilterError, PATTERNS_BYTES_MAX, Rules, StripParams};
 pub use host_key::HostKey;
 pub use scheme::Scheme;
 pub use site::Site;
