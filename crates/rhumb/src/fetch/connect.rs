@@ -69,7 +69,8 @@ pub(super) async fn connect(
     limits: &Limits,
 ) -> Result<Connection, ConnectFailure> {
     let connecting = connect_wire(url, address, tls);
-    let wire = match tokio::time::timeout(limits.connect_time_max, connecting).await {
+    let time_max = limits.connect_time_max.min(limits.total_time_max);
+    let wire = match tokio::time::timeout(time_max, connecting).await {
         Ok(wire) => wire?,
         Err(_) => {
             let late =

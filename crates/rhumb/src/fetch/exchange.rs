@@ -4,6 +4,7 @@
 //! time costs one entry in the timer wheel, however many limits there are on time.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use tokio::time::Sleep;
 
 use super::Limits;
 use super::connect::Connection;
-use super::failure::{Failure, FailureKind, Stage};
+use super::failure::{Failure, FailureKind, Stage, io_cause};
 use super::head;
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
@@ -112,10 +113,7 @@ async fn read_body(
                         return Poll::Ready(Some(Truncation::Length));
                     }
                 }
-                Poll::Ready(Some(Err(error))) if error.is_parse() => {
-                    return Poll::Ready(Some(Truncation::Malformed));
-                }
-                Poll::Ready(Some(Err(_))) => return Poll::Ready(Some(Truncation::Disconnect)),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(why_cut(&error))),
                 Poll::Ready(None) => {
                     // Once more, so that it learns the message is over and can be idle.
                     connection.drive(cx);
@@ -130,6 +128,14 @@ async fn read_body(
     })
     .await;
     reading
+}
+
+/// hyper says what is wrong with chunks in the kind of an IO error.
+fn why_cut(error: &hyper::Error) -> Truncation {
+    match io_cause(error).map(io::Error::kind) {
+        Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => Truncation::Malformed,
+        _ => Truncation::Disconnect,
+    }
 }
 
 /// Cuts the copied bytes to the message they hold.

@@ -130,7 +130,7 @@ pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
+pub(super) fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
     std::error::Error::source(error)?.downcast_ref()
 }
 

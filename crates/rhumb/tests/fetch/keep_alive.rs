@@ -1,0 +1,127 @@
+//! Connections used again, and those that were closed behind our back.
+
+use std::time::Duration;
+
+use rhumb::fetch::{Fetch, Http, HttpConfig};
+
+use crate::server::{Act, Server, client, limits, request, run, send, words};
+
+const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn exchange(answer: &str) -> Vec<Act> {
+    vec![Act::Read, send(answer)]
+}
+
+/// Fetches `times` times in a row from one client; the server has no more connections than scripts.
+fn fetches(client: &Http, server: &Server, times: usize) -> Vec<String> {
+    run(async {
+        let mut all = Vec::new();
+        for n in 0..times {
+            let request = request(server.url(&format!("/{n}")), limits());
+            all.push(words(&client.fetch(&request).await));
+        }
+        all
+    })
+}
+
+#[test]
+fn a_connection_serves_many_requests_each_with_its_own_bytes() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    let no_body = "HTTP/1.1 304 Not Modified\r\n\r\n";
+    let script = [HELLO, chunked, no_body, HELLO].map(exchange).concat();
+    let server = Server::start(vec![script]);
+    let client = client();
+    run(async {
+        for (n, expected) in [HELLO, chunked, no_body, HELLO].iter().enumerate() {
+            let request = request(server.url(&format!("/{n}")), limits());
+            let response = client.fetch(&request).await.unwrap();
+            assert_eq!(response.raw, expected.as_bytes());
+            assert!(response.raw_request.starts_with(format!("GET /{n} ").as_bytes()));
+            assert_eq!(client.idle_connections(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_connection_closed_while_idle_is_replaced_without_a_word() {
+    // Closed at once after the answer; closed only when the next request was read; the same after
+    // an unasked-for answer, as servers send on their own time-out.
+    let timeout = format!("{HELLO}HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
+    let closed_late = [exchange(HELLO), vec![Act::Read]].concat();
+    let server =
+        Server::start(vec![exchange(HELLO), closed_late, exchange(&timeout), exchange(HELLO)]);
+    let client = client();
+    let all = fetches(&client, &server, 4);
+    assert_eq!(all[..2], ["200 hello", "200 hello"]);
+    assert!(all[2].starts_with("200 hello") && all[3].starts_with("200 hello"), "{all:?}");
+}
+
+#[test]
+fn only_a_reused_connection_without_an_answer_is_tried_again() {
+    // A fresh connection that is closed without an answer: a failure, and no second connection.
+    let server = Server::start(vec![vec![Act::Read], exchange(HELLO)]);
+    assert_eq!(fetches(&client(), &server, 1), ["closed"]);
+    assert_eq!(server.requests().len(), 1);
+
+    // A reused one that breaks in the middle of its answer: a failure too.
+    let script = [exchange(HELLO), exchange("HTTP/1.1 200")].concat();
+    let server = Server::start(vec![script, exchange(HELLO)]);
+    assert_eq!(fetches(&client(), &server, 2), ["200 hello", "closed"]);
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_connection_that_may_not_be_used_again_is_not_kept() {
+    let goodbye = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
+    let old = "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let until_the_end = "HTTP/1.1 200 OK\r\n\r\nhello";
+    for answer in [goodbye, old, until_the_end] {
+        let server = Server::start(vec![exchange(answer)]);
+        let client = client();
+        assert_eq!(fetches(&client, &server, 1), ["200 hello"]);
+        assert_eq!(client.idle_connections(), 0, "{answer:?}");
+    }
+}
+
+#[test]
+fn idle_connections_are_one_per_host_and_bounded_in_number_and_time() {
+    let held = || Server::start(vec![[exchange(HELLO), vec![Act::Hold]].concat()]);
+    let client_with = |idle_connections_max, idle_time_max| {
+        let config = HttpConfig {
+            idle_connections_max,
+            idle_time_max,
+            allow_private: true,
+            ..HttpConfig::default()
+        };
+        Http::new(&config).unwrap()
+    };
+    let long = Duration::from_secs(600);
+    for (idle_connections_max, idle_time_max, expected) in
+        [(3, long, 3), (0, long, 0), (9, long, 5), (9, Duration::ZERO, 1)]
+    {
+        let client = client_with(idle_connections_max, idle_time_max);
+        let servers: Vec<Server> = (0..5).map(|_| held()).collect();
+        run(async {
+            for server in &servers {
+                client.fetch(&request(server.url("/"), limits())).await.unwrap();
+            }
+        });
+        assert_eq!(client.idle_connections(), expected);
+        client.close_idle_connections();
+        assert_eq!(client.idle_connections(), 0);
+    }
+}
+
+#[test]
+fn a_fetch_that_is_dropped_takes_its_connection_with_it() {
+    // The server holds until the client has gone; only then does it accept the second connection.
+    let server = Server::start(vec![vec![Act::Read, Act::Hold], exchange(HELLO)]);
+    let client = client();
+    run(async {
+        let request = request(server.url("/"), limits());
+        let dropped = tokio::time::timeout(Duration::from_millis(20), client.fetch(&request)).await;
+        assert!(dropped.is_err());
+        assert_eq!(client.idle_connections(), 0);
+        assert_eq!(words(&client.fetch(&request).await), "200 hello");
+    });
+}
