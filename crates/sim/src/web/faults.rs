@@ -17,6 +17,8 @@ pub enum Fault {
     Reset,
     /// The connection ends in the middle of the body.
     Cut,
+    /// The body comes so slowly that waiting for it makes no sense.
+    Drip,
 }
 
 /// How a flaky page fails.
@@ -39,12 +41,13 @@ impl Web {
             return None;
         }
         let retry_after_s = Some(1 + chance.below(3));
-        Some(match chance.below(6) {
+        Some(match chance.below(7) {
             0 => Flake::Status { status: 500, retry_after_s: None },
             1 => Flake::Status { status: 503, retry_after_s },
             2 => Flake::Status { status: 429, retry_after_s },
             3 => Flake::Fault(Fault::Reset),
             4 => Flake::Fault(Fault::Silent),
+            5 => Flake::Fault(Fault::Drip),
             _ => Flake::Fault(Fault::Cut),
         })
     }

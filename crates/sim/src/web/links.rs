@@ -23,12 +23,13 @@ pub enum LinkKind {
     Area,
     Frame,
     Canonical,
-    Alternate,
+    /// The site's feed, by a link element.
+    Feed,
     Refresh,
     /// An entry of a sitemap, or of an index of sitemaps.
     Sitemap,
     /// An item of a feed.
-    Feed,
+    Item,
 }
 
 /// A link of the model.
@@ -135,7 +136,7 @@ impl Linking<'_> {
             self.out.push(Arrow { to, kind: LinkKind::Canonical, nofollow: false });
         }
         if n == 0 && web.sites[self.place.site as usize].sitemap {
-            self.push(What::Feed, LinkKind::Alternate, false);
+            self.push(What::Feed, LinkKind::Feed, false);
         }
         if manner == Manner::Refresh {
             self.push(What::Page(0), LinkKind::Refresh, false);
@@ -163,7 +164,8 @@ impl Linking<'_> {
                 (Manner::Framed, 2..4) => LinkKind::Area,
                 _ => LinkKind::Anchor,
             };
-            self.push_page(target, kind, nofollow);
+            // Only anchors say nofollow.
+            self.push_page(target, kind, nofollow && kind == LinkKind::Anchor);
         }
     }
 

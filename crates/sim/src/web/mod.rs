@@ -28,6 +28,8 @@ mod listing;
 mod manner;
 mod place;
 mod reach;
+#[cfg(test)]
+mod reading;
 mod render;
 mod reply;
 mod respond;
@@ -47,6 +49,7 @@ pub use faults::Fault;
 pub use links::{Link, LinkKind};
 pub use place::{Face, Ghost, Place, What};
 pub use reach::{Reached, Scope};
+pub use render::gzip;
 pub use reply::{Body, EPOCH_S, PageRef, Reply};
 pub use robots::{HUGE_ROBOTS_BYTES, RobotsKind};
 pub use truth::Truth;

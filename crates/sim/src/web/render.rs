@@ -13,7 +13,7 @@ use super::place::{Place, What};
 use super::reply::{Body, PageRef};
 use super::site::{Charset, further, page_draw};
 
-/// Compression of sitemap parts: they are small, any level will do.
+/// Compression on the fly, as servers do it.
 const GZIP_LEVEL: i32 = 6;
 /// The links that stand in the navigation; the others are spread over the text.
 const MENU_LINKS: usize = 7;
@@ -98,7 +98,7 @@ impl Web {
 }
 
 fn in_head(kind: LinkKind) -> bool {
-    matches!(kind, LinkKind::Canonical | LinkKind::Alternate | LinkKind::Refresh)
+    matches!(kind, LinkKind::Canonical | LinkKind::Feed | LinkKind::Refresh)
 }
 
 struct Writer<'a> {
@@ -131,7 +131,7 @@ impl Writer<'_> {
         for (i, link) in links.iter().enumerate() {
             self.out.push_str(match link.kind {
                 LinkKind::Canonical => "<link rel=\"canonical\" href=",
-                LinkKind::Alternate => "<link rel=alternate type=application/rss+xml href=",
+                LinkKind::Feed => "<link rel=alternate type=application/rss+xml href=",
                 _ => "<meta http-equiv=\"refresh\" content=\"30; url=",
             });
             if link.kind == LinkKind::Refresh {
@@ -294,7 +294,8 @@ fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()
 }
 
-pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+/// One gzip member.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let level = libdeflater::CompressionLvl::new(GZIP_LEVEL).expect("6 is a level");
     let mut compressor = libdeflater::Compressor::new(level);
     let mut packed = vec![0; compressor.gzip_compress_bound(bytes.len())];

@@ -78,7 +78,8 @@ impl Web {
             Some(Flake::Status { status, retry_after_s }) => {
                 return Reply { retry_after_s, ..Reply::note(status, "Not now.") };
             }
-            Some(Flake::Fault(Fault::Cut)) => fault = Fault::Cut,
+            // These two come with the answer, not instead of it.
+            Some(Flake::Fault(halfway @ (Fault::Cut | Fault::Drip))) => fault = halfway,
             Some(Flake::Fault(fault)) => return Reply::failing(fault),
             None => {}
         }
@@ -151,7 +152,7 @@ impl Web {
         match body {
             Body::Html(page) => self.arrows(page.place, out),
             Body::Sitemap(page) => list(self.sitemap_entries(page.place), LinkKind::Sitemap),
-            Body::Feed(page) => list(self.feed_items(page.place), LinkKind::Feed),
+            Body::Feed(page) => list(self.feed_items(page.place), LinkKind::Item),
             Body::Nothing | Body::Note(_) | Body::Robots(_) | Body::Other(_) => {}
         }
     }
