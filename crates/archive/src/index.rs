@@ -121,6 +121,9 @@ impl Layout {
     }
 
     pub fn create(&self) -> Result<(), Error> {
+        if self.warc_dir.is_dir() && self.index_dir.is_dir() {
+            return Ok(());
+        }
         for dir in [&self.warc_dir, &self.index_dir] {
             fs::create_dir_all(dir).map_err(|error| Error::io(dir, "create", error))?;
         }

@@ -152,3 +152,46 @@ fn remove(paths: &[PathBuf]) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn an_external_merge_equals_sorting_in_memory(
+            files in prop::collection::vec(prop::collection::vec("[a-c]{0,3}", 0..60), 0..5),
+            sorted in prop::collection::btree_set("[a-c]{0,3}", 0..20),
+            torn in "[a-c]{0,2}",
+            memory_bytes in 1..3000usize,
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let write = |name: String, lines: Vec<&String>, end: &str| {
+                let path = dir.path().join(name);
+                let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+                fs::write(&path, text + end).unwrap();
+                path
+            };
+            let parts: Vec<PathBuf> = files
+                .iter()
+                .enumerate()
+                .map(|(n, lines)| write(format!("{n}.part"), lines.iter().collect(), &torn))
+                .collect();
+            let old = write("old".into(), sorted.iter().collect(), "");
+            let output = dir.path().join("new");
+            sort_lines(Some(&old), &parts, &output, dir.path(), memory_bytes).unwrap();
+
+            let mut expected: Vec<&String> = files.iter().flatten().chain(&sorted).collect();
+            expected.sort();
+            expected.dedup();
+            let expected: String = expected.iter().map(|line| format!("{line}\n")).collect();
+            prop_assert_eq!(fs::read_to_string(&output).unwrap(), expected);
+            let left = fs::read_dir(dir.path()).unwrap().count();
+            prop_assert_eq!(left, parts.len() + 2, "runs are removed");
+        }
+    }
+}
