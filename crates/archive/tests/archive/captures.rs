@@ -32,7 +32,7 @@ pub fn html(url: &str, body: &str) -> Page {
 }
 
 pub fn every_kind() -> Vec<Page> {
-    let binary: Vec<u8> = (0..70_000u64).map(|n| (n * n >> 7) as u8).collect();
+    let binary: Vec<u8> = (0..70_000u64).map(|n| ((n * n) >> 7) as u8).collect();
     vec![
         html("http://example.com/", "<p>Hello, <a href=\"/two\">world</a>"),
         page(
