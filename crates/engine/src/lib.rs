@@ -1,1 +1,29 @@
-//! (being built)
+//! What next? The deterministic state machine of the crawler.
+//!
+//! The engine is sans-IO: it must never see tokio, a clock, a file, a socket, a thread or the
+//! iteration order of a hash map. Time and randomness are arguments. Begin with [`turn`], the
+//! loop that drives it, then [`event`], what goes in and out, then [`engine`].
+
+pub mod admit;
+pub mod config;
+pub mod counters;
+pub mod discovery;
+mod dispatch;
+pub mod engine;
+pub mod error;
+pub mod event;
+mod fetched;
+pub mod frontier;
+pub mod host;
+mod hosts;
+mod judge;
+pub mod order;
+mod outbox;
+pub mod outcome;
+pub mod polite;
+pub mod queue;
+pub mod record;
+pub mod rng;
+mod sifted;
+pub mod time;
+pub mod turn;

@@ -1,1 +1,11 @@
-//! (being built)
+//! What do we know? The rows of a crawl: in memory for the simulator, on disk for the node.
+//!
+//! The state never judges: it keeps what the engine tells it, whole batches at a time, and
+//! answers the engine's questions from a snapshot ([`answer`]). Both stores are the same to the
+//! engine; a model test drives them side by side.
+
+pub mod answer;
+pub mod local;
+pub mod memory;
+pub mod seen;
+pub mod snapshot;

@@ -1,0 +1,142 @@
+//! What the crawl's owner decided, parsed and checked before it comes here.
+
+use crate::admit::Scope;
+use crate::time::Span;
+use regex::Regex;
+use rhumb_page::url::Rules;
+
+/// The number of front queues. Class 0 is the most urgent.
+pub const CLASSES: usize = 32;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// For the biased selector and the random order: the engine has no other randomness.
+    pub seed: u64,
+    pub scope: Scope,
+    pub rules: Rules,
+    pub priorities: Vec<Priority>,
+    pub order: Order,
+    pub depth_max: Option<u16>,
+    pub host_pages_max: Option<u64>,
+    pub pages_max: Option<u64>,
+    pub bytes_max: Option<u64>,
+    pub redirects_max: u8,
+    /// Requests in flight over all hosts.
+    pub concurrency: usize,
+    /// The bound on hosts that have a back queue in memory.
+    pub hosts_awake_max: usize,
+    pub polite: Polite,
+    pub retry: Retry,
+    pub traps: Traps,
+    /// Pages are visited again after this time; never, if none.
+    pub revisit_after: Option<Span>,
+    /// Sitemaps named by robots.txt become discoveries.
+    pub sitemaps: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Bfs,
+    Dfs,
+    Random,
+}
+
+/// `[[priority]]`: a rule on URLs, first match wins.
+#[derive(Clone, Debug)]
+pub struct Priority {
+    pub pattern: Regex,
+    pub class: Option<u8>,
+    /// Doubling the weight moves a URL up by one class.
+    pub weight: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Polite {
+    pub delay: Span,
+    pub delay_factor: f64,
+    /// Neither `delay_factor` nor Crawl-delay makes us wait longer than this.
+    pub delay_max: Span,
+    pub per_address: u16,
+    /// From the end of a response to the next request to the same address.
+    pub address_delay: Span,
+    pub robots_ttl: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The first wait; each further one is twice as long.
+    pub wait_min: Span,
+    pub wait_max: Span,
+    /// Tries of one URL, the first included.
+    pub tries_max: u8,
+    /// Tries of robots.txt before a host is given up.
+    pub robots_tries_max: u8,
+    /// Failures in a row before a host is given up.
+    pub host_failures_max: u16,
+    /// The longest Retry-After that is obeyed as it stands.
+    pub retry_after_max: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traps {
+    pub path_segments_max: usize,
+    /// How often one path segment may recur in a path.
+    pub segment_repeats_max: usize,
+    pub url_bytes_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            seed: 0,
+            scope: Scope::any(),
+            rules: Rules::default(),
+            priorities: Vec::new(),
+            order: Order::Bfs,
+            depth_max: None,
+            host_pages_max: None,
+            pages_max: None,
+            bytes_max: None,
+            redirects_max: 10,
+            concurrency: 256,
+            hosts_awake_max: 16_384,
+            polite: Polite::default(),
+            retry: Retry::default(),
+            traps: Traps::default(),
+            revisit_after: None,
+            sitemaps: true,
+        }
+    }
+}
+
+impl Default for Polite {
+    fn default() -> Polite {
+        Polite {
+            delay: Span::secs(1),
+            delay_factor: 5.0,
+            delay_max: Span::secs(300),
+            per_address: 2,
+            address_delay: Span::ZERO,
+            robots_ttl: Span::secs(24 * 3600),
+        }
+    }
+}
+
+impl Default for Retry {
+    fn default() -> Retry {
+        Retry {
+            wait_min: Span::secs(15),
+            wait_max: Span::secs(3600),
+            tries_max: 4,
+            robots_tries_max: 5,
+            host_failures_max: 6,
+            retry_after_max: Span::secs(24 * 3600),
+        }
+    }
+}
+
+impl Default for Traps {
+    fn default() -> Traps {
+        Traps { path_segments_max: 32, segment_repeats_max: 4, url_bytes_max: 2_000 }
+    }
+}

@@ -1,0 +1,49 @@
+//! The crawl in numbers: committed with every batch, so that they survive a crash exactly.
+
+use crate::outcome::FailKind;
+use crate::record::Refusal;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// 2xx page bodies received, duplicates included, robots.txt not.
+    pub pages: u64,
+    /// Bytes received, robots.txt included.
+    pub bytes: u64,
+    /// Requests answered in any way.
+    pub answers: u64,
+    /// URLs admitted or refused: all that have a row.
+    pub known: u64,
+    pub admitted: u64,
+    pub queued: u64,
+    pub hosts: u64,
+    pub duplicates: u64,
+    pub unchanged: u64,
+    pub moved: u64,
+    pub gone: u64,
+    pub retries: u64,
+    pub robots_fetched: u64,
+    pub robots_absent: u64,
+    pub revisits: u64,
+    pub discoveries: u64,
+    pub refused: [u64; Refusal::ALL.len()],
+    pub failed: [u64; FailKind::ALL.len()],
+    /// The next numbers to give.
+    pub next_url: u64,
+    pub next_outbox: u64,
+    pub next_sleep: u64,
+    /// The oldest outbox row that is not yet sifted.
+    pub outbox_head: u64,
+    /// Time spent crawling in all runs, µs.
+    pub running_us: u64,
+}
+
+impl Counters {
+    pub fn refused_as(&mut self, why: Refusal) -> &mut u64 {
+        &mut self.refused[why as usize]
+    }
+
+    pub fn failed_as(&mut self, kind: FailKind) -> &mut u64 {
+        &mut self.failed[kind as usize]
+    }
+}

@@ -1,0 +1,41 @@
+//! How URLs come to be known.
+
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+
+/// A URL that a worker read in a page, before the engine knows anything of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub url: Url,
+    pub kind: FoundAs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum FoundAs {
+    Seed,
+    Link,
+    Redirect,
+    /// A sitemap named by robots.txt or by a sitemap index.
+    Sitemap,
+    /// A page named by a sitemap or a feed.
+    Listed,
+    /// Known and refused before; the rules have changed since.
+    Rejudge,
+}
+
+/// A found URL with its place in the crawl.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discovery {
+    pub url: Url,
+    pub kind: FoundAs,
+    /// Links from a seed; a redirect does not count.
+    pub depth: u16,
+    /// Redirects since the last link.
+    pub hops: u8,
+}
+
+/// Discoveries that travel together: one outbox row.
+pub type Chunk = Vec<Discovery>;
+
+/// The most discoveries in one outbox row, so that a page with 200k links stalls nobody.
+pub const CHUNK_MAX: usize = 1_000;

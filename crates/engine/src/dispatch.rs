@@ -1,0 +1,153 @@
+//! Choosing: hosts whose time has come, by class, as long as there are free slots.
+
+use crate::engine::{Engine, Errand, Flight};
+use crate::event::{Action, Fetch, FetchId, Step};
+use crate::frontier::awake::Doing;
+use crate::polite::Gate;
+use crate::queue::{Entry, Place};
+use crate::time::Time;
+use rhumb_page::url::Url;
+
+impl Engine {
+    /// Requests that may still be begun.
+    pub(crate) fn free_slots(&self) -> usize {
+        // A page that is not yet judged still holds its bytes.
+        let used = self.flights.len() + self.judging.len();
+        let free = self.config.concurrency.saturating_sub(used);
+        match self.config.pages_max {
+            Some(max) => free.min(max.saturating_sub(self.counters.pages + used as u64) as usize),
+            None => free,
+        }
+    }
+
+    pub(crate) fn dispatch(&mut self, now: Time, step: &mut Step) {
+        while let Some((slot, ticket)) = self.ready.pop_due(now) {
+            if self.is_in_line(slot, ticket) {
+                self.back_in_line(slot, ticket);
+            }
+        }
+        while self.free_slots() > 0 {
+            let Some((slot, ticket)) = self.ready.pop(&mut self.rng) else { break };
+            if self.is_in_line(slot, ticket) {
+                self.begin(now, slot, step);
+            }
+        }
+    }
+
+    /// An entry in a line is good if its host still carries the ticket that the entry shows.
+    pub(crate) fn is_in_line(&self, slot: u32, ticket: u32) -> bool {
+        self.awake.get(slot).is_some_and(|host| host.queued_up && host.ticket == ticket)
+    }
+
+    /// Into the front queue of its best class.
+    pub(crate) fn back_in_line(&mut self, slot: u32, ticket: u32) {
+        if self.is_in_line(slot, ticket) {
+            let host = self.awake.at(slot);
+            let later = host.later.front().map(|(_, entry)| entry.record.class);
+            let class = host.class().or(later).unwrap_or(0);
+            self.ready.push(class, slot, ticket);
+        }
+    }
+
+    /// The host's next request, if its address has room and robots leave it one.
+    fn begin(&mut self, now: Time, slot: u32, step: &mut Step) {
+        let host = self.awake.at(slot);
+        let ticket = host.ticket;
+        let Some((ip, _)) = host.address.filter(|(_, until)| *until > now) else {
+            host.queued_up = false;
+            return self.advance(now, slot, step);
+        };
+        match self.addresses.enter(ip, (slot, ticket), &self.config.polite, now) {
+            Gate::Open => {}
+            Gate::Full => return,
+            Gate::Resting(until) => return self.ready.wait(until, slot, ticket),
+        }
+        self.awake.at(slot).queued_up = false;
+        match self.choose(now, slot, step) {
+            Some((url, errand)) => self.fetch(slot, ip, url, errand, step),
+            None => {
+                if let Some((other, ticket)) = self.addresses.leave(ip, &self.config.polite, now) {
+                    self.back_in_line(other, ticket);
+                }
+                self.advance(now, slot, step);
+            }
+        }
+    }
+
+    /// Errands first, since others wait for them; then robots.txt; then pages that robots allow.
+    fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Errand)> {
+        let host = self.awake.at(slot);
+        if let Some(errand) = host.errands.pop() {
+            return Some((errand.url, Errand::RobotsFor(errand.for_host)));
+        }
+        if host.record.robots_until.is_none_or(|until| until <= now) || host.robots.is_none() {
+            let url = match &host.robots_at {
+                Some((url, _)) => Some(url.clone()),
+                None => host.key.robots_url(),
+            };
+            if let Some(url) = url {
+                return Some((url, Errand::Robots));
+            }
+        }
+        while let Some((place, entry)) = self.next_row(now, slot) {
+            let host = self.awake.at(slot);
+            let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
+            if allowed {
+                return Some((entry.url.clone(), Errand::Page { place, entry: Box::new(entry) }));
+            }
+            self.refuse_by_robots(slot, (place, entry), step);
+        }
+        None
+    }
+
+    /// What is due comes before what is new: there is a date attached to it.
+    fn next_row(&mut self, now: Time, slot: u32) -> Option<(Place, Entry)> {
+        let host = self.awake.at(slot);
+        if host.later_due().is_some_and(|due| due <= now) {
+            return host.later.pop();
+        }
+        host.now.pop()
+    }
+
+    fn fetch(
+        &mut self,
+        slot: u32,
+        ip: std::net::IpAddr,
+        url: Url,
+        errand: Errand,
+        step: &mut Step,
+    ) {
+        let id = FetchId(self.next_fetch);
+        self.next_fetch += 1;
+        let host = self.awake.at(slot);
+        host.doing = Doing::Fetching(id);
+        let (etag, last_modified, depth) = match &errand {
+            Errand::Page { entry, .. } => {
+                let record = &entry.record;
+                // Validators are only of use if we hold what they validate.
+                let held = record.content.is_some();
+                let of = |v: &Option<Box<str>>| if held { v.clone() } else { None };
+                (of(&record.etag), of(&record.last_modified), record.depth)
+            }
+            _ => (None, None, 0),
+        };
+        let purpose = errand.purpose();
+        let host = host.key.clone();
+        step.actions.push(Action::Fetch(Fetch {
+            id,
+            url,
+            host,
+            address: ip,
+            purpose,
+            etag,
+            last_modified,
+            depth,
+        }));
+        self.flights.insert(id, Flight { slot, ip, errand });
+        // The queue may have fallen low by what was taken.
+        let host = self.awake.at(slot);
+        if host.now.wants_refill() || host.later.wants_refill() {
+            self.refills.push_back(slot);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The engine: a pure state machine. Events in, a [`Step`] out; no clock, no IO, cannot fail.
+//!
+//! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. The
+//! methods are spread over the rooms that they belong to: `fetched` (what became of a request),
+//! `judge` (what becomes of a URL), `sifted` (admission), `hosts` (waking, sleeping, giving up)
+//! and `dispatch` (choosing what to fetch).
+
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::discovery::{CHUNK_MAX, Discovery};
+use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
+use crate::frontier::awake::{AwakeHosts, Errand as HostErrand};
+use crate::frontier::ready::Ready;
+use crate::frontier::sleepers::Sleepers;
+use crate::host::HostRecord;
+use crate::judge::Judging;
+use crate::order::{self, OrderPolicy};
+use crate::outbox::{CHUNKS_HELD_MAX, Outbox};
+use crate::polite::Addresses;
+use crate::queue::{Entry, Place, SleepPlace};
+use crate::rng::Rng;
+use crate::time::Time;
+use rhumb_page::url::HostKey;
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+/// Back queues at the start, per request in flight.
+pub const AWAKE_PER_FETCH: usize = 3;
+/// Names being resolved at once.
+pub const RESOLVING_MAX: usize = 512;
+
+/// What the engine is opened with: what the rows say that is not read by question.
+#[derive(Debug, Default)]
+pub struct Opening {
+    pub counters: Counters,
+    pub sleepers: Vec<SleepPlace>,
+}
+
+pub struct Engine {
+    pub(crate) config: Config,
+    pub(crate) policy: Box<dyn OrderPolicy>,
+    pub(crate) rng: Rng,
+    pub(crate) counters: Counters,
+    /// What was committed last, to write the row only when it changed.
+    counters_written: Counters,
+    /// A crawl that goes on: no host is asked sooner than its full delay after this moment.
+    pub(crate) reopened: Option<Time>,
+    pub(crate) awake: AwakeHosts,
+    pub(crate) awake_limit: usize,
+    pub(crate) ready: Ready,
+    pub(crate) sleepers: Sleepers,
+    pub(crate) addresses: Addresses,
+    /// Looked up, never iterated.
+    pub(crate) flights: HashMap<FetchId, Flight>,
+    pub(crate) next_fetch: u64,
+    pub(crate) resolving: usize,
+    pub(crate) resolve_line: VecDeque<(u32, u32)>,
+    pub(crate) judging: Judging,
+    pub(crate) outbox: Outbox,
+    /// Rows of hosts that were written while a question about hosts was under way: the snapshot
+    /// that answers it may not show them.
+    pub(crate) since_sift: HashMap<HostKey, HostRecord>,
+    pub(crate) since_wake: HashMap<HostKey, HostRecord>,
+    /// Errands for hosts that are being woken for them. Looked up, never iterated.
+    pub(crate) errands_to_wake: HashMap<HostKey, Vec<HostErrand>>,
+    pub(crate) refills: VecDeque<u32>,
+    pub(crate) refill_asked: bool,
+    pub(crate) dirty: Vec<u32>,
+    pub(crate) stopping: Option<StopReason>,
+}
+
+/// A request in flight.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub slot: u32,
+    pub ip: IpAddr,
+    pub errand: Errand,
+}
+
+#[derive(Debug)]
+pub(crate) enum Errand {
+    Page {
+        place: Place,
+        entry: Entry,
+    },
+    Robots,
+    /// robots.txt of another host that redirects here.
+    RobotsFor(HostKey),
+}
+
+impl Errand {
+    pub fn purpose(&self) -> Purpose {
+        match self {
+            Errand::Page { .. } => Purpose::Page,
+            Errand::Robots | Errand::RobotsFor(_) => Purpose::Robots,
+        }
+    }
+}
+
+impl Engine {
+    pub fn open(config: Config, opening: Opening, now: Time) -> Engine {
+        let reopened = (opening.counters.next_url > 0).then_some(now);
+        let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
+        Engine {
+            policy: order::policy(&config),
+            rng: Rng::new(config.seed ^ now.0),
+            counters_written: opening.counters.clone(),
+            counters: opening.counters,
+            reopened,
+            awake: AwakeHosts::default(),
+            awake_limit,
+            ready: Ready::default(),
+            sleepers: Sleepers::open(opening.sleepers.into_iter()),
+            addresses: Addresses::default(),
+            flights: HashMap::new(),
+            next_fetch: 0,
+            resolving: 0,
+            resolve_line: VecDeque::new(),
+            judging: Judging::default(),
+            outbox: Outbox::default(),
+            since_sift: HashMap::new(),
+            since_wake: HashMap::new(),
+            errands_to_wake: HashMap::new(),
+            refills: VecDeque::new(),
+            refill_asked: false,
+            dirty: Vec::new(),
+            stopping: None,
+            config,
+        }
+    }
+
+    /// Takes one event.
+    pub fn step(&mut self, now: Time, event: Event, step: &mut Step) {
+        match event {
+            Event::Seeded { seeds } => self.seeded(seeds, step),
+            Event::Fetched { fetch, report } => self.fetched(now, fetch, report, step),
+            Event::Resolved { host, answer } => self.resolved(now, host, answer, step),
+            Event::Answered(Answer::Sifted(sifted)) => self.sifted(now, sifted, step),
+            Event::Answered(Answer::Twinned { twins }) => self.twinned(now, twins, step),
+            Event::Answered(Answer::Woken(woken)) => self.woken(now, woken, step),
+            Event::Answered(Answer::Refilled { hosts }) => self.refilled(now, hosts, step),
+            Event::Answered(Answer::Received { chunks }) => {
+                self.outbox.received(&self.counters, chunks);
+            }
+            Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
+            Event::Tick => {}
+        }
+    }
+
+    /// Ends a turn: chooses what to fetch, asks what must be known, and writes what changed.
+    pub fn conclude(&mut self, now: Time, step: &mut Step) {
+        self.check_limits();
+        self.outbox.flush(&mut self.counters, step);
+        if self.stopping.is_none() {
+            self.dispatch(now, step);
+            self.wake(now, step);
+            self.ask_refills(step);
+            if let Some(question) = self.outbox.ask(&self.counters) {
+                if matches!(question, Question::Sift { .. }) {
+                    self.since_sift.clear();
+                }
+                step.actions.push(Action::Ask(question));
+            }
+        }
+        if let Some(question) = self.judging.ask() {
+            step.actions.push(Action::Ask(question));
+        }
+        self.write_dirty(step);
+        if self.counters != self.counters_written {
+            self.counters_written = self.counters.clone();
+            step.rows.push(Row::Counters(Box::new(self.counters.clone())));
+        }
+    }
+
+    /// When to be called again though nothing happens, and why.
+    pub fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
+        if self.stopping.is_some() {
+            return None;
+        }
+        let host = self.ready.next_due().map(|t| (t, "a host is due"));
+        let has_room = self.awake.len() < self.awake_limit && !self.sleepers.is_asked();
+        let sleeper =
+            self.sleepers.next_due().filter(|_| has_room).map(|t| (t, "a sleeping host is due"));
+        let next = host.into_iter().chain(sleeper).min()?;
+        Some((next.0.max(now), next.1))
+    }
+
+    /// Why the crawl is over, once it is.
+    pub fn over(&self) -> Option<StopReason> {
+        if !self.flights.is_empty() || !self.judging.is_empty() {
+            return None;
+        }
+        if self.stopping.is_some() {
+            return self.stopping;
+        }
+        let idle = self.awake.is_empty()
+            && self.sleepers.ready() == 0
+            && self.sleepers.later() == 0
+            && !self.sleepers.is_asked()
+            && self.outbox.is_idle(&self.counters);
+        idle.then_some(StopReason::Finished)
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn seeded(&mut self, seeds: Vec<Discovery>, step: &mut Step) {
+        for seed in seeds {
+            self.config.scope.add(&seed.url);
+            step.rows.push(Row::Seed { url: seed.url.clone() });
+            self.outbox.push(seed);
+        }
+    }
+
+    fn check_limits(&mut self) {
+        let over = |limit: Option<u64>, value: u64| limit.is_some_and(|max| value >= max);
+        if over(self.config.pages_max, self.counters.pages) {
+            self.stopping = self.stopping.or(Some(StopReason::Pages));
+        }
+        if over(self.config.bytes_max, self.counters.bytes) {
+            self.stopping = self.stopping.or(Some(StopReason::Bytes));
+        }
+    }
+
+    fn write_dirty(&mut self, step: &mut Step) {
+        for slot in std::mem::take(&mut self.dirty) {
+            // It may have gone to sleep since, which wrote its row.
+            if let Some(host) = self.awake.get_mut(slot).filter(|host| host.dirty) {
+                host.dirty = false;
+                step.rows.push(Row::Host { key: host.key.clone(), record: host.record.clone() });
+            }
+        }
+    }
+
+    pub(crate) fn mark_dirty(&mut self, slot: u32) {
+        let host = self.awake.at(slot);
+        if !host.dirty {
+            host.dirty = true;
+            self.dirty.push(slot);
+        }
+    }
+
+    /// An estimate of the heap that the engine holds, from the lengths of its parts.
+    pub fn heap_bytes(&self) -> usize {
+        let hosts: usize = self.awake.iter().map(|host| host.heap_bytes()).sum();
+        hosts
+            + self.ready.heap_len() * 16
+            + self.addresses.len() * 64
+            + self.flights.len() * FLIGHT_BYTES
+            + self.judging.heap_bytes()
+            + self.outbox.held_len() * DISCOVERY_BYTES
+            + (self.since_sift.len() + self.since_wake.len()) * OVERLAY_BYTES
+    }
+
+    /// What `heap_bytes` never exceeds with this configuration, pages of at most `links` links
+    /// and robots rules of at most `rules` bytes.
+    pub fn heap_bound(config: &Config, links: usize, rules: usize) -> usize {
+        let host = size_of::<crate::frontier::awake::Awake>()
+            + 4 * crate::frontier::back_queue::ROWS_MAX * crate::frontier::back_queue::ENTRY_BYTES
+            + rules
+            + 512;
+        let awake = config.hosts_awake_max + crate::frontier::sleepers::WAKE_MAX;
+        awake * (host + 64 + 4 * 16)
+            + config.concurrency * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
+            + (CHUNKS_HELD_MAX * CHUNK_MAX + config.concurrency * links) * DISCOVERY_BYTES
+            + 2 * (crate::outbox::SIFT_MAX * 4 + awake) * OVERLAY_BYTES
+    }
+}
+
+const FLIGHT_BYTES: usize = size_of::<Flight>() + 96;
+pub(crate) const DISCOVERY_BYTES: usize = size_of::<Discovery>() + 96;
+const OVERLAY_BYTES: usize = size_of::<(HostKey, HostRecord)>() + 48;

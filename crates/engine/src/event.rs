@@ -1,0 +1,258 @@
+//! What comes into the engine and what goes out of it.
+
+use crate::counters::Counters;
+use crate::discovery::{Chunk, Discovery};
+use crate::host::HostRecord;
+use crate::outcome::{ContentDigest, FailKind, Report};
+use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
+use crate::record::{Twin, UrlRecord};
+use crate::time::Time;
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Url, UrlKey};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Names one fetch of this run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FetchId(pub u64);
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The owner named seeds.
+    Seeded {
+        seeds: Vec<Discovery>,
+    },
+    Fetched {
+        fetch: FetchId,
+        report: Report,
+    },
+    Resolved {
+        host: HostKey,
+        answer: Result<Address, FailKind>,
+    },
+    Answered(Answer),
+    /// Finish what is in flight and begin nothing more.
+    Stopped(StopReason),
+    /// Time has passed.
+    Tick,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub ip: IpAddr,
+    pub until: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    Finished,
+    Pages,
+    Bytes,
+    Time,
+    Interrupted,
+}
+
+impl StopReason {
+    pub fn word(self) -> &'static str {
+        match self {
+            StopReason::Finished => "finished",
+            StopReason::Pages => "max_pages",
+            StopReason::Bytes => "max_bytes",
+            StopReason::Time => "max_time",
+            StopReason::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What to do, once all that it rests on is safe.
+#[derive(Clone, Debug)]
+pub enum Action {
+    Fetch(Fetch),
+    Resolve {
+        host: HostKey,
+    },
+    /// A question to the state, answered from a snapshot no older than this turn's commit.
+    Ask(Question),
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub id: FetchId,
+    pub url: Url,
+    pub host: HostKey,
+    pub address: IpAddr,
+    pub purpose: Purpose,
+    pub etag: Option<Box<str>>,
+    pub last_modified: Option<Box<str>>,
+    /// Links from a seed: for the archive's metadata.
+    pub depth: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Page,
+    Robots,
+}
+
+/// What the archive is to do with the bytes that a worker holds.
+#[derive(Clone, Debug)]
+pub struct Keep {
+    pub fetch: FetchId,
+    pub how: KeepAs,
+}
+
+#[derive(Clone, Debug)]
+pub enum KeepAs {
+    Response,
+    /// The payload is kept already, under this URL and time.
+    Revisit(Twin),
+    /// 304: nothing came that we do not hold.
+    NotModified {
+        since: Option<Time>,
+    },
+    /// Nothing worth keeping: let go of the bytes.
+    Drop,
+}
+
+/// Questions are answered in batches by whoever holds the state.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Which of these are new?
+    Sift { candidates: Vec<Discovery> },
+    /// Which of these bytes have been kept before?
+    Twin { digests: Vec<ContentDigest> },
+    /// The best sleeping hosts of these classes, after these places.
+    Wake(Wake),
+    /// The next rows of these hosts' queues.
+    Refill { hosts: Vec<Refill> },
+    /// The next outbox rows from this number on.
+    Receive { from: u64, chunks_max: usize },
+}
+
+#[derive(Clone, Debug)]
+pub struct Wake {
+    pub now: Time,
+    /// (class, how many, after which place).
+    pub classes: Vec<(u8, usize, Option<Sleeper>)>,
+    /// Sleepers whose due time has come: how many, after which place.
+    pub later: (usize, Option<Sleeper>),
+    /// Hosts to wake by name, whether known or not.
+    pub named: Vec<HostKey>,
+    pub rows_max: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refill {
+    pub host: HostKey,
+    pub section: Section,
+    pub after: Option<Place>,
+    pub rows_max: usize,
+}
+
+#[derive(Clone, Debug)]
+pub enum Answer {
+    Sifted(Sifted),
+    Twinned { twins: Vec<Option<Twin>> },
+    Woken(Woken),
+    Refilled { hosts: Vec<Refilled> },
+    Received { chunks: Vec<(u64, Chunk)> },
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Sifted {
+    /// Only what the engine must judge: new ones, and known ones that may rise.
+    pub judged: Vec<Judged>,
+    /// The rows of their hosts, where there are any.
+    pub hosts: Vec<(HostKey, HostRecord)>,
+    /// How many were known and of no further interest.
+    pub known: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub discovery: Discovery,
+    pub record: Option<UrlRecord>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Woken {
+    pub hosts: Vec<WokenHost>,
+    /// When the next sleeper is due.
+    pub later_next: Option<Time>,
+}
+
+#[derive(Clone, Debug)]
+pub struct WokenHost {
+    pub host: HostKey,
+    /// How it was found; none if by name.
+    pub sleeper: Option<Sleeper>,
+    /// None if a host that was named is not known.
+    pub record: Option<HostRecord>,
+    pub robots: Option<Box<Robots>>,
+    pub now: Rows,
+    pub later: Rows,
+}
+
+/// Rows of one queue, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub rows: Vec<(Place, Entry)>,
+    /// There are no more behind these.
+    pub all: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refilled {
+    pub host: HostKey,
+    pub section: Section,
+    pub rows: Rows,
+}
+
+/// A change of one row; a batch of them is committed whole or not at all.
+#[derive(Clone, Debug)]
+pub enum Row {
+    Url {
+        key: UrlKey,
+        record: UrlRecord,
+    },
+    Queue {
+        host: HostKey,
+        place: Place,
+        entry: Option<Entry>,
+    },
+    Host {
+        key: HostKey,
+        record: HostRecord,
+    },
+    Robots {
+        host: HostKey,
+        robots: Box<Robots>,
+    },
+    Sleep {
+        host: HostKey,
+        place: SleepPlace,
+        asleep: bool,
+    },
+    Outbox {
+        number: u64,
+        chunk: Option<Arc<Chunk>>,
+    },
+    Content {
+        digest: ContentDigest,
+        twin: Twin,
+    },
+    /// A URL that the owner named: what the scope is made of.
+    Seed {
+        url: Url,
+    },
+    Counters(Box<Counters>),
+}
+
+/// What a turn of the engine asks for. Cleared and used again from turn to turn.
+#[derive(Debug, Default)]
+pub struct Step {
+    pub keeps: Vec<Keep>,
+    pub rows: Vec<Row>,
+    pub actions: Vec<Action>,
+}

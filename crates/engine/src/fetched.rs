@@ -1,0 +1,211 @@
+//! What became of a request, as far as its host is concerned.
+
+use crate::discovery::{Discovery, FoundAs};
+use crate::engine::{Engine, Errand};
+use crate::event::{FetchId, Keep, KeepAs, Row, Step};
+use crate::frontier::awake::{Doing, Errand as HostErrand};
+use crate::judge::Judgement;
+use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
+use crate::polite;
+use crate::record::back_off;
+use crate::time::{Span, Time};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Scheme, Url};
+
+/// Redirects that robots.txt may take (RFC 9309, 2.3.1.2).
+pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
+
+impl Engine {
+    pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
+        let flight = self.flights.remove(&fetch).expect("a fetch that was asked for");
+        let next_in_line = self.addresses.leave(flight.ip, &self.config.polite, now);
+        self.answered(now, flight.slot, &report);
+        match flight.errand {
+            Errand::Page { place, entry } => {
+                self.note_health(now, flight.slot, &report.outcome);
+                let judgement =
+                    Judgement { slot: flight.slot, fetch, place, entry: *entry, report };
+                self.begin_judgement(now, judgement, step);
+            }
+            Errand::Robots => {
+                self.keep_robots(fetch, &report, step);
+                self.robots_answered(now, flight.slot, report.outcome, step);
+            }
+            Errand::RobotsFor(host) => {
+                self.keep_robots(fetch, &report, step);
+                // Somebody waits for this answer: it cannot have gone to sleep.
+                let slot = self.awake.slot_of(&host).expect("the host that sent the errand");
+                self.awake.at(slot).doing = Doing::Nothing;
+                self.robots_answered(now, slot, report.outcome, step);
+                self.advance(now, slot, step);
+            }
+        }
+        self.advance(now, flight.slot, step);
+        if let Some((slot, ticket)) = next_in_line {
+            self.back_in_line(slot, ticket);
+        }
+    }
+
+    /// The response has ended: from here the host's delay runs.
+    fn answered(&mut self, now: Time, slot: u32, report: &Report) {
+        self.counters.answers += 1;
+        self.counters.bytes += report.bytes;
+        let polite = self.config.polite;
+        let host = self.awake.at(slot);
+        assert!(matches!(host.doing, Doing::Fetching(_)), "only a fetching host is answered");
+        host.doing = Doing::Nothing;
+        host.turns += 1;
+        host.record.answers += 1;
+        host.record.bytes += report.bytes;
+        host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
+        host.record.last_took = report.took;
+        host.record.not_before = now + polite::delay(&polite, &host.record);
+        self.mark_dirty(slot);
+    }
+
+    /// Failures of the host in a row make us wait, and at last give up.
+    fn note_health(&mut self, now: Time, slot: u32, outcome: &Outcome) {
+        match outcome {
+            Outcome::Failed(kind) if kind.concerns_host() => {
+                self.host_failed(now, slot, *kind, None)
+            }
+            Outcome::Busy { retry_after, kind: kind @ FailKind::Throttled } => {
+                self.host_failed(now, slot, *kind, *retry_after);
+            }
+            Outcome::Failed(_) | Outcome::Busy { .. } => {}
+            _ => self.awake.at(slot).record.failures = 0,
+        }
+    }
+
+    pub(crate) fn host_failed(
+        &mut self,
+        now: Time,
+        slot: u32,
+        kind: FailKind,
+        retry_after: Option<Span>,
+    ) {
+        let retry = self.config.retry;
+        let record = &mut self.awake.at(slot).record;
+        record.failures = record.failures.saturating_add(1);
+        let wait = back_off(&retry, record.failures, retry_after);
+        record.not_before = record.not_before.max(now + wait);
+        let tries = match kind {
+            // Asking again seldom makes a name exist.
+            FailKind::DnsNotFound => retry.host_failures_max.min(2),
+            kind if !kind.is_passing() => 1,
+            _ => retry.host_failures_max,
+        };
+        if record.failures >= tries {
+            record.given_up = Some(if record.pages == 0 || !kind.is_passing() {
+                kind
+            } else {
+                FailKind::HostDead
+            });
+        }
+        self.mark_dirty(slot);
+    }
+
+    fn keep_robots(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
+        let how = if report.held { KeepAs::Response } else { KeepAs::Drop };
+        step.keeps.push(Keep { fetch, how });
+    }
+
+    pub(crate) fn robots_answered(
+        &mut self,
+        now: Time,
+        slot: u32,
+        outcome: Outcome,
+        step: &mut Step,
+    ) {
+        let Outcome::Robots(answer) = outcome else {
+            unreachable!("a robots request is answered as one")
+        };
+        match answer {
+            RobotsAnswer::Rules(robots) => {
+                self.counters.robots_fetched += 1;
+                self.robots_in_force(now, slot, robots, step);
+            }
+            RobotsAnswer::Absent | RobotsAnswer::Moved { to: None } => {
+                self.counters.robots_absent += 1;
+                self.robots_in_force(now, slot, Box::new(Robots::allow_all()), step);
+            }
+            RobotsAnswer::Moved { to: Some(to) } => self.robots_moved(now, slot, to, step),
+            RobotsAnswer::Unreachable { retry_after, kind } => {
+                self.robots_unreachable(now, slot, kind, retry_after);
+            }
+        }
+        self.mark_dirty(slot);
+    }
+
+    fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {
+        let (polite, sitemaps) = (self.config.polite, self.config.sitemaps);
+        let host = self.awake.at(slot);
+        host.record.failures = 0;
+        host.record.robots_tries = 0;
+        host.record.robots_until = Some(now + polite.robots_ttl);
+        host.record.crawl_delay = robots.crawl_delay().map(|d| Span(d.as_micros() as u64));
+        host.record.not_before =
+            host.record.not_before.max(now + polite::delay(&polite, &host.record));
+        host.robots_at = None;
+        step.rows.push(Row::Robots { host: host.key.clone(), robots: robots.clone() });
+        if sitemaps {
+            for url in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
+                self.outbox.push(Discovery { url, kind: FoundAs::Sitemap, depth: 0, hops: 0 });
+            }
+        }
+        self.awake.at(slot).robots = Some(robots);
+    }
+
+    fn robots_unreachable(
+        &mut self,
+        now: Time,
+        slot: u32,
+        kind: FailKind,
+        retry_after: Option<Span>,
+    ) {
+        let retry = self.config.retry;
+        let host = self.awake.at(slot);
+        host.robots_at = None;
+        host.record.robots_tries = host.record.robots_tries.saturating_add(1);
+        let wait = back_off(&retry, u16::from(host.record.robots_tries), retry_after);
+        host.record.not_before = host.record.not_before.max(now + wait);
+        if host.record.robots_tries >= retry.robots_tries_max || !kind.is_passing() {
+            host.record.given_up =
+                Some(if kind.is_passing() { FailKind::RobotsUnreachable } else { kind });
+        }
+    }
+
+    /// Follows a redirect of robots.txt. On another host it becomes an errand of that host, so
+    /// that its politeness holds for this request too.
+    fn robots_moved(&mut self, now: Time, slot: u32, to: Url, step: &mut Step) {
+        let host = self.awake.at(slot);
+        let hops = host.robots_at.take().map_or(0, |(_, hops)| hops) + 1;
+        if hops > ROBOTS_REDIRECTS_MAX || !matches!(to.scheme(), Scheme::Http | Scheme::Https) {
+            // RFC 9309: beyond five redirects the file may be taken as unavailable, i.e. absent.
+            self.counters.robots_absent += 1;
+            return self.robots_in_force(now, slot, Box::new(Robots::allow_all()), step);
+        }
+        host.robots_at = Some((to.clone(), hops));
+        let (own, there) = (host.key.clone(), to.host_key());
+        if there != own {
+            host.doing = Doing::Elsewhere;
+            self.send_errand(now, there, HostErrand { for_host: own, url: to }, step);
+        }
+    }
+
+    fn send_errand(&mut self, now: Time, there: HostKey, errand: HostErrand, step: &mut Step) {
+        match self.awake.slot_of(&there) {
+            Some(slot) => {
+                self.awake.at(slot).errands.push(errand);
+                self.advance(now, slot, step);
+            }
+            None => {
+                let calls = self.errands_to_wake.entry(there.clone()).or_default();
+                calls.push(errand);
+                if calls.len() == 1 {
+                    self.sleepers.call(there);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Hosts that are awake: their record, their queues, and what they are doing now.
+
+use crate::event::FetchId;
+use crate::frontier::back_queue::BackQueue;
+use crate::host::HostRecord;
+use crate::queue::{Place, Section, SleepPlace};
+use crate::time::Time;
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Url};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+#[derive(Debug)]
+pub struct Awake {
+    pub key: HostKey,
+    pub record: HostRecord,
+    pub now: BackQueue,
+    pub later: BackQueue,
+    pub robots: Option<Box<Robots>>,
+    /// Where robots.txt is to be had, after redirects, and how many there were.
+    pub robots_at: Option<(Url, u8)>,
+    /// robots.txt requests made here for other hosts that redirect to this one.
+    pub errands: Vec<Errand>,
+    pub address: Option<(IpAddr, Time)>,
+    pub doing: Doing,
+    /// Valid entries in the heap, the front queues and the lines at addresses carry this number.
+    pub ticket: u32,
+    /// It stands in the heap, in a front queue or in line at an address.
+    pub queued_up: bool,
+    /// Requests since it woke.
+    pub turns: u32,
+    /// Its row must be written in this turn's commit.
+    pub dirty: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    Nothing,
+    Resolving,
+    Fetching(FetchId),
+    /// Its robots.txt is being fetched from another host.
+    Elsewhere,
+}
+
+#[derive(Clone, Debug)]
+pub struct Errand {
+    pub for_host: HostKey,
+    pub url: Url,
+}
+
+impl Awake {
+    pub fn new(key: HostKey, record: HostRecord, now: BackQueue, later: BackQueue) -> Awake {
+        Awake {
+            key,
+            record,
+            now,
+            later,
+            robots: None,
+            robots_at: None,
+            errands: Vec::new(),
+            address: None,
+            doing: Doing::Nothing,
+            ticket: 0,
+            queued_up: false,
+            turns: 0,
+            dirty: false,
+        }
+    }
+
+    pub fn queue(&mut self, section: Section) -> &mut BackQueue {
+        match section {
+            Section::Now => &mut self.now,
+            Section::Later => &mut self.later,
+        }
+    }
+
+    pub fn is_refilling(&self) -> bool {
+        self.now.is_refilling() || self.later.is_refilling()
+    }
+
+    /// Fetched and not yet judged: the rows are still in the store.
+    pub fn has_out(&self) -> bool {
+        self.now.has_out() || self.later.has_out()
+    }
+
+    /// The class of the best URL that waits to be fetched now.
+    pub fn class(&self) -> Option<u8> {
+        match self.now.front()?.0 {
+            Place::Now { class, .. } => Some(class),
+            Place::Later { .. } => None,
+        }
+    }
+
+    pub fn later_due(&self) -> Option<Time> {
+        match self.later.front()?.0 {
+            Place::Later { due, .. } => Some(due),
+            Place::Now { .. } => None,
+        }
+    }
+
+    pub fn robots_in_force(&self, now: Time) -> Option<&Robots> {
+        let fresh = self.record.robots_until.is_some_and(|until| until > now);
+        if fresh { self.robots.as_deref() } else { None }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        size_of::<Awake>()
+            + self.now.heap_bytes()
+            + self.later.heap_bytes()
+            + self.robots.as_ref().map_or(0, |r| r.heap_bytes())
+            + 2 * self.key.as_str().len()
+    }
+}
+
+/// A slab of awake hosts with a table from host to slot.
+#[derive(Debug, Default)]
+pub struct AwakeHosts {
+    slots: Vec<Option<Awake>>,
+    free: Vec<u32>,
+    /// Looked up, never iterated.
+    by_host: HashMap<HostKey, u32>,
+    tickets: u32,
+}
+
+impl AwakeHosts {
+    pub fn len(&self) -> usize {
+        self.by_host.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_host.is_empty()
+    }
+
+    pub fn slot_of(&self, host: &HostKey) -> Option<u32> {
+        self.by_host.get(host).copied()
+    }
+
+    pub fn get(&self, slot: u32) -> Option<&Awake> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    pub fn get_mut(&mut self, slot: u32) -> Option<&mut Awake> {
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// The host in a slot that is known to be taken.
+    pub fn at(&mut self, slot: u32) -> &mut Awake {
+        self.get_mut(slot).expect("an awake host in this slot")
+    }
+
+    pub fn insert(&mut self, mut awake: Awake) -> u32 {
+        awake.ticket = self.next_ticket();
+        let key = awake.key.clone();
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(awake);
+                slot
+            }
+            None => {
+                self.slots.push(Some(awake));
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let before = self.by_host.insert(key, slot);
+        assert!(before.is_none(), "a host wakes once");
+        slot
+    }
+
+    pub fn remove(&mut self, slot: u32) -> Awake {
+        let awake = self.slots[slot as usize].take().expect("an awake host in this slot");
+        self.by_host.remove(&awake.key);
+        self.free.push(slot);
+        awake
+    }
+
+    /// A number that no entry in any queue carries yet.
+    pub fn next_ticket(&mut self) -> u32 {
+        self.tickets = self.tickets.wrapping_add(1);
+        self.tickets
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Awake> {
+        self.slots.iter().flatten()
+    }
+}
+
+/// Where a host goes to sleep: by class if something waits, else by its next due time.
+pub fn bed(awake: &Awake, rank: u64, now: Time, nap: Time) -> Option<SleepPlace> {
+    let held = awake.record.not_before;
+    match (awake.class(), awake.later_due()) {
+        (Some(_), _) if held > nap => Some(SleepPlace::Later { due: held, rank }),
+        (Some(class), _) => Some(SleepPlace::Ready { class, rank }),
+        (None, Some(due)) => Some(SleepPlace::Later { due: due.max(held).max(now), rank }),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,97 @@
+//! Whose turn it is: a heap of earliest times for hosts that must still wait, and a front queue
+//! per class for those that need not.
+
+use crate::config::CLASSES;
+use crate::rng::Rng;
+use crate::time::Time;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+#[derive(Debug)]
+pub struct Ready {
+    /// (earliest time, slot, ticket). An entry whose ticket is not the slot's is stale.
+    heap: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    classes: [VecDeque<(u32, u32)>; CLASSES],
+    len: usize,
+}
+
+impl Default for Ready {
+    fn default() -> Ready {
+        Ready { heap: BinaryHeap::new(), classes: [const { VecDeque::new() }; CLASSES], len: 0 }
+    }
+}
+
+impl Ready {
+    pub fn wait(&mut self, at: Time, slot: u32, ticket: u32) {
+        self.heap.push(Reverse((at, slot, ticket)));
+    }
+
+    /// A waiter whose time has come.
+    pub fn pop_due(&mut self, now: Time) -> Option<(u32, u32)> {
+        let Reverse((at, slot, ticket)) = *self.heap.peek()?;
+        if at > now {
+            return None;
+        }
+        self.heap.pop();
+        Some((slot, ticket))
+    }
+
+    pub fn next_due(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((at, _, _))| *at)
+    }
+
+    pub fn push(&mut self, class: u8, slot: u32, ticket: u32) {
+        self.classes[class as usize].push_back((slot, ticket));
+        self.len += 1;
+    }
+
+    /// The next host by Mercator's biased selector: each non-empty class gets half of the turns
+    /// that the classes above leave, so the best comes first and none starves.
+    pub fn pop(&mut self, rng: &mut Rng) -> Option<(u32, u32)> {
+        if self.len == 0 {
+            return None;
+        }
+        let class = biased(rng, |k| !self.classes[k].is_empty())?;
+        self.len -= 1;
+        self.classes[class].pop_front()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn heap_len(&self) -> usize {
+        self.heap.len() + self.len
+    }
+}
+
+/// A class among those that have something, the better ones with more chance.
+pub fn biased(rng: &mut Rng, has: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut coins = rng.draw();
+    let mut last = None;
+    for class in (0..CLASSES).filter(|&k| has(k)) {
+        last = Some(class);
+        if coins & 1 == 0 {
+            return last;
+        }
+        coins >>= 1;
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_better_class_gets_more_turns_and_the_worst_still_gets_some() {
+        let mut rng = Rng::new(7);
+        let mut turns = [0u32; 3];
+        for _ in 0..10_000 {
+            let class = biased(&mut rng, |k| k == 3 || k == 9 || k == 31).unwrap();
+            turns[[3, 9, 31].iter().position(|&k| k == class).unwrap()] += 1;
+        }
+        assert!(turns[0] > turns[1] && turns[1] > 2_000 && turns[2] > 2_000, "{turns:?}");
+        assert_eq!(biased(&mut rng, |_| false), None);
+    }
+}

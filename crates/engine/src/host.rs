@@ -1,0 +1,32 @@
+//! What we know of a host: the unit of politeness.
+
+use crate::outcome::FailKind;
+use crate::queue::SleepPlace;
+use crate::time::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// URLs ever admitted: what the host's budget is measured by.
+    pub admitted: u64,
+    /// URLs that wait now.
+    pub queued: u64,
+    /// Requests answered, robots.txt included.
+    pub answers: u64,
+    pub pages: u64,
+    pub bytes: u64,
+    /// Failures of the host in a row.
+    pub failures: u16,
+    pub robots_tries: u8,
+    /// The robots rules in the state are good until then.
+    pub robots_until: Option<Time>,
+    /// No request before this moment.
+    pub not_before: Time,
+    pub last_took: Span,
+    /// Crawl-delay of the rules in force.
+    pub crawl_delay: Option<Span>,
+    /// Given up: what waits is to be failed without asking.
+    pub given_up: Option<FailKind>,
+    /// Where it sleeps (or slept, while awake): the row by which a restart finds it.
+    pub sleep: Option<SleepPlace>,
+}

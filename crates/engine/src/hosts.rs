@@ -1,0 +1,226 @@
+//! A host's day: it wakes, finds its address, works through its queue, and goes back to sleep.
+
+use crate::engine::{Engine, RESOLVING_MAX};
+use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
+use crate::frontier::awake::{Awake, Doing, bed};
+use crate::frontier::back_queue::{BackQueue, ROWS_MAX};
+use crate::outcome::{FailKind, Outcome, RobotsAnswer};
+use crate::polite;
+use crate::queue::Section;
+use crate::record::Status;
+use crate::time::{Span, Time};
+use rhumb_page::url::HostKey;
+
+/// A host with a longer wait before it sleeps meanwhile.
+pub const NAP_MIN: Span = Span::secs(30);
+/// Requests in a row while others sleep that could be awake.
+pub const TURNS_MAX: u32 = 64;
+/// Queues refilled by one question.
+pub const REFILL_MAX: usize = 512;
+
+impl Engine {
+    /// Asks for sleeping hosts if there is room; makes room if slots are free and nothing is due.
+    pub(crate) fn wake(&mut self, now: Time, step: &mut Step) {
+        let starving = self.free_slots() > 0 && self.ready.is_empty();
+        if starving && self.sleepers.ready() > 0 && self.awake.len() >= self.awake_limit {
+            self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
+        }
+        let room = self.awake_limit.saturating_sub(self.awake.len());
+        if let Some(wake) = self.sleepers.wake(room, now, &mut self.rng) {
+            self.since_wake.clear();
+            step.actions.push(Action::Ask(Question::Wake(wake)));
+        }
+    }
+
+    pub(crate) fn woken(&mut self, now: Time, woken: Woken, step: &mut Step) {
+        let found = woken.hosts.iter().filter_map(|h| h.sleeper.clone());
+        self.sleepers.answered(found, woken.later_next);
+        for host in woken.hosts {
+            if self.awake.slot_of(&host.host).is_none() {
+                self.wake_one(now, host, step);
+            }
+        }
+    }
+
+    fn wake_one(&mut self, now: Time, woken: WokenHost, step: &mut Step) {
+        let WokenHost { host, record, robots, now: rows, later, .. } = woken;
+        let newer = self.since_wake.remove(&host);
+        let is_stale = newer.is_some();
+        let is_new = newer.is_none() && record.is_none();
+        let mut record = newer.or(record).unwrap_or_default();
+        self.counters.hosts += u64::from(is_new);
+        if let Some(place) = record.sleep {
+            self.sleepers.remove(place);
+        }
+        if let Some(opened) = self.reopened {
+            // The last request before a crash may not be on record: wait as if it was just now.
+            let delay = polite::delay(&self.config.polite, &record);
+            record.not_before = record.not_before.max(opened + delay);
+        }
+        let (rows, later) = if is_stale {
+            (BackQueue::unknown(), BackQueue::unknown())
+        } else {
+            (BackQueue::from_rows(rows), BackQueue::from_rows(later))
+        };
+        let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
+        let mut awake = Awake::new(host, record, rows, later);
+        awake.robots = robots;
+        awake.errands = errands;
+        let slot = self.awake.insert(awake);
+        if is_new {
+            self.mark_dirty(slot);
+        }
+        self.advance(now, slot, step);
+    }
+
+    pub(crate) fn resolved(
+        &mut self,
+        now: Time,
+        host: HostKey,
+        answer: Result<Address, FailKind>,
+        step: &mut Step,
+    ) {
+        self.resolving -= 1;
+        let slot = self.awake.slot_of(&host).expect("a host that resolves stays awake");
+        self.awake.at(slot).doing = Doing::Nothing;
+        match answer {
+            Ok(address) => self.awake.at(slot).address = Some((address.ip, address.until)),
+            Err(kind) => self.host_failed(now, slot, kind, None),
+        }
+        self.advance(now, slot, step);
+        while self.resolving < RESOLVING_MAX {
+            let Some((slot, ticket)) = self.resolve_line.pop_front() else { break };
+            if self.is_in_line(slot, ticket) {
+                self.awake.at(slot).queued_up = false;
+                self.advance(now, slot, step);
+            }
+        }
+    }
+
+    pub(crate) fn refilled(&mut self, now: Time, hosts: Vec<Refilled>, step: &mut Step) {
+        self.refill_asked = false;
+        for Refilled { host, section, rows } in hosts {
+            let slot = self.awake.slot_of(&host).expect("a host that refills stays awake");
+            self.awake.at(slot).queue(section).refilled(rows);
+            self.advance(now, slot, step);
+        }
+    }
+
+    pub(crate) fn ask_refills(&mut self, step: &mut Step) {
+        if self.refill_asked || self.refills.is_empty() {
+            return;
+        }
+        let mut hosts = Vec::new();
+        while hosts.len() < REFILL_MAX {
+            let Some(slot) = self.refills.pop_front() else { break };
+            let Some(awake) = self.awake.get_mut(slot) else { continue };
+            for section in [Section::Now, Section::Later] {
+                if awake.queue(section).wants_refill() {
+                    let after = awake.queue(section).begin_refill();
+                    let host = awake.key.clone();
+                    hosts.push(Refill { host, section, after, rows_max: ROWS_MAX });
+                }
+            }
+        }
+        if !hosts.is_empty() {
+            self.refill_asked = true;
+            step.actions.push(Action::Ask(Question::Refill { hosts }));
+        }
+    }
+
+    /// Looks what an awake host is to do next, and puts it where that will happen.
+    pub(crate) fn advance(&mut self, now: Time, slot: u32, step: &mut Step) {
+        let Some(host) = self.awake.get_mut(slot) else { return };
+        if host.now.wants_refill() || host.later.wants_refill() {
+            self.refills.push_back(slot);
+        }
+        if host.doing != Doing::Nothing || host.queued_up {
+            return;
+        }
+        if host.record.given_up.is_some() {
+            self.drain(now, slot, step);
+        }
+        let host = self.awake.at(slot);
+        let work = if !host.errands.is_empty() || !host.now.is_empty() {
+            Some(now)
+        } else {
+            host.later_due()
+        };
+        let busy_in_memory = host.is_refilling() || host.has_out() || !host.errands.is_empty();
+        let unread = host.now.wants_refill() || host.later.wants_refill();
+        let Some(at) = work else {
+            if !busy_in_memory && !unread {
+                self.sleep(now, slot, step);
+            }
+            return;
+        };
+        let at = at.max(host.record.not_before);
+        let rotates = host.turns >= TURNS_MAX && self.sleepers.ready() > 0;
+        if !busy_in_memory && !unread && (at > now + NAP_MIN || rotates) {
+            return self.sleep(now, slot, step);
+        }
+        let host = self.awake.at(slot);
+        if host.address.is_none_or(|(_, until)| until <= now) && at <= now + NAP_MIN {
+            return self.resolve(slot, step);
+        }
+        host.queued_up = true;
+        let ticket = host.ticket;
+        self.ready.wait(at, slot, ticket);
+    }
+
+    fn resolve(&mut self, slot: u32, step: &mut Step) {
+        let host = self.awake.at(slot);
+        if self.resolving >= RESOLVING_MAX {
+            host.queued_up = true;
+            let ticket = host.ticket;
+            self.resolve_line.push_back((slot, ticket));
+            return;
+        }
+        self.resolving += 1;
+        host.doing = Doing::Resolving;
+        step.actions.push(Action::Resolve { host: host.key.clone() });
+    }
+
+    /// Fails what waits at a host that was given up, without asking it.
+    fn drain(&mut self, now: Time, slot: u32, step: &mut Step) {
+        let host = self.awake.at(slot);
+        let kind = host.record.given_up.expect("a host that was given up");
+        let errands = std::mem::take(&mut host.errands);
+        for section in [Section::Now, Section::Later] {
+            while let Some(row) = self.awake.at(slot).queue(section).pop() {
+                self.dismiss(slot, row, Status::Failed(kind), step);
+            }
+        }
+        let host = self.awake.at(slot);
+        if host.now.wants_refill() || host.later.wants_refill() {
+            self.refills.push_back(slot);
+        }
+        for errand in errands {
+            if let Some(asker) = self.awake.slot_of(&errand.for_host) {
+                self.awake.at(asker).doing = Doing::Nothing;
+                let answer = RobotsAnswer::Unreachable { retry_after: None, kind };
+                self.robots_answered(now, asker, Outcome::Robots(answer), step);
+                self.advance(now, asker, step);
+            }
+        }
+    }
+
+    /// To sleep, or out of sight if nothing waits.
+    fn sleep(&mut self, now: Time, slot: u32, step: &mut Step) {
+        let awake = self.awake.get(slot).expect("an awake host in this slot");
+        let place = bed(awake, self.counters.next_sleep, now, now + NAP_MIN);
+        self.counters.next_sleep += u64::from(place.is_some());
+        let Awake { key, mut record, .. } = self.awake.remove(slot);
+        let old = std::mem::replace(&mut record.sleep, place);
+        if let Some(place) = old {
+            step.rows.push(Row::Sleep { host: key.clone(), place, asleep: false });
+        }
+        if let Some(place) = place {
+            self.sleepers.add(place);
+            step.rows.push(Row::Sleep { host: key.clone(), place, asleep: true });
+        }
+        self.since_sift.insert(key.clone(), record.clone());
+        self.since_wake.insert(key.clone(), record.clone());
+        step.rows.push(Row::Host { key, record });
+    }
+}

@@ -1,0 +1,17 @@
+//! Breadth first: by depth, then in the order of discovery (Najork and Wiener, WWW10, 2001).
+
+use super::{CLASS_USUAL, OrderPolicy, Rank};
+use crate::config::CLASSES;
+use crate::discovery::Discovery;
+use crate::record::UrlId;
+
+pub struct Bfs;
+
+impl OrderPolicy for Bfs {
+    fn place(&self, discovery: &Discovery, id: UrlId) -> Rank {
+        let deepest = CLASSES as u16 - 1 - u16::from(CLASS_USUAL);
+        let class = CLASS_USUAL + discovery.depth.min(deepest) as u8;
+        // Depth leads within a class too, for what is deeper than there are classes.
+        Rank { class, rank: (u64::from(discovery.depth) << 48) | (id.0 & ((1 << 48) - 1)) }
+    }
+}

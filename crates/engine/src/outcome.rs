@@ -1,0 +1,223 @@
+//! What became of a fetch. Whatever the web does is data; nothing here is an error of ours.
+
+use crate::discovery::Found;
+use crate::time::{Span, Time};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+
+/// The first 16 bytes of the BLAKE3 hash of a decoded body.
+pub type ContentDigest = [u8; 16];
+/// SHA-1 of the payload as received: what WARC revisit records compare.
+pub type PayloadDigest = [u8; 20];
+
+/// A fetch as the worker reports it. The body stays with the worker until a `Keep` names it.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub outcome: Outcome,
+    /// HTTP status, 0 if there was none.
+    pub status: u16,
+    /// Bytes received, head and body as they came.
+    pub bytes: u64,
+    /// When the request was sent: the date of its record in the archive.
+    pub at: Time,
+    pub took: Span,
+    /// Whether the worker holds bytes that can be archived.
+    pub held: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A body with status 2xx.
+    Page(Page),
+    /// 304: what we hold is still right.
+    Unchanged,
+    /// 3xx with a place to go, if the place was a URL at all.
+    Moved {
+        to: Option<Url>,
+    },
+    /// 404, 410 and other 4xx that will not change by asking again soon.
+    Gone,
+    /// 429, 503 or another 5xx: the server asks us to wait, or is ill.
+    Busy {
+        retry_after: Option<Span>,
+        kind: FailKind,
+    },
+    Failed(FailKind),
+    /// The answer to a robots.txt request.
+    Robots(RobotsAnswer),
+}
+
+/// What the worker read in a page.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    pub content: ContentDigest,
+    pub payload: PayloadDigest,
+    pub found: Vec<Found>,
+    pub etag: Option<Box<str>>,
+    pub last_modified: Option<Box<str>>,
+    /// `noindex` in a meta element or header.
+    pub noindex: bool,
+    /// The body was cut at a limit.
+    pub truncated: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum RobotsAnswer {
+    /// 2xx: the rules for our token, and the sitemaps named.
+    Rules(Box<Robots>),
+    /// 4xx: no rules.
+    Absent,
+    /// 3xx to another place; followed by the engine up to a bound.
+    Moved { to: Option<Url> },
+    /// 5xx, timeouts, refusals: we must not assume permission.
+    Unreachable { retry_after: Option<Span>, kind: FailKind },
+}
+
+/// Kinds of failure, as coarse as what we do about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum FailKind {
+    /// The name does not exist or has no address.
+    DnsNotFound,
+    /// The name server failed or did not answer.
+    DnsTemporary,
+    /// The only addresses are private, loopback, link-local or metadata ones.
+    AddressRefused,
+    Connect,
+    Tls,
+    Timeout,
+    /// Below the least acceptable speed.
+    Slow,
+    /// Closed or reset before the answer was whole.
+    Closed,
+    /// Not HTTP, or HTTP we must not trust.
+    BadHttp,
+    HeaderTooBig,
+    /// Our own limit on the number of tries of an ill server: 5xx.
+    ServerError,
+    /// 429 or 503.
+    Throttled,
+    /// A scheme that is off or that we don't speak.
+    Scheme,
+    /// robots.txt could not be had.
+    RobotsUnreachable,
+    /// The host was given up after too many failures in a row.
+    HostDead,
+    /// The worker itself failed.
+    Internal,
+}
+
+impl FailKind {
+    pub const ALL: [FailKind; 16] = [
+        FailKind::DnsNotFound,
+        FailKind::DnsTemporary,
+        FailKind::AddressRefused,
+        FailKind::Connect,
+        FailKind::Tls,
+        FailKind::Timeout,
+        FailKind::Slow,
+        FailKind::Closed,
+        FailKind::BadHttp,
+        FailKind::HeaderTooBig,
+        FailKind::ServerError,
+        FailKind::Throttled,
+        FailKind::Scheme,
+        FailKind::RobotsUnreachable,
+        FailKind::HostDead,
+        FailKind::Internal,
+    ];
+
+    /// The word used in reports, metrics and documentation.
+    pub fn word(self) -> &'static str {
+        match self {
+            FailKind::DnsNotFound => "dns_not_found",
+            FailKind::DnsTemporary => "dns_temporary",
+            FailKind::AddressRefused => "address_refused",
+            FailKind::Connect => "connect",
+            FailKind::Tls => "tls",
+            FailKind::Timeout => "timeout",
+            FailKind::Slow => "slow",
+            FailKind::Closed => "closed",
+            FailKind::BadHttp => "bad_http",
+            FailKind::HeaderTooBig => "header_too_big",
+            FailKind::ServerError => "server_error",
+            FailKind::Throttled => "throttled",
+            FailKind::Scheme => "scheme",
+            FailKind::RobotsUnreachable => "robots_unreachable",
+            FailKind::HostDead => "host_dead",
+            FailKind::Internal => "internal",
+        }
+    }
+
+    /// Does it speak of the host (all its pages are affected) or of one page?
+    pub fn concerns_host(self) -> bool {
+        matches!(
+            self,
+            FailKind::DnsNotFound
+                | FailKind::DnsTemporary
+                | FailKind::AddressRefused
+                | FailKind::Connect
+                | FailKind::Tls
+                | FailKind::Timeout
+                | FailKind::RobotsUnreachable
+                | FailKind::HostDead
+        )
+    }
+
+    /// Would asking again later make sense?
+    pub fn is_passing(self) -> bool {
+        !matches!(
+            self,
+            FailKind::AddressRefused
+                | FailKind::HeaderTooBig
+                | FailKind::Scheme
+                | FailKind::HostDead
+                | FailKind::RobotsUnreachable
+        )
+    }
+}
+
+/// What an answer's head says, whoever read it.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    pub status: u16,
+    pub location: Option<Url>,
+    pub retry_after: Option<Span>,
+}
+
+/// What an answer to a page request amounts to; `page` is made for 2xx alone.
+pub fn of_page(head: Head, page: impl FnOnce() -> Page) -> Outcome {
+    let Head { status, location, retry_after } = head;
+    match status {
+        200..=299 => Outcome::Page(page()),
+        304 => Outcome::Unchanged,
+        300..=399 => Outcome::Moved { to: location },
+        408 | 425 => Outcome::Busy { retry_after, kind: FailKind::ServerError },
+        429 | 503 => Outcome::Busy { retry_after, kind: FailKind::Throttled },
+        400..=499 => Outcome::Gone,
+        500..=599 => Outcome::Busy { retry_after, kind: FailKind::ServerError },
+        _ => Outcome::Failed(FailKind::BadHttp),
+    }
+}
+
+/// What an answer to a robots.txt request amounts to (RFC 9309, 2.3.1).
+pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
+    let Head { status, location, retry_after } = head;
+    Outcome::Robots(match status {
+        200..=299 => RobotsAnswer::Rules(Box::new(rules())),
+        300..=399 => RobotsAnswer::Moved { to: location },
+        429 => RobotsAnswer::Unreachable { retry_after, kind: FailKind::Throttled },
+        400..=499 => RobotsAnswer::Absent,
+        _ => RobotsAnswer::Unreachable { retry_after, kind: FailKind::ServerError },
+    })
+}
+
+/// A request that brought no answer.
+pub fn of_failure(purpose: crate::event::Purpose, kind: FailKind) -> Outcome {
+    match purpose {
+        crate::event::Purpose::Page => Outcome::Failed(kind),
+        crate::event::Purpose::Robots => {
+            Outcome::Robots(RobotsAnswer::Unreachable { retry_after: None, kind })
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A URL's whole life: its record, and the one function that takes it from a visit to the next.
+
+use crate::config::{Config, Retry};
+use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
+use crate::queue::Place;
+use crate::time::{Span, Time};
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+
+/// A dense number within the partition, given at admission.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct UrlId(pub u64);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlRecord {
+    pub id: UrlId,
+    pub status: Status,
+    pub depth: u16,
+    pub hops: u8,
+    pub class: u8,
+    /// Failed tries since the last success.
+    pub tries: u8,
+    /// Answers received in all, 304 included.
+    pub visits: u32,
+    pub http_status: u16,
+    /// Where it waits, if it waits.
+    pub place: Option<Place>,
+    pub found: Time,
+    pub visited: Option<Time>,
+    /// The last visit that brought other bytes than the one before.
+    pub changed: Option<Time>,
+    pub content: Option<ContentDigest>,
+    pub etag: Option<Box<str>>,
+    pub last_modified: Option<Box<str>>,
+    pub duplicate_of: Option<Url>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// Admitted, not yet answered.
+    Queued,
+    Fetched,
+    /// Fetched; its bytes are those of another URL.
+    Duplicate,
+    Moved,
+    Gone,
+    Refused(Refusal),
+    Failed(FailKind),
+}
+
+/// Why we do not fetch a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Refusal {
+    Scope,
+    Filter,
+    Depth,
+    HostBudget,
+    Trap,
+    Hops,
+    Robots,
+}
+
+impl Refusal {
+    pub const ALL: [Refusal; 7] = [
+        Refusal::Scope,
+        Refusal::Filter,
+        Refusal::Depth,
+        Refusal::HostBudget,
+        Refusal::Trap,
+        Refusal::Hops,
+        Refusal::Robots,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Refusal::Scope => "scope",
+            Refusal::Filter => "filter",
+            Refusal::Depth => "depth",
+            Refusal::HostBudget => "host_budget",
+            Refusal::Trap => "trap",
+            Refusal::Hops => "redirects",
+            Refusal::Robots => "robots",
+        }
+    }
+}
+
+/// What is known of a page with the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Twin {
+    pub url: Url,
+    pub kept: Time,
+    pub payload: crate::outcome::PayloadDigest,
+}
+
+/// When to visit again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Never,
+    At(Time),
+}
+
+impl UrlRecord {
+    pub fn new(id: UrlId, status: Status, depth: u16, hops: u8, now: Time) -> UrlRecord {
+        UrlRecord {
+            id,
+            status,
+            depth,
+            hops,
+            class: 0,
+            tries: 0,
+            visits: 0,
+            http_status: 0,
+            place: None,
+            found: now,
+            visited: None,
+            changed: None,
+            content: None,
+            etag: None,
+            last_modified: None,
+            duplicate_of: None,
+        }
+    }
+
+    /// The record after a visit, and the next one. A failure or a 304 never erases what was
+    /// learnt; the status tells the last outcome, the digest and validators the last success.
+    pub fn after(
+        mut self,
+        report: &Report,
+        twin: Option<&Twin>,
+        now: Time,
+        config: &Config,
+    ) -> (UrlRecord, Next) {
+        self.place = None;
+        self.http_status = report.status;
+        let next = match &report.outcome {
+            Outcome::Page(page) => self.after_page(page, twin, now, config),
+            Outcome::Unchanged => {
+                self.answered(now);
+                // A 304 to a URL we never held is a server's mistake; it is answered all the same.
+                if self.content.is_none() || self.duplicate_of.is_none() {
+                    self.status = Status::Fetched;
+                }
+                revisit(now, config)
+            }
+            Outcome::Moved { .. } => {
+                self.answered(now);
+                self.status = Status::Moved;
+                revisit(now, config)
+            }
+            Outcome::Gone => {
+                self.answered(now);
+                self.status = Status::Gone;
+                revisit(now, config)
+            }
+            Outcome::Busy { retry_after, kind } => {
+                self.after_failure(*kind, *retry_after, now, config)
+            }
+            Outcome::Failed(kind) => self.after_failure(*kind, None, now, config),
+            Outcome::Robots(_) => unreachable!("robots answers belong to hosts, not to URLs"),
+        };
+        (self, next)
+    }
+
+    fn answered(&mut self, now: Time) {
+        self.visits = self.visits.saturating_add(1);
+        self.visited = Some(now);
+        self.tries = 0;
+    }
+
+    fn after_page(&mut self, page: &Page, twin: Option<&Twin>, now: Time, config: &Config) -> Next {
+        self.answered(now);
+        if self.content != Some(page.content) {
+            self.changed = Some(now);
+        }
+        self.content = Some(page.content);
+        self.etag.clone_from(&page.etag);
+        self.last_modified.clone_from(&page.last_modified);
+        self.duplicate_of = twin.map(|t| t.url.clone());
+        self.status = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
+        revisit(now, config)
+    }
+
+    fn after_failure(
+        &mut self,
+        kind: FailKind,
+        retry_after: Option<Span>,
+        now: Time,
+        config: &Config,
+    ) -> Next {
+        self.tries = self.tries.saturating_add(1);
+        if kind.is_passing() && self.tries < config.retry.tries_max {
+            self.status = Status::Queued;
+            return Next::At(now + back_off(&config.retry, u16::from(self.tries), retry_after));
+        }
+        self.tries = 0;
+        self.status = Status::Failed(kind);
+        match self.visited {
+            // A page that we hold stays on the calendar: it may come back.
+            Some(_) => revisit(now, config),
+            None => Next::Never,
+        }
+    }
+}
+
+/// Exponential in the failures so far; a server's own wish is obeyed up to a limit.
+pub fn back_off(retry: &Retry, failures: u16, retry_after: Option<Span>) -> Span {
+    let doubled = retry.wait_min.doubled(u32::from(failures.saturating_sub(1))).min(retry.wait_max);
+    match retry_after {
+        Some(wish) => doubled.max(wish.min(retry.retry_after_max)),
+        None => doubled,
+    }
+}
+
+fn revisit(now: Time, config: &Config) -> Next {
+    match config.revisit_after {
+        Some(span) => Next::At(now + span),
+        None => Next::Never,
+    }
+}

@@ -1,0 +1,188 @@
+//! Admission: what the sieve found new is judged, numbered, placed and queued.
+
+use crate::admit;
+use crate::discovery::Discovery;
+use crate::engine::Engine;
+use crate::event::{Judged, Row, Sifted, Step};
+use crate::frontier::awake::Awake;
+use crate::frontier::back_queue::BackQueue;
+use crate::host::HostRecord;
+use crate::order;
+use crate::queue::{Entry, Place, SleepPlace};
+use crate::record::{Refusal, Status, UrlId, UrlRecord};
+use crate::time::Time;
+use rhumb_page::url::HostKey;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Hosts that a batch of admissions concerns.
+struct Batch {
+    /// Rows as the sieve read them, or as written since. Looked up, never iterated.
+    known: HashMap<HostKey, HostRecord>,
+    /// Rows of hosts asleep that this batch changes.
+    touched: BTreeMap<HostKey, HostRecord>,
+    /// Awake hosts that got something.
+    slots: BTreeSet<u32>,
+}
+
+impl Engine {
+    pub(crate) fn sifted(&mut self, now: Time, sifted: Sifted, step: &mut Step) {
+        self.outbox.sifted(&mut self.counters, step);
+        let mut known: HashMap<HostKey, HostRecord> = sifted.hosts.into_iter().collect();
+        known.extend(self.since_sift.drain());
+        let mut batch = Batch { known, touched: BTreeMap::new(), slots: BTreeSet::new() };
+        for Judged { discovery, record } in sifted.judged {
+            match record {
+                None => self.take_new(now, discovery, &mut batch, step),
+                Some(record) => self.take_known(discovery, record, &mut batch, step),
+            }
+        }
+        for (key, record) in batch.touched {
+            self.since_wake.insert(key.clone(), record.clone());
+            step.rows.push(Row::Host { key, record });
+        }
+        for slot in batch.slots {
+            self.advance(now, slot, step);
+        }
+    }
+
+    fn take_new(&mut self, now: Time, discovery: Discovery, batch: &mut Batch, step: &mut Step) {
+        let id = UrlId(self.counters.next_url);
+        self.counters.next_url += 1;
+        self.counters.known += 1;
+        let host = discovery.url.host_key();
+        let (depth, hops) = (discovery.depth, discovery.hops);
+        match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
+            Ok(()) => {
+                let record = UrlRecord::new(id, Status::Queued, depth, hops, now);
+                self.admit(discovery, record, host, batch, step);
+            }
+            Err(why) => {
+                *self.counters.refused_as(why) += 1;
+                let record = UrlRecord::new(id, Status::Refused(why), depth, hops, now);
+                step.rows.push(Row::Url { key: discovery.url.key(), record });
+            }
+        }
+    }
+
+    /// A known URL that came again by a shorter way or under new rules.
+    fn take_known(
+        &mut self,
+        mut discovery: Discovery,
+        mut record: UrlRecord,
+        batch: &mut Batch,
+        step: &mut Step,
+    ) {
+        let Status::Refused(why) = record.status else { return };
+        // What robots say is asked again when the host's rules are, not here.
+        if why == Refusal::Robots {
+            return;
+        }
+        discovery.depth = discovery.depth.min(record.depth);
+        let host = discovery.url.host_key();
+        match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
+            Ok(()) => {
+                *self.counters.refused_as(why) -= 1;
+                (record.depth, record.hops) = (discovery.depth, discovery.hops);
+                record.status = Status::Queued;
+                self.admit(discovery, record, host, batch, step);
+            }
+            Err(still) if still != why || discovery.depth < record.depth => {
+                *self.counters.refused_as(why) -= 1;
+                *self.counters.refused_as(still) += 1;
+                record.depth = discovery.depth;
+                record.status = Status::Refused(still);
+                step.rows.push(Row::Url { key: discovery.url.key(), record });
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// How many URLs of the host have been admitted so far.
+    fn admitted(&self, host: &HostKey, batch: &Batch) -> u64 {
+        if self.config.host_pages_max.is_none() {
+            return 0;
+        }
+        let awake = self.awake.slot_of(host).and_then(|slot| self.awake.get(slot));
+        awake
+            .map(|host| &host.record)
+            .or_else(|| batch.touched.get(host))
+            .or_else(|| batch.known.get(host))
+            .map_or(0, |record| record.admitted)
+    }
+
+    fn admit(
+        &mut self,
+        discovery: Discovery,
+        mut record: UrlRecord,
+        host: HostKey,
+        batch: &mut Batch,
+        step: &mut Step,
+    ) {
+        let place =
+            order::place(self.policy.as_ref(), &self.config.priorities, &discovery, record.id);
+        let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
+        record.class = class;
+        record.place = Some(place);
+        self.counters.admitted += 1;
+        self.counters.queued += 1;
+        step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
+        let entry = Entry { url: discovery.url, record };
+        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
+        let slot = match self.awake.slot_of(&host) {
+            Some(slot) => Some(slot),
+            None => self.lay_down(host, class, batch, step),
+        };
+        if let Some(slot) = slot {
+            let host = self.awake.at(slot);
+            host.record.admitted += 1;
+            host.record.queued += 1;
+            host.now.insert(place, entry);
+            self.mark_dirty(slot);
+            batch.slots.insert(slot);
+        }
+    }
+
+    /// Work for a host that is not awake: it sleeps where its new work puts it. A host that was
+    /// never seen before wakes at once if there is room, since nothing need be read for it.
+    fn lay_down(
+        &mut self,
+        host: HostKey,
+        class: u8,
+        batch: &mut Batch,
+        step: &mut Step,
+    ) -> Option<u32> {
+        let before = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
+        let is_new = before.is_none();
+        let mut record = before.unwrap_or_default();
+        let better = match record.sleep {
+            None => true,
+            Some(SleepPlace::Ready { class: present, .. }) => class < present,
+            // It rests until a moment that new work does not bring nearer.
+            Some(SleepPlace::Later { .. }) => record.queued == 0,
+        };
+        if better {
+            let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
+            self.counters.next_sleep += 1;
+            if let Some(old) = record.sleep.replace(place) {
+                self.sleepers.remove(old);
+                step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
+            }
+            step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
+            self.sleepers.add(place);
+        }
+        if is_new {
+            self.counters.hosts += 1;
+            if self.awake.len() < self.awake_limit {
+                self.sleepers.remove(record.sleep.expect("it was just laid down"));
+                let (now, later) = (BackQueue::empty(), BackQueue::empty());
+                let slot = self.awake.insert(Awake::new(host, record, now, later));
+                self.mark_dirty(slot);
+                return Some(slot);
+            }
+        }
+        record.admitted += 1;
+        record.queued += 1;
+        batch.touched.insert(host, record);
+        None
+    }
+}

@@ -1,0 +1,87 @@
+//! The loop. The node and the simulator call this very function.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::event::{Action, Event, Keep, Row, Step, StopReason};
+use crate::time::Time;
+
+/// Events taken in one turn.
+pub const BATCH_MAX: usize = 1_024;
+
+/// The engine, or a mutant of it that the simulator must catch.
+pub trait Machine {
+    fn step(&mut self, now: Time, event: Event, step: &mut Step);
+    fn conclude(&mut self, now: Time, step: &mut Step);
+    fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)>;
+    fn over(&self) -> Option<StopReason>;
+}
+
+/// Where bodies are kept.
+pub trait Archive {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error>;
+}
+
+/// Where facts are kept: all of a batch, or none.
+pub trait State {
+    fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error>;
+}
+
+/// Who performs actions, and brings events.
+pub trait World {
+    /// Waits for events until the wake-up time; the present time, and at most `BATCH_MAX` events.
+    fn wait(
+        &mut self,
+        wakeup: Option<(Time, &'static str)>,
+        events: &mut Vec<Event>,
+    ) -> Result<Time, Error>;
+    fn now(&mut self) -> Time;
+    fn perform(&mut self, action: Action) -> Result<(), Error>;
+}
+
+/// Turns until the crawl is over, or something that is not the web's fault goes wrong.
+pub fn run<M: Machine, A: Archive, S: State, W: World>(
+    engine: &mut M,
+    archive: &mut A,
+    state: &mut S,
+    world: &mut W,
+) -> Result<StopReason, Error> {
+    let mut step = Step::default();
+    let mut events = Vec::new();
+    loop {
+        if let Some(reason) = engine.over() {
+            return Ok(reason);
+        }
+        let wakeup = engine.next_wakeup(world.now());
+        let now = world.wait(wakeup, &mut events)?;
+        for event in events.drain(..) {
+            engine.step(now, event, &mut step);
+        }
+        engine.conclude(now, &mut step);
+        // A row never claims what the archive lacks.
+        archive.append(&mut step.keeps)?;
+        // All facts of the batch, or none.
+        state.commit(&mut step.rows)?;
+        // Only then act.
+        for action in step.actions.drain(..) {
+            world.perform(action)?;
+        }
+    }
+}
+
+impl Machine for Engine {
+    fn step(&mut self, now: Time, event: Event, step: &mut Step) {
+        Engine::step(self, now, event, step);
+    }
+
+    fn conclude(&mut self, now: Time, step: &mut Step) {
+        Engine::conclude(self, now, step);
+    }
+
+    fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
+        Engine::next_wakeup(self, now)
+    }
+
+    fn over(&self) -> Option<StopReason> {
+        Engine::over(self)
+    }
+}

@@ -1,0 +1,168 @@
+//! The engine's questions, answered from a snapshot: the same for every store.
+
+use crate::seen::{Fingerprint, Seen, Sighting};
+use crate::snapshot::Snapshot;
+use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::error::Error;
+use rhumb_engine::event::{Answer, Judged, Question, Refilled, Sifted, Wake, Woken, WokenHost};
+use rhumb_engine::queue::{Section, Sleeper};
+use rhumb_page::url::{HostKey, UrlKey};
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+
+/// Discoveries looked up while the filter's lock is held.
+const LOCKED_MAX: usize = 256;
+
+pub fn answer<S: Snapshot>(
+    snapshot: &S,
+    seen: &Mutex<Seen>,
+    question: Question,
+) -> Result<Answer, Error> {
+    match question {
+        Question::Sift { candidates } => sift(snapshot, seen, candidates).map(Answer::Sifted),
+        Question::Twin { digests } => {
+            let twins = digests.iter().map(|digest| snapshot.twin(digest));
+            Ok(Answer::Twinned { twins: twins.collect::<Result<_, _>>()? })
+        }
+        Question::Wake(wake) => self::wake(snapshot, wake).map(Answer::Woken),
+        Question::Refill { hosts } => {
+            let mut answers = Vec::with_capacity(hosts.len());
+            for ask in hosts {
+                let rows =
+                    snapshot.queue(&ask.host, ask.section, ask.after.as_ref(), ask.rows_max)?;
+                answers.push(Refilled { host: ask.host, section: ask.section, rows });
+            }
+            Ok(Answer::Refilled { hosts: answers })
+        }
+        Question::Receive { from, chunks_max } => {
+            Ok(Answer::Received { chunks: snapshot.outbox(from, chunks_max)? })
+        }
+    }
+}
+
+/// Repeats in the batch are merged, keeping the shortest way; then each is looked up.
+fn sift<S: Snapshot>(
+    snapshot: &S,
+    seen: &Mutex<Seen>,
+    candidates: Vec<Discovery>,
+) -> Result<Sifted, Error> {
+    let mut sifted = Sifted::default();
+    let total = candidates.len() as u64;
+    for (discovery, key, sighting) in look_up(seen, merge(seen, candidates)) {
+        let rejudged = discovery.kind == FoundAs::Rejudge;
+        let record = match sighting {
+            Sighting::New => None,
+            Sighting::Known if !rejudged => continue,
+            Sighting::Ask { rises: false } if !rejudged => {
+                if snapshot.has_url(&key)? {
+                    let mut seen = lock(seen);
+                    let fingerprint = seen.fingerprint(&key);
+                    seen.confirm(fingerprint);
+                    continue;
+                }
+                None
+            }
+            _ => snapshot.url(&key)?,
+        };
+        sifted.judged.push(Judged { discovery, record });
+    }
+    sifted.known = total - sifted.judged.len() as u64;
+    let mut asked: HashSet<HostKey> = HashSet::new();
+    for judged in &sifted.judged {
+        let host = judged.discovery.url.host_key();
+        if !asked.contains(&host) {
+            if let Some(record) = snapshot.host(&host)? {
+                sifted.hosts.push((host.clone(), record));
+            }
+            asked.insert(host);
+        }
+    }
+    Ok(sifted)
+}
+
+type Candidate = (Discovery, UrlKey, Fingerprint);
+
+fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> Vec<Candidate> {
+    let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    let mut at: HashMap<Fingerprint, usize> = HashMap::with_capacity(candidates.len());
+    let keyed: Vec<(Discovery, UrlKey)> = candidates
+        .into_iter()
+        .map(|d| {
+            let key = d.url.key();
+            (d, key)
+        })
+        .collect();
+    let prints: Vec<Fingerprint> = {
+        let seen = lock(seen);
+        keyed.iter().map(|(_, key)| seen.fingerprint(key)).collect()
+    };
+    for ((discovery, key), print) in keyed.into_iter().zip(prints) {
+        match at.get(&print) {
+            Some(&index) => {
+                let first: &mut Discovery = &mut merged[index].0;
+                let (depth, hops) = (discovery.depth, discovery.hops);
+                if (depth, hops) < (first.depth, first.hops) {
+                    (first.depth, first.hops) = (depth, hops);
+                }
+                if discovery.kind == FoundAs::Seed || discovery.kind == FoundAs::Rejudge {
+                    first.kind = discovery.kind;
+                }
+            }
+            None => {
+                at.insert(print, merged.len());
+                merged.push((discovery, key, print));
+            }
+        }
+    }
+    merged
+}
+
+fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Discovery, UrlKey, Sighting)> {
+    let mut looked = Vec::with_capacity(merged.len());
+    let mut merged = merged.into_iter().peekable();
+    while merged.peek().is_some() {
+        // The committing thread needs the filter too: never hold it for long.
+        let seen = lock(seen);
+        for (discovery, key, print) in merged.by_ref().take(LOCKED_MAX) {
+            let sighting = seen.look(print, discovery.depth);
+            looked.push((discovery, key, sighting));
+        }
+    }
+    looked
+}
+
+fn wake<S: Snapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
+    let (later_max, after) = &wake.later;
+    let (mut sleepers, later_next) = snapshot.sleepers_due(wake.now, after.as_ref(), *later_max)?;
+    for (class, max, after) in &wake.classes {
+        sleepers.extend(snapshot.sleepers(*class, after.as_ref(), *max)?);
+    }
+    let mut hosts = Vec::with_capacity(sleepers.len() + wake.named.len());
+    for host in wake.named {
+        hosts.push(wake_one(snapshot, host, None, wake.rows_max)?);
+    }
+    for sleeper in sleepers {
+        hosts.push(wake_one(snapshot, sleeper.host.clone(), Some(sleeper), wake.rows_max)?);
+    }
+    Ok(Woken { hosts, later_next })
+}
+
+fn wake_one<S: Snapshot>(
+    snapshot: &S,
+    host: HostKey,
+    sleeper: Option<Sleeper>,
+    rows_max: usize,
+) -> Result<WokenHost, Error> {
+    let record = snapshot.host(&host)?;
+    let robots = match &record {
+        Some(record) if record.robots_until.is_some() => snapshot.robots(&host)?,
+        _ => None,
+    };
+    let now = snapshot.queue(&host, Section::Now, None, rows_max)?;
+    let later = snapshot.queue(&host, Section::Later, None, rows_max)?;
+    Ok(WokenHost { host, sleeper, record, robots, now, later })
+}
+
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

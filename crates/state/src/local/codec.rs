@@ -1,0 +1,25 @@
+//! Values as bytes: a version, then postcard. A row of another version is refused, not guessed.
+
+use rhumb_engine::error::{Error, ErrorKind};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// The version of every row this program writes.
+pub const ROW_VERSION: u8 = 1;
+
+pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128);
+    bytes.push(ROW_VERSION);
+    postcard::to_extend(value, bytes).expect("rows are plain data and always encode")
+}
+
+pub fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Error> {
+    match bytes.split_first() {
+        Some((&ROW_VERSION, rest)) => postcard::from_bytes(rest)
+            .map_err(|e| Error::new(ErrorKind::Corrupt, format!("{what} row cannot be read: {e}"))),
+        Some((version, _)) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!("{what} row has version {version}, this program reads {ROW_VERSION}"),
+        )),
+        None => Err(Error::new(ErrorKind::Corrupt, format!("{what} row is empty"))),
+    }
+}

@@ -1,0 +1,117 @@
+//! Keys as bytes, whose order is the order of service.
+
+use rhumb_engine::queue::{Place, Section, SleepPlace};
+use rhumb_engine::time::Time;
+use rhumb_page::url::HostKey;
+
+const NOW: u8 = 0;
+const LATER: u8 = 1;
+/// Ends a host key within a longer one; no host key contains it.
+const END: u8 = 0;
+
+pub fn queue_prefix(host: &HostKey, section: Section) -> Vec<u8> {
+    let mut key = Vec::with_capacity(host.as_str().len() + 2 + 17);
+    key.extend_from_slice(host.as_str().as_bytes());
+    key.push(END);
+    key.push(match section {
+        Section::Now => NOW,
+        Section::Later => LATER,
+    });
+    key
+}
+
+pub fn queue(host: &HostKey, place: &Place) -> Vec<u8> {
+    let mut key = queue_prefix(host, place.section());
+    match place {
+        Place::Now { class, rank, id } => {
+            key.push(*class);
+            key.extend_from_slice(&rank.to_be_bytes());
+            key.extend_from_slice(&id.to_be_bytes());
+        }
+        Place::Later { due, id } => {
+            key.extend_from_slice(&due.0.to_be_bytes());
+            key.extend_from_slice(&id.to_be_bytes());
+        }
+    }
+    key
+}
+
+/// The place in a queue key, given the length of its prefix.
+pub fn place(key: &[u8], prefix: usize) -> Option<Place> {
+    let section = *key.get(prefix.checked_sub(1)?)?;
+    let rest = key.get(prefix..)?;
+    match section {
+        NOW => {
+            let (class, rest) = rest.split_first()?;
+            Some(Place::Now { class: *class, rank: be(rest, 0)?, id: be(rest, 8)? })
+        }
+        LATER => Some(Place::Later { due: Time(be(rest, 0)?), id: be(rest, 8)? }),
+        _ => None,
+    }
+}
+
+pub fn sleep(place: &SleepPlace) -> Vec<u8> {
+    let mut key = Vec::with_capacity(17);
+    match place {
+        SleepPlace::Ready { class, rank } => {
+            key.extend_from_slice(&[NOW, *class]);
+            key.extend_from_slice(&rank.to_be_bytes());
+        }
+        SleepPlace::Later { due, rank } => {
+            key.push(LATER);
+            key.extend_from_slice(&due.0.to_be_bytes());
+            key.extend_from_slice(&rank.to_be_bytes());
+        }
+    }
+    key
+}
+
+pub fn sleep_prefix_class(class: u8) -> [u8; 2] {
+    [NOW, class]
+}
+
+pub const SLEEP_PREFIX_LATER: [u8; 1] = [LATER];
+
+pub fn sleep_place(key: &[u8]) -> Option<SleepPlace> {
+    match *key.first()? {
+        NOW => Some(SleepPlace::Ready { class: *key.get(1)?, rank: be(key, 2)? }),
+        LATER => Some(SleepPlace::Later { due: Time(be(key, 1)?), rank: be(key, 9)? }),
+        _ => None,
+    }
+}
+
+pub fn be(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_engine::rng::Rng;
+    use rhumb_page::url::Url;
+
+    #[test]
+    fn bytes_sort_as_places_do_and_read_back_the_same() {
+        let host = Url::parse("https://www.a.test/").unwrap().host_key();
+        let mut rng = Rng::new(3);
+        let mut some = || {
+            let (a, b, c) = (rng.draw() % 3, rng.draw() % 300, rng.draw() % 3);
+            match rng.draw() % 2 {
+                0 => Place::Now { class: a as u8, rank: b << (8 * c), id: c },
+                _ => Place::Later { due: Time(b << (8 * a)), id: c },
+            }
+        };
+        for _ in 0..2_000 {
+            let (x, y) = (some(), some());
+            let (kx, ky) = (queue(&host, &x), queue(&host, &y));
+            assert_eq!(x.cmp(&y), kx.cmp(&ky), "{x:?} {y:?}");
+            let prefix = queue_prefix(&host, x.section()).len();
+            assert_eq!(place(&kx, prefix), Some(x));
+        }
+        let ready = SleepPlace::Ready { class: 31, rank: u64::MAX };
+        let later = SleepPlace::Later { due: Time(5), rank: 7 };
+        assert!(sleep(&ready) < sleep(&later));
+        assert_eq!(sleep_place(&sleep(&ready)), Some(ready));
+        assert_eq!(sleep_place(&sleep(&later)), Some(later));
+    }
+}

@@ -1,0 +1,158 @@
+//! The rows on disk, in fjall: one atomic batch per commit.
+//!
+//! `commit` is durable against the death of the process; `sync` against the death of the machine.
+//! After each sync a small file beside the store says how many commits it must hold: a store that
+//! opens with fewer has lost something that we promised, and is refused.
+
+mod codec;
+mod keys;
+mod open;
+mod read;
+
+use crate::answer;
+use crate::seen::Seen;
+use codec::encode;
+use fjall::{Database, Keyspace, PersistMode};
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Answer, Question, Row};
+use rhumb_engine::turn::State;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+pub use read::LocalSnapshot;
+
+/// The layout of the directory; another one is refused.
+pub const FORMAT: &str = "rhumb state 1";
+
+const COMMITS: &[u8] = b"commits";
+const COUNTERS: &[u8] = b"counters";
+
+/// The store as the loop holds it: it alone writes.
+pub struct LocalState {
+    shared: Arc<Shared>,
+    commits: u64,
+}
+
+/// The store as others may hold it: they only read.
+#[derive(Clone)]
+pub struct LocalReader {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    database: Database,
+    keyspaces: Keyspaces,
+    seen: Mutex<Seen>,
+    dir: PathBuf,
+}
+
+pub struct Keyspaces {
+    meta: Keyspace,
+    url: Keyspace,
+    queue: Keyspace,
+    host: Keyspace,
+    robots: Keyspace,
+    sleep: Keyspace,
+    outbox: Keyspace,
+    content: Keyspace,
+    seed: Keyspace,
+}
+
+impl LocalState {
+    pub fn reader(&self) -> LocalReader {
+        LocalReader { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Makes all commits so far survive the death of the machine.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.shared.database.persist(PersistMode::SyncAll).map_err(store_error)?;
+        open::write_mark(&self.shared.dir, self.commits)
+    }
+
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+}
+
+impl State for LocalState {
+    fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let shared = &*self.shared;
+        let mut batch = shared.database.batch();
+        rows.iter().for_each(|row| put(&mut batch, &shared.keyspaces, row));
+        self.commits += 1;
+        batch.insert(&shared.keyspaces.meta, COMMITS, encode(&self.commits));
+        batch.commit().map_err(store_error)?;
+        let mut seen = shared.seen.lock().unwrap_or_else(|e| e.into_inner());
+        for row in rows.drain(..) {
+            if let Row::Url { key, record } = row {
+                let fingerprint = seen.fingerprint(&key);
+                seen.insert(fingerprint, record.depth);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn put(batch: &mut fjall::OwnedWriteBatch, keyspaces: &Keyspaces, row: &Row) {
+    match row {
+        Row::Url { key, record } => batch.insert(&keyspaces.url, key.as_bytes(), encode(record)),
+        Row::Queue { host, place, entry: Some(entry) } => {
+            batch.insert(&keyspaces.queue, keys::queue(host, place), encode(entry));
+        }
+        Row::Queue { host, place, entry: None } => {
+            batch.remove(&keyspaces.queue, keys::queue(host, place));
+        }
+        Row::Host { key, record } => {
+            batch.insert(&keyspaces.host, key.as_str().as_bytes(), encode(record));
+        }
+        Row::Robots { host, robots } => {
+            batch.insert(&keyspaces.robots, host.as_str().as_bytes(), encode(robots));
+        }
+        Row::Sleep { host, place, asleep: true } => {
+            batch.insert(&keyspaces.sleep, keys::sleep(place), host.as_str().as_bytes());
+        }
+        Row::Sleep { place, asleep: false, .. } => {
+            batch.remove(&keyspaces.sleep, keys::sleep(place));
+        }
+        Row::Outbox { number, chunk: Some(chunk) } => {
+            batch.insert(&keyspaces.outbox, number.to_be_bytes(), encode(&**chunk));
+        }
+        Row::Outbox { number, chunk: None } => {
+            batch.remove(&keyspaces.outbox, number.to_be_bytes());
+        }
+        Row::Content { digest, twin } => {
+            batch.insert(&keyspaces.content, digest.as_slice(), encode(twin));
+        }
+        Row::Seed { url } => batch.insert(&keyspaces.seed, url.as_str().as_bytes(), []),
+        Row::Counters(counters) => {
+            batch.insert(&keyspaces.meta, COUNTERS, encode(&**counters));
+        }
+    }
+}
+
+impl LocalReader {
+    pub fn snapshot(&self) -> LocalSnapshot<'_> {
+        LocalSnapshot { moment: self.shared.database.snapshot(), keyspaces: &self.shared.keyspaces }
+    }
+
+    pub fn answer(&self, question: Question) -> Result<Answer, Error> {
+        answer::answer(&self.snapshot(), &self.shared.seen, question)
+    }
+
+    /// Bytes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.shared.database.disk_space().unwrap_or(0)
+    }
+}
+
+/// What the store says when it fails, with what to do about it where we know.
+fn store_error(error: fjall::Error) -> Error {
+    let text = error.to_string();
+    let is_full = text.contains("StorageFull") || text.contains("No space left");
+    let kind = if is_full { ErrorKind::Retry } else { ErrorKind::Corrupt };
+    let hint = if is_full { ": free some space and run the same command again" } else { "" };
+    Error::new(kind, format!("state: {text}{hint}"))
+}

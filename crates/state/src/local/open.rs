@@ -1,0 +1,236 @@
+//! Opening the store: versions, the mark of what must be there, the filter built again, and what
+//! the engine starts from.
+
+use super::codec::{decode, encode};
+use super::{
+    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, Shared, read, store_error,
+};
+use crate::seen::Seen;
+use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
+use rhumb_engine::counters::Counters;
+use rhumb_engine::engine::Opening;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::record::{Status, UrlRecord};
+use rhumb_page::url::{Url, UrlKey};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Journals above this are flushed, which bounds the time to open after a crash.
+const JOURNAL_BYTES_MAX: u64 = 128 << 20;
+const CACHE_BYTES: u64 = 64 << 20;
+const MEMTABLE_BYTES_MAX: u64 = 24 << 20;
+
+const SEED: &[u8] = b"filter seed";
+const FORMAT_FILE: &str = "FORMAT";
+const MARK_FILE: &str = "MARK";
+
+impl LocalState {
+    /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
+    pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
+        check_format(dir)?;
+        let database = Database::builder(dir.join("fjall"))
+            .cache_size(CACHE_BYTES)
+            .max_journaling_size(JOURNAL_BYTES_MAX)
+            .open()
+            .map_err(|e| opening_error(dir, e))?;
+        let keyspaces = Keyspaces::open(&database)?;
+        let commits = check_mark(dir, &database, &keyspaces)?;
+        let seed = filter_seed(&database, &keyspaces, seed)?;
+        let seen = rebuild_filter(&database, &keyspaces, seed)?;
+        let opening = opening(&database, &keyspaces)?;
+        let shared = Shared { database, keyspaces, seen: Mutex::new(seen), dir: dir.to_owned() };
+        Ok((LocalState { shared: Arc::new(shared), commits }, opening))
+    }
+}
+
+impl LocalReader {
+    /// Every URL and its record, in the order of keys.
+    pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
+        let snapshot = self.shared.database.snapshot();
+        snapshot.iter(&self.shared.keyspaces.url).map(|guard| {
+            let (key, value) = guard.into_inner().map_err(store_error)?;
+            let key = UrlKey::from_bytes(&key)
+                .ok_or_else(|| Error::new(ErrorKind::Corrupt, "url key cannot be read"))?;
+            Ok((key, decode("url", &value)?))
+        })
+    }
+
+    /// URLs that a rule refused: to be judged again when rules change.
+    pub fn refused(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
+        self.urls().filter(|row| {
+            row.as_ref().map_or(true, |(_, record)| matches!(record.status, Status::Refused(_)))
+        })
+    }
+
+    /// Every host and its record, in the order of keys.
+    pub fn hosts(
+        &self,
+    ) -> impl Iterator<Item = Result<(rhumb_page::url::HostKey, rhumb_engine::host::HostRecord), Error>>
+    {
+        let snapshot = self.shared.database.snapshot();
+        snapshot.iter(&self.shared.keyspaces.host).map(|guard| {
+            let (key, value) = guard.into_inner().map_err(store_error)?;
+            let key = std::str::from_utf8(&key)
+                .ok()
+                .and_then(rhumb_page::url::HostKey::from_text)
+                .ok_or_else(|| Error::new(ErrorKind::Corrupt, "host key cannot be read"))?;
+            Ok((key, decode("host", &value)?))
+        })
+    }
+
+    pub fn seeds(&self) -> Result<Vec<Url>, Error> {
+        let snapshot = self.shared.database.snapshot();
+        let mut seeds = Vec::new();
+        for guard in snapshot.iter(&self.shared.keyspaces.seed) {
+            let (key, _) = guard.into_inner().map_err(store_error)?;
+            let text = String::from_utf8_lossy(&key).into_owned();
+            seeds.extend(Url::from_canonical(text.into_boxed_str()));
+        }
+        Ok(seeds)
+    }
+
+    pub fn counters(&self) -> Result<Counters, Error> {
+        counters(&self.shared.database, &self.shared.keyspaces)
+    }
+}
+
+impl Keyspaces {
+    fn open(database: &Database) -> Result<Keyspaces, Error> {
+        let open = |name: &str| {
+            let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES_MAX);
+            database.keyspace(name, options).map_err(store_error)
+        };
+        Ok(Keyspaces {
+            meta: open("meta")?,
+            url: open("url")?,
+            queue: open("queue")?,
+            host: open("host")?,
+            robots: open("robots")?,
+            sleep: open("sleep")?,
+            outbox: open("outbox")?,
+            content: open("content")?,
+            seed: open("seed")?,
+        })
+    }
+}
+
+fn check_format(dir: &Path) -> Result<(), Error> {
+    let path = dir.join(FORMAT_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) if text.trim() == FORMAT => Ok(()),
+        Ok(text) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "{} says {:?}, this program reads {FORMAT:?}: use the version that made it, or another --dir",
+                path.display(),
+                text.trim()
+            ),
+        )),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            if dir.join("fjall").exists() {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    format!("{} holds a store without a FORMAT file", dir.display()),
+                ));
+            }
+            fs::create_dir_all(dir)
+                .and_then(|()| fs::write(&path, format!("{FORMAT}\n")))
+                .map_err(|e| file_error(&path, e))
+        }
+        Err(e) => Err(file_error(&path, e)),
+    }
+}
+
+/// Fewer commits than were synced means that something promised is gone.
+fn check_mark(dir: &Path, database: &Database, keyspaces: &Keyspaces) -> Result<u64, Error> {
+    let snapshot = database.snapshot();
+    let commits: u64 = match snapshot.get(&keyspaces.meta, COMMITS).map_err(store_error)? {
+        Some(bytes) => decode("commits", &bytes)?,
+        None => 0,
+    };
+    let path = dir.join(MARK_FILE);
+    let promised = match fs::read_to_string(&path) {
+        Ok(text) => text.trim().parse::<u64>().map_err(|_| {
+            Error::new(ErrorKind::Corrupt, format!("{} is not a number", path.display()))
+        })?,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => 0,
+        Err(e) => return Err(file_error(&path, e)),
+    };
+    if commits < promised {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            format!(
+                "the store in {} opened with {commits} commits, but {promised} were written and \
+                 synced: the disk lost data; the WARC files are whole, so begin anew in another \
+                 --dir",
+                dir.display()
+            ),
+        ));
+    }
+    Ok(commits)
+}
+
+pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
+    let (temporary, path) = (dir.join("MARK.new"), dir.join(MARK_FILE));
+    let write = || -> std::io::Result<()> {
+        let mut file = fs::File::create(&temporary)?;
+        writeln!(file, "{commits}")?;
+        fs::rename(&temporary, &path)
+    };
+    write().map_err(|e| file_error(&path, e))
+}
+
+fn filter_seed(database: &Database, keyspaces: &Keyspaces, new: u64) -> Result<u64, Error> {
+    match database.snapshot().get(&keyspaces.meta, SEED).map_err(store_error)? {
+        Some(bytes) => decode("filter seed", &bytes),
+        None => {
+            keyspaces.meta.insert(SEED, encode(&new)).map_err(store_error)?;
+            database.persist(PersistMode::SyncAll).map_err(store_error)?;
+            Ok(new)
+        }
+    }
+}
+
+fn rebuild_filter(database: &Database, keyspaces: &Keyspaces, seed: u64) -> Result<Seen, Error> {
+    let mut seen = Seen::new(seed);
+    seen.reserve(counters(database, keyspaces)?.known as usize);
+    for guard in database.snapshot().iter(&keyspaces.url) {
+        let (key, value) = guard.into_inner().map_err(store_error)?;
+        let record: UrlRecord = decode("url", &value)?;
+        let fingerprint = seen.fingerprint_bytes(&key);
+        seen.insert(fingerprint, record.depth);
+    }
+    Ok(seen)
+}
+
+fn counters(database: &Database, keyspaces: &Keyspaces) -> Result<Counters, Error> {
+    match database.snapshot().get(&keyspaces.meta, COUNTERS).map_err(store_error)? {
+        Some(bytes) => decode("counters", &bytes),
+        None => Ok(Counters::default()),
+    }
+}
+
+fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<Opening, Error> {
+    let mut sleepers = Vec::new();
+    for guard in database.snapshot().iter(&keyspaces.sleep) {
+        let (key, value) = guard.into_inner().map_err(store_error)?;
+        sleepers.push(read::sleeper(&key, &value)?.place);
+    }
+    Ok(Opening { counters: counters(database, keyspaces)?, sleepers })
+}
+
+fn opening_error(dir: &Path, error: fjall::Error) -> Error {
+    let text = error.to_string();
+    if text.contains("Locked") {
+        let what = format!("{} is in use by another rhumb", dir.display());
+        return Error::new(ErrorKind::Invalid, what);
+    }
+    let what = format!("the store in {} cannot be opened: {text}", dir.display());
+    Error::new(ErrorKind::Corrupt, what)
+}
+
+fn file_error(path: &Path, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Retry, format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,206 @@
+//! The rows in memory: the simulator's store, and the model of the one on disk.
+
+use crate::answer;
+use crate::seen::Seen;
+use crate::snapshot::Snapshot;
+use rhumb_engine::counters::Counters;
+use rhumb_engine::discovery::Chunk;
+use rhumb_engine::engine::Opening;
+use rhumb_engine::error::Error;
+use rhumb_engine::event::{Answer, Question, Row, Rows};
+use rhumb_engine::host::HostRecord;
+use rhumb_engine::outcome::ContentDigest;
+use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
+use rhumb_engine::record::{Twin, UrlRecord};
+use rhumb_engine::time::Time;
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Url, UrlKey};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex};
+
+pub struct MemoryState {
+    pub rows: MemoryRows,
+    seen: Mutex<Seen>,
+    seed: u64,
+}
+
+#[derive(Default)]
+pub struct MemoryRows {
+    pub urls: BTreeMap<UrlKey, UrlRecord>,
+    pub queue: BTreeMap<(HostKey, Place), Entry>,
+    pub hosts: BTreeMap<HostKey, HostRecord>,
+    pub robots: BTreeMap<HostKey, Box<Robots>>,
+    /// Ranks are unique, so a place names one host.
+    pub sleep: BTreeMap<SleepPlace, HostKey>,
+    pub outbox: BTreeMap<u64, Arc<Chunk>>,
+    pub content: BTreeMap<ContentDigest, Twin>,
+    pub seeds: BTreeSet<Url>,
+    pub counters: Counters,
+}
+
+impl MemoryState {
+    pub fn new(seed: u64) -> MemoryState {
+        MemoryState { rows: MemoryRows::default(), seen: Mutex::new(Seen::new(seed)), seed }
+    }
+
+    /// What a restart would find: the filter is built again from the rows.
+    pub fn reopen(&mut self) -> Opening {
+        let mut seen = Seen::new(self.seed);
+        for (key, record) in &self.rows.urls {
+            let fingerprint = seen.fingerprint(key);
+            seen.insert(fingerprint, record.depth);
+        }
+        self.seen = Mutex::new(seen);
+        let sleepers = self.rows.sleep.keys().copied().collect();
+        Opening { counters: self.rows.counters.clone(), sleepers }
+    }
+
+    pub fn answer(&self, question: Question) -> Result<Answer, Error> {
+        answer::answer(&self.rows, &self.seen, question)
+    }
+
+    pub fn commit(&mut self, rows: &mut Vec<Row>) {
+        let seen = self.seen.get_mut().expect("one thread");
+        for row in rows.drain(..) {
+            if let Row::Url { key, record } = &row {
+                let fingerprint = seen.fingerprint(key);
+                seen.insert(fingerprint, record.depth);
+            }
+            self.rows.apply(row);
+        }
+    }
+}
+
+impl MemoryRows {
+    fn apply(&mut self, row: Row) {
+        match row {
+            Row::Url { key, record } => {
+                self.urls.insert(key, record);
+            }
+            Row::Queue { host, place, entry: Some(entry) } => {
+                self.queue.insert((host, place), entry);
+            }
+            Row::Queue { host, place, entry: None } => {
+                self.queue.remove(&(host, place));
+            }
+            Row::Host { key, record } => {
+                self.hosts.insert(key, record);
+            }
+            Row::Robots { host, robots } => {
+                self.robots.insert(host, robots);
+            }
+            Row::Sleep { host, place, asleep: true } => {
+                self.sleep.insert(place, host);
+            }
+            Row::Sleep { place, asleep: false, .. } => {
+                self.sleep.remove(&place);
+            }
+            Row::Outbox { number, chunk: Some(chunk) } => {
+                self.outbox.insert(number, chunk);
+            }
+            Row::Outbox { number, chunk: None } => {
+                self.outbox.remove(&number);
+            }
+            Row::Content { digest, twin } => {
+                self.content.insert(digest, twin);
+            }
+            Row::Seed { url } => {
+                self.seeds.insert(url);
+            }
+            Row::Counters(counters) => self.counters = *counters,
+        }
+    }
+
+    fn sleepers_from(
+        &self,
+        from: SleepPlace,
+        after: Option<&Sleeper>,
+    ) -> impl Iterator<Item = Sleeper> {
+        let start = match after {
+            Some(sleeper) => Bound::Excluded(sleeper.place),
+            None => Bound::Included(from),
+        };
+        let rest = self.sleep.range((start, Bound::Unbounded));
+        rest.map(|(place, host)| Sleeper { place: *place, host: host.clone() })
+    }
+}
+
+impl Snapshot for MemoryRows {
+    fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error> {
+        Ok(self.urls.get(key).cloned())
+    }
+
+    fn has_url(&self, key: &UrlKey) -> Result<bool, Error> {
+        Ok(self.urls.contains_key(key))
+    }
+
+    fn host(&self, key: &HostKey) -> Result<Option<HostRecord>, Error> {
+        Ok(self.hosts.get(key).cloned())
+    }
+
+    fn robots(&self, key: &HostKey) -> Result<Option<Box<Robots>>, Error> {
+        Ok(self.robots.get(key).cloned())
+    }
+
+    fn queue(
+        &self,
+        host: &HostKey,
+        section: Section,
+        after: Option<&Place>,
+        max: usize,
+    ) -> Result<Rows, Error> {
+        let first = match section {
+            Section::Now => Place::Now { class: 0, rank: 0, id: 0 },
+            Section::Later => Place::Later { due: Time::ZERO, id: 0 },
+        };
+        let start = match after {
+            Some(place) => Bound::Excluded((host.clone(), *place)),
+            None => Bound::Included((host.clone(), first)),
+        };
+        let mut found = self
+            .queue
+            .range((start, Bound::Unbounded))
+            .take_while(|((h, place), _)| h == host && place.section() == section);
+        let rows: Vec<(Place, Entry)> =
+            found.by_ref().take(max).map(|((_, place), entry)| (*place, entry.clone())).collect();
+        Ok(Rows { rows, all: found.next().is_none() })
+    }
+
+    fn sleepers(
+        &self,
+        class: u8,
+        after: Option<&Sleeper>,
+        max: usize,
+    ) -> Result<Vec<Sleeper>, Error> {
+        let all = self.sleepers_from(SleepPlace::Ready { class, rank: 0 }, after);
+        let in_class =
+            all.take_while(|s| matches!(s.place, SleepPlace::Ready { class: c, .. } if c == class));
+        Ok(in_class.take(max).collect())
+    }
+
+    fn sleepers_due(
+        &self,
+        until: Time,
+        after: Option<&Sleeper>,
+        max: usize,
+    ) -> Result<(Vec<Sleeper>, Option<Time>), Error> {
+        let mut due = Vec::new();
+        for sleeper in self.sleepers_from(SleepPlace::Later { due: Time::ZERO, rank: 0 }, after) {
+            let SleepPlace::Later { due: at, .. } = sleeper.place else { break };
+            if at > until || due.len() >= max {
+                return Ok((due, Some(at)));
+            }
+            due.push(sleeper);
+        }
+        Ok((due, None))
+    }
+
+    fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error> {
+        Ok(self.outbox.range(from..).take(max).map(|(n, c)| (*n, Chunk::clone(c))).collect())
+    }
+
+    fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
+        Ok(self.content.get(digest).cloned())
+    }
+}
