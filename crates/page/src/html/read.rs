@@ -137,7 +137,11 @@ impl<'a> Reader<'a> {
     fn text(&mut self, text: &Text<'a>) {
         match text.owner {
             Tag::Other | Tag::Textarea | Tag::Xmp | Tag::Plaintext => {
-                self.visible.push(&text.decoded());
+                // Most text is the white space between tags: no need to look for references in it.
+                let raw = self.visible.skip_blank(text.raw);
+                if !raw.is_empty() {
+                    self.visible.push(&Text { raw, ..*text }.decoded());
+                }
             }
             Tag::Title if self.title.is_none() => self.title = folded_title(&text.decoded()),
             _ => (),

@@ -54,27 +54,24 @@ impl VisibleText {
         self.gap = Gap::Break;
     }
 
+    /// Takes in the white space that `text` begins with; the rest of it.
+    #[inline]
+    pub(super) fn skip_blank<'t>(&mut self, text: &'t str) -> &'t str {
+        let (blank, rest) = text.split_at(blank_run_end(text.as_bytes()));
+        // A NUL is dropped, as the tree builder would; other control characters are white space.
+        if self.gap == Gap::Nothing && blank.bytes().any(|byte| byte != 0) {
+            self.gap = Gap::Space;
+        }
+        rest
+    }
+
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        loop {
-            while let Some(&byte) = bytes.get(at)
-                && byte <= b' '
-            {
-                // A NUL is dropped, as the tree builder would; other control characters count as
-                // white space.
-                if byte != 0 {
-                    self.gap = self.gap.max(Gap::Space);
-                }
-                at += 1;
-            }
-            if at == bytes.len() {
-                return;
-            }
-            let end = folded_run_end(bytes, at);
-            self.write(&text[at..end]);
-            at = end;
+        let mut rest = self.skip_blank(text);
+        while !rest.is_empty() {
+            let (run, after) = rest.split_at(folded_run_end(rest.as_bytes()));
+            self.write(run);
+            rest = self.skip_blank(after);
         }
     }
 
@@ -113,11 +110,41 @@ impl VisibleText {
     }
 }
 
-/// The end of the longest run from `start` that is folded already: words with single spaces between
-/// them.
+/// Bytes looked at together, without a branch for each: pages are indented, and words are short.
+const LANES: usize = 16;
+
+/// The end of the white space that `bytes` begin with.
 #[inline]
-fn folded_run_end(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
+fn blank_run_end(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(lanes) = bytes[at..].first_chunk::<LANES>() {
+        if lanes.iter().fold(0, |most, &byte| byte.max(most)) > b' ' {
+            break;
+        }
+        at += LANES;
+    }
+    while at < bytes.len() && bytes[at] <= b' ' {
+        at += 1;
+    }
+    at
+}
+
+/// The end of the longest run at the front that is folded already: words with single spaces between
+/// them. The first byte is no white space.
+#[inline]
+fn folded_run_end(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(lanes) = bytes[at..].first_chunk::<LANES>()
+        && let Some(nexts) = bytes[at + 1..].first_chunk::<LANES>()
+    {
+        let is_unfolded = |byte: u8, next: u8| (byte < b' ') | ((byte == b' ') & (next <= b' '));
+        let found =
+            lanes.iter().zip(nexts).fold(0, |found, (&b, &n)| found | u8::from(is_unfolded(b, n)));
+        if found != 0 {
+            break;
+        }
+        at += LANES;
+    }
     loop {
         while at < bytes.len() && bytes[at] > b' ' {
             at += 1;
