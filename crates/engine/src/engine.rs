@@ -81,7 +81,7 @@ pub(crate) struct Flight {
 pub(crate) enum Errand {
     Page {
         place: Place,
-        entry: Entry,
+        entry: Box<Entry>,
     },
     Robots,
     /// robots.txt of another host that redirects here.
