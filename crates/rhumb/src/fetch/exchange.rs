@@ -17,7 +17,7 @@ use tokio::time::Sleep;
 use super::Limits;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
-use super::head;
+use super::head::{self, Found};
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
 
@@ -68,6 +68,7 @@ async fn has_ended_while_idle(connection: &mut Connection) -> bool {
 
 /// A body on its way in.
 struct Reading {
+    found: Option<Found>,
     status: u16,
     incoming: Incoming,
     body_len: usize,
@@ -81,13 +82,22 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
     let status = response.status().as_u16();
     let incoming = response.into_body();
     let promised = incoming.size_hint().exact().unwrap_or(0);
-    let expected = usize::try_from(promised).unwrap_or(usize::MAX);
-    let reserve = expected.min(limits.body_bytes_max).min(RESERVE_BYTES_MAX);
+    let body_len = usize::try_from(promised).unwrap_or(usize::MAX).min(limits.body_bytes_max);
     let mut copied = tee.lock();
-    // The head, and often some of the body, is in the copy already.
-    let missing = reserve.saturating_sub(copied.received.len() / 2);
-    copied.received.reserve(missing);
-    Reading { status, incoming, body_len: 0, unframed: is_framed.then(Vec::new), truncated: None }
+    let found = head::find(&copied.received);
+    if let Some(found) = found {
+        let arrived = copied.received.len() - found.end;
+        let missing = body_len.saturating_sub(arrived).min(RESERVE_BYTES_MAX);
+        copied.received.reserve_exact(missing);
+    }
+    Reading {
+        found,
+        status,
+        incoming,
+        body_len: 0,
+        unframed: is_framed.then(Vec::new),
+        truncated: None,
+    }
 }
 
 async fn read_body(
@@ -147,7 +157,7 @@ fn finish(
 ) -> Result<Response, Failure> {
     let Copied { sent, received: mut raw, first_byte_at, unclean_close } = copied;
     let took = started.elapsed();
-    let Some(found) = head::find(&raw) else {
+    let Some(found) = read.found else {
         let detail = "head without an end";
         return Err(Failure {
             raw,

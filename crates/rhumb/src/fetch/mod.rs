@@ -91,7 +91,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            header_bytes_max: 256 << 10,
+            // A connection may keep a read buffer of this size while idle.
+            header_bytes_max: 64 << 10,
             headers_max: 256,
             body_bytes_max: 64 << 20,
             decoded_bytes_max: 128 << 20,

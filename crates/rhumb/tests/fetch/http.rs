@@ -65,6 +65,8 @@ const ANSWERS: &[(&str, Then, &str)] = &[
     ("HTTP/1.1 200 OK\r\nBad Header: x\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
     ("HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
     ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhello", Close, "200 hello"),
+    ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", Hold, "101 "),
     // no HTTP
     ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Hold, "bad_http"),
     ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", Hold, "bad_http"),
@@ -102,6 +104,60 @@ fn every_odd_answer_has_one_clear_outcome_and_its_bytes_are_kept_as_they_were() 
         let is_after_interim = expected.ends_with("Interim") || bytes.starts_with("\r\n");
         assert!(is_cut || is_after_interim || raw == bytes, "{bytes:?}");
         assert_eq!(server.requests(), [raw_request]);
+    }
+}
+
+#[test]
+fn no_damage_to_an_answer_makes_a_fetch_panic_or_hang_or_invent_bytes() {
+    const CASES: usize = 600;
+    let mut random = Random(0x5eed);
+    let damaged: Vec<Vec<u8>> =
+        (0..CASES).map(|n| random.damage(ANSWERS[n % ANSWERS.len()].0)).collect();
+    let server = Server::start(damaged.iter().map(|bytes| vec![Act::Read, send(bytes)]).collect());
+    let config =
+        HttpConfig { allow_private: true, idle_connections_max: 0, ..HttpConfig::default() };
+    let client = Http::new(&config).unwrap();
+    run(async {
+        for bytes in &damaged {
+            let (raw, is_within) = match client.fetch(&request(server.url("/"), limits())).await {
+                Ok(answer) => {
+                    let is_within = answer.payload().len() <= bytes.len();
+                    drop(answer.decoded());
+                    (answer.raw, is_within)
+                }
+                Err(failure) => (failure.raw, true),
+            };
+            assert!(is_within && raw.len() <= bytes.len(), "{:?}", String::from_utf8_lossy(bytes));
+            let is_part = raw.is_empty() || bytes.windows(raw.len()).any(|part| part == raw);
+            assert!(is_part, "{:?}", String::from_utf8_lossy(bytes));
+        }
+    });
+}
+
+/// A small generator with its own seed (xorshift), so that every run damages alike.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end.max(1) as u64) as usize
+    }
+
+    fn damage(&mut self, text: &str) -> Vec<u8> {
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=self.below(3) {
+            let at = self.below(bytes.len());
+            let end = at + self.below(bytes.len() - at);
+            match self.below(4) {
+                0 if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
+                1 => drop(bytes.drain(at..end)),
+                2 => bytes.extend_from_within(at..end),
+                _ => bytes.insert(at, b"\r\n: \0\xff0;"[self.below(8)]),
+            }
+        }
+        bytes
     }
 }
 

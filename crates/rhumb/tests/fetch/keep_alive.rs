@@ -28,7 +28,8 @@ fn fetches(client: &Http, server: &Server, times: usize) -> Vec<String> {
 fn a_connection_serves_many_requests_each_with_its_own_bytes() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     let no_body = "HTTP/1.1 304 Not Modified\r\n\r\n";
-    let script = [HELLO, chunked, no_body, HELLO].map(exchange).concat();
+    let mut script = [HELLO, chunked, no_body, HELLO].map(exchange).concat();
+    script.push(Act::Hold);
     let server = Server::start(vec![script]);
     let client = client();
     run(async {
