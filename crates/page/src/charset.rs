@@ -11,6 +11,8 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFI
 
 /// Bytes searched for a declaration by the page itself; the standard's number.
 pub const PRESCAN_BYTES_MAX: usize = 1024;
+/// Bytes searched for a late declaration, behind a long script for example.
+pub const LATE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes the guess looks at: enough to be sure, little enough to be cheap.
 pub const GUESS_BYTES_MAX: usize = 64 * 1024;
 
@@ -28,12 +30,15 @@ pub fn decode<'a>(body: &'a [u8], declared: Option<&str>, host: Option<&str>) ->
     let stated = Encoding::for_bom(body)
         .map(|(encoding, _)| encoding)
         .or_else(|| declared.and_then(|label| Encoding::for_label(label.trim().as_bytes())))
-        .or_else(|| prescan(body));
+        .or_else(|| prescan(body, PRESCAN_BYTES_MAX));
     match stated {
         Some(encoding) => decode_in(body, encoding),
         None => match std::str::from_utf8(body) {
             Ok(text) => Decoded { text: Cow::Borrowed(text), encoding: UTF_8.name() },
-            Err(_) => decode_in(body, guess(body, host)),
+            Err(_) => {
+                let late = prescan(body, LATE_BYTES_MAX);
+                decode_in(body, late.unwrap_or_else(|| guess(body, host)))
+            }
         },
     }
 }
@@ -59,8 +64,8 @@ fn top_level_domain(host: &str) -> Option<&[u8]> {
 }
 
 /// The encoding that the page declares in a `meta` among its first bytes: the standard's prescan.
-pub fn prescan(body: &[u8]) -> Option<&'static Encoding> {
-    let bytes = &body[..body.len().min(PRESCAN_BYTES_MAX)];
+pub fn prescan(body: &[u8], bytes_max: usize) -> Option<&'static Encoding> {
+    let bytes = &body[..body.len().min(bytes_max)];
     if let Some(encoding) = utf16_xml_declaration(bytes) {
         return Some(encoding);
     }
@@ -123,16 +128,19 @@ fn skip_tag(bytes: &[u8], at: usize) -> Option<usize> {
 /// The charset of the `meta` whose attributes start at `at`, if it declares one, and where to go
 /// on; None if the bytes end within it.
 fn meta_charset(bytes: &[u8], mut at: usize) -> Option<(Option<&'static Encoding>, usize)> {
-    let mut seen: Vec<Vec<u8>> = Vec::new();
+    let mut seen: Vec<&[u8]> = Vec::new();
     let (mut got_pragma, mut need_pragma, mut charset) = (false, None, None);
     loop {
         let (found, next) = attribute(bytes, at)?;
         at = next;
         let Some((name, value)) = found else { break };
+        let names: [&[u8]; 3] = [b"http-equiv", b"content", b"charset"];
+        let Some(name) = names.into_iter().find(|known| *known == name) else { continue };
         if seen.contains(&name) {
             continue;
         }
-        match name.as_slice() {
+        seen.push(name);
+        match name {
             b"http-equiv" => got_pragma |= value == b"content-type",
             b"content" if charset.is_none() => {
                 if let Some(encoding) = charset_of_content(&value) {
@@ -146,7 +154,6 @@ fn meta_charset(bytes: &[u8], mut at: usize) -> Option<(Option<&'static Encoding
             }
             _ => (),
         }
-        seen.push(name);
     }
     let declared = match need_pragma {
         None => None,
@@ -244,4 +251,36 @@ fn position_of(bytes: &[u8], from: usize, wanted: &[u8]) -> Option<usize> {
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(body: &[u8], declared: Option<&str>) -> (String, &'static str) {
+        let decoded = decode(body, declared, Some("host.test"));
+        (decoded.text.into_owned(), decoded.encoding)
+    }
+
+    #[test]
+    fn a_mark_beats_the_server_and_the_server_beats_the_page() {
+        let page = b"<meta charset=koi8-r>\xE9";
+        assert_eq!(decoded(page, Some("latin1")).1, "windows-1252");
+        assert_eq!(decoded(page, Some("no such charset")).1, "KOI8-R");
+        assert_eq!(decoded(b"\xEF\xBB\xBF\xC3\xA9", Some("latin1")), ("é".to_owned(), "UTF-8"));
+        assert_eq!(decoded(b"\xFF\xFEa\0", None), ("a".to_owned(), "UTF-16LE"));
+    }
+
+    #[test]
+    fn a_page_that_says_nothing_is_utf_8_if_it_can_be_and_else_guessed() {
+        assert!(matches!(decode("é".as_bytes(), None, None).text, Cow::Borrowed("é")));
+        let russian =
+            encoding_rs::WINDOWS_1251.encode("Съешь же ещё этих мягких французских булок").0;
+        assert_eq!(decoded(&russian, None).1, "windows-1251");
+        let late = [b" ".repeat(2000).as_slice(), b"<meta charset=koi8-r>\xE9"].concat();
+        assert_eq!(decoded(&late, None).1, "KOI8-R");
+        for odd_host in ["", ".", "1.2.3.4", "[::1]", "UPPER", "xn--p1ai", "a.b-"] {
+            decode(&russian, None, Some(odd_host));
+        }
+    }
 }

@@ -151,7 +151,7 @@ impl<'a> Tokenizer<'a> {
         } else if region.foreign {
             if tag.breaks_out_of_foreign_content() || is_page_structure(tag) {
                 self.leave_foreign();
-            } else {
+            } else if tag == self.lexer.owner {
                 self.lexer.owner = Tag::Other;
             }
         }
@@ -182,13 +182,14 @@ impl<'a> Iterator for Tokenizer<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Token<'a>> {
-        let mut token = self.lexer.next_token()?;
+        // Changed in place: taking it out and putting it back would cost a copy and a stall.
+        let mut token = self.lexer.next_token();
         match &mut token {
-            Token::Start(start) => self.started(start),
-            Token::End(end) => self.ended(end),
-            Token::Text(_) => (),
+            Some(Token::Start(start)) => self.started(start),
+            Some(Token::End(end)) => self.ended(end),
+            Some(Token::Text(_)) | None => (),
         }
-        Some(token)
+        token
     }
 }
 

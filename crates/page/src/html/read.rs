@@ -95,9 +95,9 @@ fn read_either(
     let mut reader = Reader::new(limits, keeps_text);
     let mut tokens = Tokenizer::new(&decoded.text);
     while let Some(token) = tokens.next() {
-        match token {
-            Token::Text(text) if !tokens.is_inert() => reader.text(&text),
-            Token::Start(start) if !tokens.is_inert() => reader.start(&start),
+        match &token {
+            Token::Text(text) if !tokens.is_inert() => reader.text(text),
+            Token::Start(start) if !tokens.is_inert() => reader.start(start),
             Token::End(end) if !end.tag.is_inline() => reader.visible.block(),
             _ => (),
         }
@@ -136,7 +136,8 @@ impl<'a> Reader<'a> {
     #[inline]
     fn text(&mut self, text: &Text<'a>) {
         match text.owner {
-            Tag::Other | Tag::Textarea | Tag::Xmp | Tag::Plaintext => {
+            Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.visible.push(&text.decoded()),
+            Tag::Other => {
                 // Most text is the white space between tags: no need to look for references in it.
                 let raw = self.visible.skip_blank(text.raw);
                 if !raw.is_empty() {

@@ -58,9 +58,8 @@ pub fn truth(html: &str) -> Truth {
             _ => (),
         }
     }
-    let folded = |(_, title): (usize, String)| {
-        title.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let folded =
+        |(_, title): (usize, String)| title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     truth.title = title.map(folded).filter(|title| !title.is_empty());
     truth
 }
@@ -97,7 +96,11 @@ impl Truth {
                     push(if is_feed { "Feed" } else { "Alternate" }, node.attribute("href"));
                 }
             }
-            "meta" if node.attribute("http-equiv").is_some_and(|h| h.eq_ignore_ascii_case("refresh")) => {
+            "meta"
+                if node
+                    .attribute("http-equiv")
+                    .is_some_and(|h| h.eq_ignore_ascii_case("refresh")) =>
+            {
                 let content = node.attribute("content").unwrap_or_default();
                 let target = content.split_once(['=']).map(|(_, target)| target.trim().to_owned());
                 push("Refresh", target.map(|target| target.trim_matches(['\'', '"']).to_owned()));
@@ -231,7 +234,12 @@ impl TreeSink for Sink {
             _ => panic!("not an element"),
         }
     }
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> Rc<Node> {
+    fn create_element(
+        &self,
+        name: QualName,
+        attrs: Vec<Attribute>,
+        flags: ElementFlags,
+    ) -> Rc<Node> {
         let mut node = Node::new(Kind::Element(name));
         node.attributes = RefCell::new(attrs);
         node.integrates = flags.mathml_annotation_xml_integration_point;
