@@ -27,6 +27,7 @@ WANTED = [
     ("20251115210700", "http://example.com/coded", b"<h1>Kept in chunks</h1>"),
     ("20251116210700", "http://example.com/", b"<h1>Kept by rhumb</h1>"),
     ("20251116210700", "http://example.org/twin", b"<h1>Kept by rhumb</h1>"),
+    ("20251116210700", "http://example.org/coded-twin", b"<h1>Kept in chunks</h1>"),
 ]
 
 

@@ -1,5 +1,5 @@
-//! Makes an archive of three captures in the directory given, to be replayed: a page, a chunked
-//! and compressed one, and a revisit of the first.
+//! Makes an archive of five captures in the directory given, to be replayed: a page, a chunked and
+//! compressed one, and revisits of them, under the same URL and under others.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +36,9 @@ fn write(dir: &Path) -> Result<(), Error> {
     writer.append(&first)?;
 
     let coded_url = Url::parse("http://example.com/coded").expect("a URL");
-    writer.append(&packer.capture(&capture(&coded_url, FIRST_US, &coded())))?;
+    let coded_bytes = coded();
+    let coded = packer.capture(&capture(&coded_url, FIRST_US, &coded_bytes));
+    writer.append(&coded)?;
 
     let payload_digest = first.payload_digest;
     let original = Original { url: &home, fetched_us: FIRST_US, payload_digest };
@@ -44,6 +46,12 @@ fn write(dir: &Path) -> Result<(), Error> {
     writer.append(&packer.revisit(&again, &original, Profile::IdenticalPayload))?;
     let twin_url = Url::parse("http://example.org/twin").expect("a URL");
     let twin = capture(&twin_url, FIRST_US + DAY_US, plain);
+    writer.append(&packer.revisit(&twin, &original, Profile::IdenticalPayload))?;
+
+    let payload_digest = coded.payload_digest;
+    let original = Original { url: &coded_url, fetched_us: FIRST_US, payload_digest };
+    let coded_twin_url = Url::parse("http://example.org/coded-twin").expect("a URL");
+    let twin = capture(&coded_twin_url, FIRST_US + DAY_US, &coded_bytes);
     writer.append(&packer.revisit(&twin, &original, Profile::IdenticalPayload))?;
     writer.sync()?;
     write_index(dir, 1 << 20)

@@ -30,8 +30,8 @@ use crate::http::{head_len, header, is_chunked, media_type, status};
 /// allows, it keeps lengths in 32 bits and readers within a known memory.
 pub const BLOCK_BYTES_MAX: usize = 1 << 30;
 
-/// Compression level: on 20 kB pages the next levels cost more than their bytes save.
-pub const LEVEL_DEFAULT: i32 = 6;
+/// Compression level: on 20 kB pages level 6 makes files 4 % smaller and takes twice the time.
+pub const LEVEL_DEFAULT: i32 = 1;
 
 /// Longest value of a noted field.
 const NOTE_BYTES_MAX: usize = 4096;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rhumb_archive::{Limits, Profile, Reader, write_index};
+use rhumb_archive::{Limits, PayloadDigest, Profile, Reader, write_index};
 
 use crate::captures::{
     every_kind, open, packed, records, resource, revisited, scratch, warc_paths,
@@ -59,6 +59,28 @@ fn blocks_are_kept_as_received() {
         assert_eq!(response.target(), Some(page.url.as_str()));
         assert_eq!(response.block, page.response, "{}", page.url);
     }
+}
+
+#[test]
+fn the_digest_of_a_chunked_body_without_its_framing_is_noted() {
+    let dir = scratch();
+    write_every_kind(dir.path(), Limits::default());
+    let records = Reader::open(&warc_paths(dir.path())[0]).unwrap().map(|record| record.unwrap());
+    let noted: Vec<(String, String)> = records
+        .filter(|record| record.kind() == "metadata")
+        .filter_map(|record| {
+            let fields = String::from_utf8(record.block.clone()).unwrap();
+            let digest = fields.lines().find_map(|line| line.strip_prefix("entityDigest: "))?;
+            Some((record.target()?.to_string(), digest.to_string()))
+        })
+        .collect();
+    let digest = |bytes: &[u8]| PayloadDigest::of(bytes).to_string();
+    assert!(noted.contains(&(
+        "https://www.example.com/chunked?b=2&a=1".to_string(),
+        digest(b"Hello, world")
+    )));
+    assert!(noted.contains(&("http://example.com/trailers".to_string(), digest(b"hi"))));
+    assert_eq!(noted.len(), 3, "none for broken framing, bare bodies or revisits: {noted:?}");
 }
 
 fn write_every_kind(dir: &Path, limits: Limits) {
