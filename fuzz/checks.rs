@@ -1,0 +1,77 @@
+//! What must hold for any bytes. The fuzz targets run these on libFuzzer's input, and the page
+//! crate's `tests/mutations.rs` runs them on seeded mutations under `cargo test`.
+
+use rhumb_page::html::{self, Limits, Token, Tokenizer};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::Url;
+use rhumb_page::{charset, feed, media, sitemap};
+
+fn base() -> Url {
+    Url::parse("https://a.test/dir/page?q").expect("a URL")
+}
+
+/// A URL is canonical: parsing its text gives the same one, and its key leads back to it.
+pub fn url(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (left, right) = text.split_once('\n').unwrap_or((&text, ""));
+    let from = Url::parse(left).unwrap_or_else(|_| base());
+    for url in [Url::parse(left), from.join(right), from.join(left)].into_iter().flatten() {
+        assert_eq!(Url::parse(url.as_str()).as_ref(), Ok(&url));
+        assert_eq!(url.key().url(), url);
+        assert_eq!(url.join("").as_ref(), Ok(&url));
+        let _ = (url.host_key().site(), url.surt());
+    }
+}
+
+/// Any robots.txt answers for any URL.
+pub fn robots(data: &[u8]) {
+    let robots = Robots::parse(data, "rhumb");
+    let text = String::from_utf8_lossy(data);
+    let line = text.lines().next().unwrap_or_default();
+    let _ = robots.allows(&base());
+    let _ = robots.verdict_of_text(line);
+    let _ = (robots.crawl_delay(), robots.sitemaps().len());
+}
+
+/// Both ways of reading agree, the fingerprint is that of the text, and the text is folded.
+pub fn html(data: &[u8]) {
+    let limits = Limits { links_max: 50 };
+    let page = html::read(data, None, &base(), &limits);
+    let (with_text, text) = html::read_with_text(data, None, &base(), &limits);
+    assert_eq!(page.text, with_text.text);
+    assert_eq!(page.text.hash, xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
+    assert_eq!(page.text.bytes, text.len() as u64);
+    assert_eq!(page.links, with_text.links);
+    assert!(page.links.len() <= limits.links_max);
+    assert!(!text.starts_with([' ', '\n']) && !text.ends_with([' ', '\n']));
+    for unfolded in ["  ", " \n", "\n ", "\n\n", "\t", "\r", "\0"] {
+        assert!(!text.contains(unfolded));
+    }
+    for (i, link) in page.links.iter().enumerate() {
+        assert!(page.links[..i].iter().all(|earlier| earlier.url != link.url));
+    }
+    let decoded = charset::decode(data, None, Some("a.test"));
+    let mut tokens = Tokenizer::new(&decoded.text);
+    let mut position = 0;
+    while let Some(token) = tokens.next() {
+        assert!(tokens.position() > position, "every token takes some of the page");
+        position = tokens.position();
+        if let Token::Start(start) = token {
+            let _ = start.attributes().map(|attribute| attribute.value().len()).sum::<usize>();
+        }
+    }
+}
+
+/// A sitemap of any bytes stays within its limits.
+pub fn sitemap(data: &[u8]) {
+    let sitemap = sitemap::read(data, None, &base());
+    assert!(sitemap.pages.len() + sitemap.sitemaps.len() <= sitemap::ENTRIES_MAX);
+}
+
+/// A feed of any bytes stays within its limits, and the kind of any body can be told.
+pub fn feed(data: &[u8]) {
+    let feed = feed::read(data, None, &base());
+    assert!(feed.entries.len() <= feed::ENTRIES_MAX);
+    let text = String::from_utf8_lossy(data);
+    let _ = media::kind(text.lines().next(), data);
+}
