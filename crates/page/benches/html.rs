@@ -1,6 +1,6 @@
-//! How fast pages are read: MB/s side by side, the mean of several rounds, on real pages if they are
-//! here and on generated ones if not. `cargo bench -p rhumb-page --bench html [-- WORDS]` runs those
-//! whose name holds the words.
+//! How fast pages are read: MB/s side by side, the mean of several rounds, on real pages if they
+//! are here and on generated ones if not. `cargo bench -p rhumb-page --bench html [-- WORDS]` runs
+//! those whose name holds the words.
 
 #[path = "../tests/html_truth/mod.rs"]
 mod html_truth;
@@ -68,7 +68,7 @@ fn main() {
     });
 }
 
-/// CPU time of this thread where the system tells it (a busy machine then disturbs less), else time.
+/// CPU time of this thread where the system tells it (a busy machine then disturbs less).
 enum Clock {
     Cpu(u64),
     Wall(Instant),

@@ -85,8 +85,10 @@ fn mutated_sitemaps_stay_within_their_limits() {
 #[test]
 fn mutated_feeds_stay_within_their_limits() {
     let seeds = [
-        "<rss><channel><item><link>/1</link><pubDate>Wed, 01 May 2024 08:00:00 -0500</pubDate></item></channel></rss>",
-        "<feed xml:base='/x/'><entry><link href='1'/><updated>2024-05-01T08:00:00Z</updated></entry></feed>",
+        "<rss><channel><item><link>/1</link><pubDate>Wed, 01 May 2024 08:00:00 -0500</pubDate>\
+         </item></channel></rss>",
+        "<feed xml:base='/x/'><entry><link href='1'/><updated>2024-05-01T08:00:00Z</updated>\
+         </entry></feed>",
         "{\"items\": [{\"url\": \"/1\", \"date_published\": \"2024-05-01\"}]}",
     ];
     let words =

@@ -27,7 +27,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 const URLSET: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
     <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="x">
     <url><loc> https://a.test/1?a=1&amp;b=&#50; </loc><lastmod>2024-05-01</lastmod>
-         <changefreq>Weekly</changefreq><image:image><image:loc>https://a.test/i.png</image:loc></image:image></url>
+         <changefreq>Weekly</changefreq>
+         <image:image><image:loc>https://a.test/i.png</image:loc></image:image></url>
     <url><loc><![CDATA[https://a.test/2]]></loc><lastmod>soon</lastmod></url>
     <url><lastmod>2024-05-01</lastmod></url><url><loc>http://[</loc></url>
     </urlset>"#;
@@ -66,7 +67,7 @@ fn a_broken_sitemap_gives_what_came_before_the_break() {
     let cut = URLSET.find("<url><lastmod>").unwrap();
     let mut torn_markup = URLSET[..cut].to_owned();
     torn_markup.push_str("</loc></url><url><loc>https://a.test/late</loc></url>");
-    let whole_gzip = gzip(URLSET[..cut].as_bytes());
+    let whole_gzip = gzip(&URLSET.as_bytes()[..cut]);
     for body in [
         URLSET.as_bytes()[..cut].to_vec(),
         torn_markup.into_bytes(),
@@ -84,7 +85,8 @@ fn a_broken_sitemap_gives_what_came_before_the_break() {
 fn bombs_and_endless_lists_stay_within_their_limits() {
     let bomb = read_sitemap(&gzip(&vec![b' '; sitemap::UNPACKED_BYTES_MAX + 1]));
     assert!(bomb.broken.unwrap().contains("unpacks to more than"));
-    let entities = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><urlset><url><loc>/&b;</loc></url></urlset>";
+    let entities = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]>\
+        <urlset><url><loc>/&b;</loc></url></urlset>";
     assert_eq!(pages(&read_sitemap(entities.as_bytes())), ["https://a.test/&b;"]);
     let many = read_sitemap("https://a.test/\n".repeat(ENTRIES_MAX + 3).as_bytes());
     assert_eq!((many.pages.len(), many.entries_beyond), (ENTRIES_MAX, 3));
@@ -114,11 +116,14 @@ fn the_four_kinds_of_feed_give_links_with_dates() {
         [("https://a.test/1?x&y".into(), may_first, None), ("https://a.test/2".into(), None, None)]
     );
     let rdf = r#"<rdf:RDF xmlns:rdf="x" xmlns:dc="y"><channel><link>/</link></channel>
-        <item rdf:about="/1"><link>/1</link><dc:date>2024-05-01T10:00:00+02:00</dc:date></item></rdf:RDF>"#;
+        <item rdf:about="/1"><link>/1</link>
+            <dc:date>2024-05-01T10:00:00+02:00</dc:date></item></rdf:RDF>"#;
     assert_eq!(entries(rdf), [("https://a.test/1".into(), may_first, None)]);
-    let atom = r#"<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://b.test/x/"><link href="/"/>
+    let atom = r#"<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://b.test/x/">
+        <link href="/"/>
         <entry><link rel="edit" href="/edit"/><link href="1"/><link rel="alternate" href="2"/>
-            <updated>2024-05-01T08:00:00Z</updated><published>2024-05-01T08:00:00Z</published></entry>
+            <updated>2024-05-01T08:00:00Z</updated>
+            <published>2024-05-01T08:00:00Z</published></entry>
         <entry xml:base="y/"><link rel="alternate" href="3"/></entry></feed>"#;
     assert_eq!(
         entries(atom),
@@ -144,7 +149,8 @@ fn a_broken_feed_gives_what_came_before_the_break() {
 
 #[test]
 fn a_feed_in_another_charset_is_read_by_its_declaration() {
-    let body = b"<?xml version='1.0' encoding='windows-1251'?><rss><channel><item><link>/\xCF</link></item></channel></rss>";
+    let body = b"<?xml version='1.0' encoding='windows-1251'?>\
+        <rss><channel><item><link>/\xCF</link></item></channel></rss>";
     let feed = feed::read(body, None, &url("https://a.test/"));
     assert_eq!(feed.entries[0].url, url("https://a.test/\u{41F}"));
 }

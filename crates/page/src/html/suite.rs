@@ -42,7 +42,7 @@ fn the_html5lib_tokenizer_tests_give_the_same_tags_and_text() {
                 if (got == case.expected) == is_expected {
                     let (description, expected) = (&case.description, &case.expected);
                     surprises.push(format!(
-                        "{file}: {description} ({state})\n  expected {expected:?}\n  got      {got:?}"
+                        "{file}: {description} ({state})\n  {expected:?}\n  {got:?}"
                     ));
                 }
             }

@@ -29,14 +29,17 @@ fn every_kind_of_link_is_found_in_order_and_once() {
         &amp; B </title><meta name=ROBOTS content="noindex"><meta name="rhumb" content="nofollow">
         <link rel="Canonical" href="/canonical"><link rel=stylesheet href=/style.css>
         <link rel="alternate stylesheet" href=/other.css><link rel=icon href=/icon.png>
-        <link rel=alternate hreflang=fr href=/fr><link rel=alternate type=application/rss+xml href=/rss>
+        <link rel=alternate hreflang=fr href=/fr>
+        <link rel=alternate type=application/rss+xml href=/rss>
         <link rel=next href=?p=2><link rel=prev href=?p=0>
         <meta http-equiv=refresh content="3; url=/refreshed"></head>
-        <body><a href=one>1</a><a href='one#part'>1</a><area href="two&amp;x=&copy=1"><iframe src=//b.test/f></iframe>
+        <body><a href=one>1</a><a href='one#part'>1</a><area href="two&amp;x=&copy=1">
+        <iframe src=//b.test/f></iframe>
         <a href="#top"></a><a href="mailto:x@y"></a><a href=" /three "></a><a>no</a><a href></a>
         <svg><a xlink:href="/svg"><title>Not the title</title></a></svg>
         <noscript><a href=/noscript></a></noscript><template><a href=/template></a></template>
-        <script>"<a href=/script>"</script><textarea><a href=/textarea></textarea><!-- <a href=/comment> -->
+        <script>"<a href=/script>"</script><textarea><a href=/textarea></textarea>
+        <!-- <a href=/comment> -->
         </body></html>"##;
     expect_test(
         &links(html),
@@ -92,7 +95,8 @@ fn links_beyond_the_limit_are_counted() {
 #[test]
 fn visible_text_is_folded_and_leaves_out_what_is_not_shown() {
     let html = "<title>no</title><style>no</style><p> One&nbsp;<b>two</b>three\n\n four<br>five</p>\
-        <script>no</script><div>six<!-- no -->seven</div><svg><style>no</style><text>eight</text></svg>\
+        <script>no</script><div>six<!-- no -->seven</div>\
+        <svg><style>no</style><text>eight</text></svg>\
         <template>no</template><iframe>no</iframe>a < b &lt; c";
     assert_eq!(visible(html), "One\u{a0}twothree four\nfive\nsixseven\neight\na < b < c");
     assert_eq!(visible("<p>a<p>b"), visible("<DIV>\n a\n</DIV><!-- x --><p class=y>b</p>"));

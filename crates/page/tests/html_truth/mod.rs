@@ -1,4 +1,4 @@
-//! What html5ever's tree says of a page: links, base, title, visible text. The truth we compare with.
+//! What html5ever's tree says of a page: links, base, title, visible text. We compare with it.
 //!
 //! Elements and text are taken in the order in which they were created, which is the order of the
 //! source: where a tree builder moves things (foster parenting), order in the tree would differ.
