@@ -1,3 +1,4 @@
 //! The outside world: network, disk, command line. Decisions belong to the engine.
 
 pub mod fetch;
+pub mod serve;

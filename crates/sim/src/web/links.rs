@@ -123,7 +123,7 @@ impl Linking<'_> {
         let first = n.saturating_mul(BRANCHING).saturating_add(1);
         (first..first.saturating_add(BRANCHING).min(site.rooted))
             .for_each(|child| self.page(child));
-        self.content(n, manner, &mut chance);
+        self.content(manner, &mut chance);
         self.odd(n, &mut chance);
     }
 
@@ -143,7 +143,7 @@ impl Linking<'_> {
         }
     }
 
-    fn content(&mut self, n: u32, manner: Manner, chance: &mut Stream) {
+    fn content(&mut self, manner: Manner, chance: &mut Stream) {
         let web = self.web;
         let number = self.place.site;
         let rooted = web.sites[number as usize].rooted;
@@ -155,10 +155,12 @@ impl Linking<'_> {
                 self.cross(nofollow, chance);
                 continue;
             }
-            let target = popular(chance.next(), rooted);
-            if target == n {
-                continue;
-            }
+            // What is popular is often linked already; then any page will do.
+            let popular = popular(chance.next(), rooted);
+            let target = match self.links_to(popular) {
+                true => chance.below(rooted),
+                false => popular,
+            };
             let kind = match (manner, i) {
                 (Manner::Framed, 0..2) => LinkKind::Frame,
                 (Manner::Framed, 2..4) => LinkKind::Area,
@@ -235,6 +237,11 @@ impl Linking<'_> {
             }
             _ => {}
         }
+    }
+
+    fn links_to(&self, n: u32) -> bool {
+        let page = self.web.page_place(self.place.site, n);
+        page == self.place || self.out.iter().any(|known| known.to == page)
     }
 
     fn page(&mut self, n: u32) {

@@ -162,7 +162,7 @@ impl Writer<'_> {
     /// Paragraphs up to the page's size, the links one by one between their sentences.
     fn article(&mut self, links: &[Arrow], version: u64) {
         let bytes = self.web.page_bytes(self.hash);
-        let text = bytes.saturating_sub(self.out.len() + 70 * links.len() + FOOTER.len());
+        let text = bytes.saturating_sub(self.out.len() + LINK_BYTES * links.len() + FOOTER.len());
         let share = text / (links.len() + 1);
         let mut chance = Stream::new(further(self.hash, 3));
         for (i, link) in links.iter().enumerate() {
@@ -279,6 +279,8 @@ impl Writer<'_> {
     }
 }
 
+/// About what a link in the text adds to a page, its paragraph included.
+const LINK_BYTES: usize = 330;
 /// Real pages are markup for a third or more; this is what makes them compress as they do.
 const PARAGRAPH_BYTES: usize = 240;
 const PARAGRAPH_END: &str = "</p></div><!-- block__inner --></div><!-- block -->\n";

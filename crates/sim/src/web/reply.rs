@@ -65,7 +65,8 @@ impl Body {
 }
 
 impl Reply {
-    pub(crate) fn note(status: u16, text: &'static str) -> Reply {
+    /// A short message with a status.
+    pub fn note(status: u16, text: &'static str) -> Reply {
         Reply { status, body: Body::Note(text), ..Reply::document(Body::Nothing, "text/html") }
     }
 
