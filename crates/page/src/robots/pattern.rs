@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 use super::Reading;
 use crate::url::escape::{escaped_byte, is_unreserved, push_escape};
@@ -69,16 +69,31 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
         return !to_the_end || rest.is_empty();
     };
     for piece in pieces {
-        match memmem::find(rest, piece.as_bytes()) {
+        match find(rest, piece.as_bytes()) {
             Some(at) => rest = &rest[at + piece.len()..],
             None => return false,
         }
     }
-    if to_the_end {
-        rest.ends_with(last.as_bytes())
-    } else {
-        memmem::find(rest, last.as_bytes()).is_some()
+    if to_the_end { rest.ends_with(last.as_bytes()) } else { find(rest, last.as_bytes()).is_some() }
+}
+
+/// Places tried plainly before a search is prepared, which takes longer than most paths do but
+/// finds any piece in linear time.
+const PLAIN_TRIES_MAX: usize = 8;
+
+fn find(text: &[u8], piece: &[u8]) -> Option<usize> {
+    let Some(first) = piece.first() else {
+        return Some(0);
+    };
+    for (tries, at) in memchr_iter(*first, text).enumerate() {
+        if tries == PLAIN_TRIES_MAX {
+            return memmem::find(&text[at..], piece).map(|found| at + found);
+        }
+        if text[at..].starts_with(piece) {
+            return Some(at);
+        }
     }
+    None
 }
 
 /// Escapes every byte that does not `stay`, writes escapes in upper case, and decodes those that
@@ -101,22 +116,21 @@ fn escaped(bytes: &[u8], stay: impl Fn(u8) -> bool, decode: impl Fn(u8) -> bool)
 
 /// Octets that the common form has as they are.
 fn stays(byte: u8) -> bool {
-    is_unreserved(byte)
-        || matches!(
-            byte,
-            b':' | b'/'
-                | b'?'
-                | b'#'
-                | b'['
-                | b']'
-                | b'@'
-                | b'!'
-                | b'&'
-                | b'('
-                | b')'
-                | b'+'
-                | b','
-                | b';'
-                | b'='
-        )
+    STAYS[usize::from(byte)]
 }
+
+const STAYS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = is_unreserved(byte as u8);
+        byte += 1;
+    }
+    let reserved = b":/?#[]@!&()+,;=";
+    let mut index = 0;
+    while index < reserved.len() {
+        table[reserved[index] as usize] = true;
+        index += 1;
+    }
+    table
+};

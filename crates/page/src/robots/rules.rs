@@ -1,8 +1,9 @@
 //! The rules of a group, held so that asking is quick however many there are.
 //!
 //! All patterns lie in one text. Rules that are plain prefixes (most are; a final `*` changes
-//! nothing but the rule's length) are sorted, and the prefixes of a path are found by binary
-//! search; rules with other wildcards are tried from the longest down, until none can win.
+//! nothing but the rule's length) are sorted, and each knows the longest other that it begins
+//! with: those that a path begins with are found by one binary search and a walk up. Rules with
+//! other wildcards are tried from the longest down, until none can win.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -10,7 +11,7 @@ use super::pattern;
 
 /// Rules with wildcards that are matched as such. A file with more is out to cost time: of the
 /// rest, `Disallow` is kept up to its first wildcard, which forbids more, and `Allow` not at all.
-pub const WILDCARD_RULES_MAX: usize = 4096;
+pub const WILDCARD_RULES_MAX: usize = 2048;
 
 /// A rule as read: the pattern in the form that paths are compared in.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -68,8 +69,12 @@ pub(super) struct Rule {
     /// Length of the prefix that the pattern is without its final stars.
     prefix_length: u16,
     pub line: u32,
+    /// The longest other prefix that this prefix begins with, or `NO_PARENT`.
+    parent: u32,
     pub allow: bool,
 }
+
+const NO_PARENT: u32 = u32::MAX;
 
 impl Rule {
     /// As [`Line::strength`].
@@ -99,12 +104,15 @@ impl Rules {
                 length: line.pattern.len() as u16,
                 prefix_length: line.prefix().len() as u16,
                 line: line.number,
+                parent: NO_PARENT,
                 allow: line.allow,
             }
         };
         let prefixes = prefixes.into_iter().map(&mut rule).collect();
         let wildcards = wildcards.into_iter().map(&mut rule).collect();
-        Rules { text: text.into(), prefixes, wildcards }
+        let mut rules = Rules { text: text.into(), prefixes, wildcards };
+        rules.link_parents();
+        rules
     }
 
     pub fn is_empty(&self) -> bool {
@@ -134,26 +142,37 @@ impl Rules {
             + std::mem::size_of_val(&*self.wildcards)
     }
 
-    /// Walks all prefixes of the path, longest first. A rule sorted just before the path is one of
-    /// them, or shares only so many octets with it, and then no longer one can be.
+    /// Every prefix of the path is sorted before it, and what is sorted between the two begins
+    /// with that prefix too: so the last rule before the path leads up to all of them.
     fn strongest_prefix(&self, path: &str) -> Option<&Rule> {
+        let path = path.as_bytes();
+        let end = self.prefixes.partition_point(|rule| self.prefix_of(rule) <= path);
+        let mut next = self.prefixes.get(end.checked_sub(1)?);
+        let shared = next.map_or(0, |rule| shared_length(self.prefix_of(rule), path));
         let mut best: Option<&Rule> = None;
-        let mut head = path.as_bytes();
-        let mut candidates = &*self.prefixes;
-        loop {
-            let end = candidates.partition_point(|rule| self.prefix_of(rule) <= head);
-            let Some(rule) = end.checked_sub(1).map(|last| &candidates[last]) else {
-                return best;
-            };
-            let prefix = self.prefix_of(rule);
-            let shared = prefix.iter().zip(head).take_while(|(a, b)| a == b).count();
-            if shared == prefix.len() {
-                best = Some(best.filter(|best| best.strength() > rule.strength()).unwrap_or(rule));
-                candidates = &candidates[..end - 1];
-            } else {
-                candidates = &candidates[..end];
+        while let Some(rule) = next {
+            if usize::from(rule.prefix_length) <= shared
+                && best.is_none_or(|best| best.strength() < rule.strength())
+            {
+                best = Some(rule);
             }
-            head = &head[..shared];
+            next = self.prefixes.get(rule.parent as usize);
+        }
+        best
+    }
+
+    fn link_parents(&mut self) {
+        let mut open: Vec<u32> = Vec::new();
+        for index in 0..self.prefixes.len() {
+            let prefix = self.prefix_of(&self.prefixes[index]);
+            while let Some(last) = open.last() {
+                if prefix.starts_with(self.prefix_of(&self.prefixes[*last as usize])) {
+                    break;
+                }
+                open.pop();
+            }
+            self.prefixes[index].parent = open.last().copied().unwrap_or(NO_PARENT);
+            open.push(index as u32);
         }
     }
 
@@ -187,6 +206,10 @@ impl<'de> Deserialize<'de> for Rules {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rules, D::Error> {
         Vec::<Line>::deserialize(deserializer).map(Rules::build)
     }
+}
+
+fn shared_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// Paths begin with `/`, so other patterns match none; an empty one is no rule at all.

@@ -8,7 +8,7 @@ pub(crate) fn escaped_byte(digits: &[u8]) -> Option<u8> {
 }
 
 /// Section 2.3: an escape of one of these means the same as the character.
-pub(crate) fn is_unreserved(byte: u8) -> bool {
+pub(crate) const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 

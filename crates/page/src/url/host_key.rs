@@ -5,6 +5,7 @@
 //! reversed and have no comma: `127.0.0.1:http:8080`, `[::1]:http:80`. A `file` URL without a host
 //! is `,:file:0`. There is never a `/`, so a URL key can be cut at its first one.
 
+use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -18,7 +19,7 @@ pub struct HostKey(Box<str>);
 
 impl HostKey {
     pub(super) fn of(url: &Url) -> HostKey {
-        let mut text = String::with_capacity(url.host().len() + 14);
+        let mut text = String::with_capacity(host_key_length(url));
         push_host_key(&mut text, url);
         HostKey(text.into_boxed_str())
     }
@@ -58,14 +59,8 @@ impl HostKey {
 
     /// `https://www.example.com`, with the port if it is not the default one.
     pub fn origin(&self) -> String {
-        let (host, scheme, port) = self.parts();
         let mut origin = String::with_capacity(self.0.len() + 8);
-        origin.push_str(scheme.prefix());
-        origin.push_str(&unreversed(host));
-        if port != scheme.default_port() {
-            origin.push(':');
-            origin.push_str(&port.to_string());
-        }
+        push_origin(&mut origin, &self.0).expect("a host key has its three parts");
         origin
     }
 
@@ -121,10 +116,13 @@ fn push_parts(text: &mut String, host: &str, scheme: Scheme, port: u16) {
             text.push(',');
         }
     }
-    text.push(':');
-    text.push_str(scheme.as_str());
-    text.push(':');
-    text.push_str(&port.to_string());
+    write!(text, ":{}:{port}", scheme.as_str()).expect("a String takes any text");
+}
+
+/// Bytes of the host key of `url`, so that it is allocated once; one too many for an address.
+pub(super) fn host_key_length(url: &Url) -> usize {
+    let digits = url.port.checked_ilog10().map_or(1, |log| log as usize + 1);
+    url.host().len() + ",::".len() + url.scheme().as_str().len() + digits
 }
 
 /// The host part (still reversed), scheme and port of a host key.
@@ -136,17 +134,33 @@ fn split(text: &str) -> Option<(&str, Scheme, u16)> {
 
 /// `com,example,www,` to `www.example.com`; an address as it is.
 fn unreversed(host: &str) -> String {
-    let Some(labels) = host.strip_suffix(',') else {
-        return host.to_owned();
-    };
     let mut name = String::with_capacity(host.len());
-    for label in labels.rsplit(',') {
-        if !name.is_empty() {
-            name.push('.');
-        }
-        name.push_str(label);
-    }
+    push_unreversed(&mut name, host);
     name
+}
+
+fn push_unreversed(text: &mut String, host: &str) {
+    let Some(labels) = host.strip_suffix(',') else {
+        text.push_str(host);
+        return;
+    };
+    for (index, label) in labels.rsplit(',').enumerate() {
+        if index > 0 {
+            text.push('.');
+        }
+        text.push_str(label);
+    }
+}
+
+/// Appends the origin that a host key stands for; nothing if it is none.
+pub(super) fn push_origin(text: &mut String, host_key: &str) -> Option<()> {
+    let (host, scheme, port) = split(host_key)?;
+    text.push_str(scheme.prefix());
+    push_unreversed(text, host);
+    if port != scheme.default_port() {
+        write!(text, ":{port}").expect("a String takes any text");
+    }
+    Some(())
 }
 
 /// The address that a canonical host is, if it is one.

@@ -5,6 +5,8 @@
 //! the front, a host already in its final form) and says `None` for all others, which then go the
 //! whole way. That both ways agree is a property test.
 
+use memchr::{memchr, memchr_iter, memchr2};
+
 use super::canonical::check_host;
 use super::escape::{escaped_byte, is_unreserved};
 use super::{Scheme, URL_BYTES_MAX, Url};
@@ -14,8 +16,7 @@ pub(super) fn join_plain(base: &Url, reference: &str) -> Option<Url> {
     if base.scheme == Scheme::File {
         return None;
     }
-    let reference =
-        &reference[..memchr::memchr(b'#', reference.as_bytes()).unwrap_or(reference.len())];
+    let reference = without_fragment(reference);
     if reference.is_empty() {
         return Some(base.clone());
     }
@@ -32,8 +33,8 @@ pub(super) fn join_plain(base: &Url, reference: &str) -> Option<Url> {
     if reference.starts_with('?') {
         return assemble(origin, base.path(), reference);
     }
-    let first_segment = reference.find(['/', '?']).unwrap_or(reference.len());
-    if reference[..first_segment].contains(':') {
+    let (first_segment, _) = split_before_path(reference);
+    if memchr(b':', first_segment.as_bytes()).is_some() {
         return absolute(reference, Some(base));
     }
     let (directory, rest) = climb(base.path(), reference)?;
@@ -42,7 +43,7 @@ pub(super) fn join_plain(base: &Url, reference: &str) -> Option<Url> {
 
 /// Parses an absolute URL, if it is plain.
 pub(super) fn parse_plain(text: &str) -> Option<Url> {
-    let text = &text[..memchr::memchr(b'#', text.as_bytes()).unwrap_or(text.len())];
+    let text = without_fragment(text);
     if is_plain(text.as_bytes()) { absolute(text, None) } else { None }
 }
 
@@ -71,7 +72,7 @@ impl<'a> Origin<'a> {
 
 /// `rest` is what follows `scheme://`.
 fn with_authority(scheme: Scheme, rest: &str, base: Option<&Url>) -> Option<Url> {
-    let (authority, path_and_query) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (authority, path_and_query) = split_before_path(rest);
     if let Some(same) = base
         .map(Origin::of)
         .filter(|origin| origin.scheme == scheme && origin.authority == authority)
@@ -127,7 +128,7 @@ fn climb<'a>(base_path: &'a str, reference: &'a str) -> Option<(&'a str, &'a str
 /// Puts the parts together; `rest` is the end of the path and the query. `None` if a dot segment
 /// is left in it, or if it gets too long.
 fn assemble(origin: Origin<'_>, directory: &str, rest: &str) -> Option<Url> {
-    let (path, query) = match memchr::memchr(b'?', rest.as_bytes()) {
+    let (path, query) = match memchr(b'?', rest.as_bytes()) {
         Some(at) => (&rest[..at], &rest[at + 1..]),
         None => (rest, ""),
     };
@@ -158,7 +159,18 @@ fn assemble(origin: Origin<'_>, directory: &str, rest: &str) -> Option<Url> {
 }
 
 fn has_dot_segment(path: &str) -> bool {
-    memchr::memmem::find_iter(path.as_bytes(), b"/.").any(|at| begins_with_dots(&path[at + 1..]))
+    let is_start = |at: usize| at > 0 && path.as_bytes()[at - 1] == b'/';
+    memchr_iter(b'.', path.as_bytes()).any(|at| is_start(at) && begins_with_dots(&path[at..]))
+}
+
+/// Splits before the first `/` or `?`.
+fn split_before_path(text: &str) -> (&str, &str) {
+    text.split_at(memchr2(b'/', b'?', text.as_bytes()).unwrap_or(text.len()))
+}
+
+/// The text before its fragment.
+fn without_fragment(text: &str) -> &str {
+    &text[..memchr(b'#', text.as_bytes()).unwrap_or(text.len())]
 }
 
 /// Whether the first segment is `.` or `..`.

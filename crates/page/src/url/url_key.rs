@@ -4,7 +4,7 @@
 //! with one, so the key is cut again at its first `/`, and all keys of a host share a prefix that
 //! no other host's key has.
 
-use super::host_key::push_host_key;
+use super::host_key::{host_key_length, push_host_key, push_origin};
 use super::{HostKey, Url};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,7 +12,7 @@ pub struct UrlKey(Box<[u8]>);
 
 impl UrlKey {
     pub(super) fn of(url: &Url) -> UrlKey {
-        let mut text = String::with_capacity(url.as_str().len() + 14);
+        let mut text = String::with_capacity(host_key_length(url) + url.path_and_query().len());
         push_host_key(&mut text, url);
         text.push_str(url.path_and_query());
         UrlKey(text.into_boxed_str().into_boxed_bytes())
@@ -20,9 +20,8 @@ impl UrlKey {
 
     /// Takes bytes as [`UrlKey::as_bytes`] gave them; `None` for any others.
     pub fn from_bytes(bytes: &[u8]) -> Option<UrlKey> {
-        let text = std::str::from_utf8(bytes).ok()?;
-        url_of(text)?;
-        Some(UrlKey(bytes.into()))
+        let key = url_of(std::str::from_utf8(bytes).ok()?)?.key();
+        (key.as_bytes() == bytes).then_some(key)
     }
 
     pub fn as_bytes(&self) -> &[u8] {
@@ -49,7 +48,8 @@ impl std::fmt::Debug for UrlKey {
 
 fn url_of(text: &str) -> Option<Url> {
     let slash = text.find('/')?;
-    let mut whole = HostKey::from_text(&text[..slash])?.origin();
+    let mut whole = String::with_capacity(text.len() + 3);
+    push_origin(&mut whole, &text[..slash])?;
     whole.push_str(&text[slash..]);
     Url::from_canonical(whole.into_boxed_str())
 }
