@@ -132,7 +132,10 @@ impl Engine {
             _ => (None, None, 0),
         };
         let purpose = errand.purpose();
-        let host = host.key.clone();
+        let host = match &errand {
+            Errand::RobotsFor(asker) => asker.clone(),
+            _ => host.key.clone(),
+        };
         step.actions.push(Action::Fetch(Fetch {
             id,
             url,

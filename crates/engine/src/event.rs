@@ -80,6 +80,7 @@ pub enum Action {
 pub struct Fetch {
     pub id: FetchId,
     pub url: Url,
+    /// On whose behalf: another host than the URL's if a redirected robots.txt is asked for.
     pub host: HostKey,
     pub address: IpAddr,
     pub purpose: Purpose,

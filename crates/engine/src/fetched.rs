@@ -57,7 +57,6 @@ impl Engine {
         host.turns += 1;
         host.record.answers += 1;
         host.record.bytes += report.bytes;
-        host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         host.record.last_took = report.took;
         host.record.not_before = now + polite::delay(&polite, &host.record);
         self.mark_dirty(slot);

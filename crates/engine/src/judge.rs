@@ -98,6 +98,8 @@ impl Engine {
         }
         self.count(&entry, &report, other.is_some());
         let is_copy = other.is_some();
+        let host = self.awake.at(slot);
+        host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         let (record, next) = entry.record.clone().after(&report, other, now, &self.config);
         if !is_copy {
             self.send_found(&entry, report.outcome);

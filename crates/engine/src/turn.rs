@@ -38,7 +38,7 @@ pub trait World {
     fn perform(&mut self, action: Action) -> Result<(), Error>;
 }
 
-/// Turns until the crawl is over, or something that is not the web's fault goes wrong.
+/// Turns, at least one, until the crawl is over, or something that is not the web's fault goes wrong.
 pub fn run<M: Machine, A: Archive, S: State, W: World>(
     engine: &mut M,
     archive: &mut A,
@@ -48,9 +48,6 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
     let mut step = Step::default();
     let mut events = Vec::new();
     loop {
-        if let Some(reason) = engine.over() {
-            return Ok(reason);
-        }
         let wakeup = engine.next_wakeup(world.now());
         let now = world.wait(wakeup, &mut events)?;
         for event in events.drain(..) {
@@ -64,6 +61,9 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
         // Only then act.
         for action in step.actions.drain(..) {
             world.perform(action)?;
+        }
+        if let Some(reason) = engine.over() {
+            return Ok(reason);
         }
     }
 }

@@ -1,2 +1,15 @@
-//! (being built)
+//! What if? A synthetic web, virtual time, faults, and the invariants that must hold.
+//!
+//! [`web`] is the web itself, a pure function. [`run`] drives the engine's own loop over it in
+//! virtual time; [`world`] performs its actions, [`store`] keeps its rows and bodies and crashes
+//! where it is told to, [`check`] watches everything and knows what must never happen, and
+//! [`mutant`] holds the broken engines by which we know that the watch is awake. Nothing here may
+//! decide anything that production decides otherwise.
+
+pub mod check;
+pub mod mutant;
+pub mod run;
+pub mod scenario;
+mod store;
 pub mod web;
+mod world;

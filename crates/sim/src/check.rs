@@ -1,0 +1,248 @@
+//! The watch: what must never happen, whatever the seed and the faults.
+//!
+//! 1. One fetch per host at a time, at most N per address, never sooner than the delay, also
+//!    across a restart. 2. No fetch against the robots in force, or before they are known. 3. A
+//!    URL is admitted once, and not fetched again unless it is due. 4. Every admitted URL is
+//!    fetched, refused or due; every page that can be reached is found. 5. The books balance: the
+//!    counters are what a recount of the rows gives. 6. Same seed, same actions. 7. A row never
+//!    claims what the archive lacks; a crash repeats at most what was in flight. 8. The engine's
+//!    memory stays under its stated bound.
+
+use crate::web::Web;
+use crate::world::puts_rules_in_force;
+use rhumb_engine::config::Config;
+use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
+use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
+use rhumb_engine::record::{Status, UrlId};
+use rhumb_engine::time::{Span, Time};
+use rhumb_page::url::{HostKey, Url, UrlKey};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Violations kept; more of the same tell nothing new.
+const VIOLATIONS_MAX: usize = 20;
+
+pub struct Checker {
+    polite: rhumb_engine::config::Polite,
+    revisits: bool,
+    hosts: HashMap<HostKey, HostWatch>,
+    addresses: HashMap<IpAddr, u32>,
+    open: BTreeMap<FetchId, (HostKey, IpAddr)>,
+    urls: HashMap<UrlKey, UrlWatch>,
+    ids: HashSet<UrlId>,
+    archived: HashMap<Url, u32>,
+    digest: Xxh3,
+    pub violations: Vec<Violation>,
+    pub tally: Tally,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub invariant: u8,
+    pub what: String,
+}
+
+/// What happened, for the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub fetches: u64,
+    pub robots_fetches: u64,
+    pub crashes: u64,
+    pub rows: u64,
+    pub repeated: u64,
+}
+
+#[derive(Default)]
+struct HostWatch {
+    open: bool,
+    rest_until: Time,
+    crawl_delay: Span,
+    rules_known: bool,
+    /// What the last response said is not yet on record: a crash would forget it.
+    unwritten: bool,
+}
+
+struct UrlWatch {
+    id: UrlId,
+    visits: u32,
+    /// A visit is on record that needs no other.
+    done: bool,
+}
+
+impl Checker {
+    pub fn new(config: &Config) -> Checker {
+        Checker {
+            polite: config.polite,
+            revisits: config.revisit_after.is_some(),
+            hosts: HashMap::new(),
+            addresses: HashMap::new(),
+            open: BTreeMap::new(),
+            urls: HashMap::new(),
+            ids: HashSet::new(),
+            archived: HashMap::new(),
+            digest: Xxh3::new(),
+            violations: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    pub fn violated(&mut self, invariant: u8, what: impl Into<String>) {
+        if self.violations.len() < VIOLATIONS_MAX {
+            self.violations.push(Violation { invariant, what: what.into() });
+        }
+    }
+
+    pub fn digest(&self) -> u64 {
+        self.digest.digest()
+    }
+
+    pub fn fetch_began(&mut self, now: Time, fetch: &Fetch, web: &Web) {
+        self.tally.fetches += 1;
+        // The host that is asked, which for a redirected robots.txt is not the one that asks.
+        let host = fetch.url.host_key();
+        let watch = self.hosts.entry(host.clone()).or_default();
+        let (open, rest_until, rules_known) = (watch.open, watch.rest_until, watch.rules_known);
+        watch.open = true;
+        let flying = self.addresses.entry(fetch.address).or_default();
+        *flying += 1;
+        let flying = *flying;
+        self.open.insert(fetch.id, (host, fetch.address));
+        let url = &fetch.url;
+        if open {
+            self.violated(1, format!("two requests open to one host: {url}"));
+        }
+        if now < rest_until {
+            let early = rest_until.since(now).as_secs_f64();
+            self.violated(1, format!("{early:.3} s too soon: {url}"));
+        }
+        if flying > u32::from(self.polite.per_address) {
+            self.violated(1, format!("{flying} requests open to {}", fetch.address));
+        }
+        match fetch.purpose {
+            Purpose::Robots => self.tally.robots_fetches += 1,
+            Purpose::Page => self.page_began(url, rules_known, web),
+        }
+    }
+
+    fn page_began(&mut self, url: &Url, rules_known: bool, web: &Web) {
+        if !web.permits(url) {
+            self.violated(2, format!("robots forbid {url}"));
+        }
+        if !rules_known {
+            self.violated(2, format!("fetched before robots.txt: {url}"));
+        }
+        let done = self.urls.get(&url.key()).map(|u| u.done);
+        match done {
+            None => self.violated(3, format!("fetched without being admitted: {url}")),
+            Some(true) if !self.revisits => {
+                self.violated(7, format!("fetched again though its visit is on record: {url}"));
+            }
+            Some(_) => {}
+        }
+    }
+
+    pub fn fetch_ended(&mut self, now: Time, fetch: &Fetch, report: &Report) {
+        let (host, address) = self.open.remove(&fetch.id).expect("a fetch that began");
+        *self.addresses.get_mut(&address).expect("its address") -= 1;
+        let polite = self.polite;
+        let watch = self.hosts.get_mut(&host).expect("its host");
+        watch.open = false;
+        watch.unwritten = true;
+        if fetch.purpose == Purpose::Robots && fetch.host == host {
+            watch.rules_known |= puts_rules_in_force(&report.outcome);
+            if let Outcome::Robots(RobotsAnswer::Rules(robots)) = &report.outcome {
+                let asked = robots.crawl_delay().map_or(0, |d| d.as_micros() as u64);
+                watch.crawl_delay = Span(asked).min(polite.delay_max);
+            }
+        }
+        let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
+        watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
+    }
+
+    /// The process died: its connections end now.
+    pub fn crashed(&mut self, now: Time) {
+        self.tally.crashes += 1;
+        self.tally.repeated += self.open.len() as u64;
+        for (host, address) in std::mem::take(&mut self.open).into_values() {
+            *self.addresses.get_mut(&address).expect("its address") -= 1;
+            let watch = self.hosts.get_mut(&host).expect("its host");
+            watch.open = false;
+            watch.rest_until = watch.rest_until.max(now + self.polite.delay);
+        }
+        // Only the owner's delay is certain to survive; what a lost response asked for is not.
+        for watch in self.hosts.values_mut().filter(|watch| watch.unwritten) {
+            watch.rest_until = now + self.polite.delay;
+            watch.crawl_delay = Span::ZERO;
+        }
+    }
+
+    pub fn archived(&mut self, url: Url) {
+        *self.archived.entry(url).or_default() += 1;
+    }
+
+    pub fn row(&mut self, row: &Row) {
+        self.tally.rows += 1;
+        if let Row::Host { key, .. } = row
+            && let Some(watch) = self.hosts.get_mut(key)
+        {
+            watch.unwritten = false;
+        }
+        let Row::Url { key, record } = row else { return };
+        self.digest.update(key.as_bytes());
+        self.digest.update(&[record.visits as u8]);
+        let url = key.url();
+        match self.urls.get_mut(key) {
+            None => {
+                if !self.ids.insert(record.id) {
+                    self.violated(
+                        3,
+                        format!("number {} was given twice, now to {url}", record.id.0),
+                    );
+                }
+                let watch = UrlWatch { id: record.id, visits: record.visits, done: false };
+                self.urls.insert(key.clone(), watch);
+            }
+            Some(watch) => {
+                let other = watch.id != record.id;
+                watch.visits = record.visits;
+                watch.done = matches!(
+                    record.status,
+                    Status::Fetched | Status::Duplicate | Status::Moved | Status::Gone
+                );
+                if other {
+                    self.violated(3, format!("admitted twice: {url}"));
+                }
+            }
+        }
+        let kept = self.archived.get(&url).copied().unwrap_or(0);
+        if kept < record.visits {
+            self.violated(
+                7,
+                format!("{} visits on record, {kept} in the archive: {url}", record.visits),
+            );
+        }
+    }
+
+    /// For the comparison of two runs of one seed.
+    pub fn acted(&mut self, action: &Action) {
+        match action {
+            Action::Fetch(fetch) => {
+                self.digest.update(&fetch.id.0.to_le_bytes());
+                self.digest.update(fetch.url.as_str().as_bytes());
+            }
+            Action::Resolve { host } => self.digest.update(host.as_str().as_bytes()),
+            Action::Ask(question) => {
+                let (kind, len) = match question {
+                    Question::Sift { candidates } => (1u8, candidates.len()),
+                    Question::Twin { digests } => (2, digests.len()),
+                    Question::Wake(wake) => (3, wake.classes.len()),
+                    Question::Refill { hosts } => (4, hosts.len()),
+                    Question::Receive { chunks_max, .. } => (5, *chunks_max),
+                };
+                self.digest.update(&[kind]);
+                self.digest.update(&(len as u64).to_le_bytes());
+            }
+        }
+    }
+}

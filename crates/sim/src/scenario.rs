@@ -1,0 +1,133 @@
+//! Named scenarios: a web, a configuration, and what goes wrong.
+
+use crate::web::{Oddities, WebConfig};
+use rhumb_engine::config::{Config, Polite, Retry, Traps};
+use rhumb_engine::time::Span;
+use rhumb_page::url::Rules;
+
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub web: WebConfig,
+    pub config: Config,
+    pub faults: Faults,
+    /// Stop after this much virtual time; a crawl that revisits never ends by itself.
+    pub time_max: Option<Span>,
+}
+
+/// What goes wrong beside what the web itself does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Of 1,000 requests, how many are never answered.
+    pub lost_per_mille: u32,
+    /// Of 1,000 requests, how many take a hundred times as long.
+    pub slow_per_mille: u32,
+    /// How often the process dies, between any two lines of the loop.
+    pub crashes: u32,
+}
+
+impl Faults {
+    pub fn usual() -> Faults {
+        Faults { lost_per_mille: 20, slow_per_mille: 20, crashes: 4 }
+    }
+}
+
+pub const NAMES: [&str; 6] = ["small", "hostile", "crowded", "slow", "revisit", "million"];
+
+impl Scenario {
+    pub fn named(name: &str, seed: u64) -> Option<Scenario> {
+        let scenario = match name {
+            "small" => Scenario {
+                name: "small",
+                what: "a few hundred pages with a little of everything",
+                web: WebConfig { seed, ..WebConfig::small() },
+                ..Scenario::base(seed)
+            },
+            "hostile" => Scenario {
+                name: "hostile",
+                what: "everything goes wrong often",
+                web: WebConfig { seed, ..WebConfig::hostile() },
+                ..Scenario::base(seed)
+            },
+            "crowded" => Scenario {
+                name: "crowded",
+                what: "far more hosts than may be awake, many on few addresses",
+                web: WebConfig { seed, ..WebConfig::plain(400, 4_000) },
+                config: Config {
+                    concurrency: 8,
+                    hosts_awake_max: 32,
+                    ..Scenario::base(seed).config
+                },
+                ..Scenario::base(seed)
+            },
+            "slow" => Scenario {
+                name: "slow",
+                what: "slow sites beside quick ones, with long delays",
+                web: WebConfig {
+                    seed,
+                    oddities: Oddities {
+                        slow_sites: 300,
+                        crawl_delays: 300,
+                        ..Oddities::default()
+                    },
+                    ..WebConfig::plain(30, 1_500)
+                },
+                ..Scenario::base(seed)
+            },
+            "revisit" => Scenario {
+                name: "revisit",
+                what: "pages that change, visited again every six hours for two days",
+                web: WebConfig { seed, change_period_us: 3_600_000_000 * 12, ..WebConfig::small() },
+                config: Config {
+                    revisit_after: Some(Span::secs(6 * 3600)),
+                    ..Scenario::base(seed).config
+                },
+                time_max: Some(Span::secs(48 * 3600)),
+                ..Scenario::base(seed)
+            },
+            "million" => Scenario {
+                name: "million",
+                what: "a million pages over 20,000 sites",
+                web: WebConfig { seed, ..WebConfig::million() },
+                config: Config { concurrency: 1_000, ..Scenario::base(seed).config },
+                ..Scenario::base(seed)
+            },
+            _ => return None,
+        };
+        Some(scenario)
+    }
+
+    fn base(seed: u64) -> Scenario {
+        Scenario {
+            name: "",
+            what: "",
+            web: WebConfig { seed, ..WebConfig::small() },
+            config: Config {
+                seed,
+                polite: Polite::default(),
+                // Patient: a fault that passes must cost nothing but time.
+                retry: Retry {
+                    tries_max: 12,
+                    robots_tries_max: 12,
+                    host_failures_max: 12,
+                    wait_max: Span::secs(600),
+                    ..Retry::default()
+                },
+                traps: Traps { path_segments_max: 12, ..Traps::default() },
+                // As an owner would who has seen the report: a section that makes three new
+                // addresses out of each has no end at any depth.
+                rules: Rules::new(&[], &[r"/visit\?".to_owned()]).expect("a good pattern"),
+                depth_max: Some(60),
+                ..Config::default()
+            },
+            faults: Faults::default(),
+            time_max: None,
+        }
+    }
+
+    pub fn with_faults(mut self, faults: Faults) -> Scenario {
+        self.faults = faults;
+        self
+    }
+}

@@ -1,0 +1,272 @@
+//! The outside world in virtual time: performs the engine's actions against the synthetic web.
+
+use crate::scenario::Faults;
+use crate::store::SharedRef;
+use crate::web::{Body, DnsAnswer, Fault, LinkKind, Reply, Web};
+use rhumb_engine::discovery::{Found, FoundAs};
+use rhumb_engine::error::Error;
+use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose};
+use rhumb_engine::outcome::{
+    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots,
+};
+use rhumb_engine::rng::{Rng, mix};
+use rhumb_engine::time::{Span, Time};
+use rhumb_engine::turn::{BATCH_MAX, World};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::Url;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::IpAddr;
+use std::rc::Rc;
+
+/// The product token by which the simulated crawler reads robots.txt.
+pub const AGENT: &str = "rhumb";
+/// When a request that is never answered is given up.
+const TIMEOUT: Span = Span::secs(30);
+/// Bytes of robots.txt that are read, as in production.
+const ROBOTS_RENDER_MAX: usize = 512 << 10;
+
+pub struct SimWorld {
+    web: Rc<Web>,
+    shared: SharedRef,
+    faults: Faults,
+    rng: Rng,
+    coming: BinaryHeap<Coming>,
+    order: u64,
+    /// Earlier requests for URLs that failed at first. Looked up, never iterated.
+    attempts: HashMap<Url, u32>,
+    pub stop_at: Option<Time>,
+}
+
+/// An event on its way.
+struct Coming {
+    at: Time,
+    order: u64,
+    event: Event,
+    fetch: Option<Fetch>,
+}
+
+impl SimWorld {
+    pub fn new(web: Rc<Web>, shared: SharedRef, faults: Faults, seed: u64) -> SimWorld {
+        SimWorld {
+            web,
+            shared,
+            faults,
+            rng: Rng::new(seed ^ 0x301d),
+            coming: BinaryHeap::new(),
+            order: 0,
+            attempts: HashMap::new(),
+            stop_at: None,
+        }
+    }
+
+    pub fn send(&mut self, after: Span, event: Event) {
+        self.schedule(after, event, None);
+    }
+
+    /// The process died: nothing that was under way will be heard of.
+    pub fn forget(&mut self) {
+        self.coming.clear();
+    }
+
+    fn schedule(&mut self, after: Span, event: Event, fetch: Option<Fetch>) {
+        let at = self.shared.borrow().clock + after;
+        self.order += 1;
+        self.coming.push(Coming { at, order: self.order, event, fetch });
+    }
+
+    fn fetch(&mut self, fetch: Fetch) {
+        let now = self.shared.borrow().clock;
+        self.shared.borrow_mut().checker.fetch_began(now, &fetch, &self.web);
+        let attempt = self.attempts.get(&fetch.url).copied().unwrap_or(0);
+        let mut reply = self.web.respond(&fetch.url, now.0, attempt);
+        if reply.status >= 400 || reply.status == 0 || reply.fault != Fault::None {
+            *self.attempts.entry(fetch.url.clone()).or_default() += 1;
+        }
+        if self.chance(self.faults.lost_per_mille) {
+            reply.fault = Fault::Silent;
+        }
+        if self.chance(self.faults.slow_per_mille) {
+            reply.latency_us *= 100;
+        }
+        let reply = reply.unless(fetch.etag.as_deref(), date_of(fetch.last_modified.as_deref()));
+        let took = match reply.fault {
+            Fault::Silent | Fault::Drip => TIMEOUT,
+            _ => Span(reply.latency_us.clamp(100, TIMEOUT.0)),
+        };
+        let report = self.report(&fetch, reply, now, took);
+        if report.held {
+            self.shared.borrow_mut().held.insert(fetch.id, fetch.url.clone());
+        }
+        self.schedule(took, Event::Fetched { fetch: fetch.id, report }, Some(fetch));
+    }
+
+    fn chance(&mut self, per_mille: u32) -> bool {
+        per_mille > 0 && self.rng.draw() % 1_000 < u64::from(per_mille)
+    }
+
+    fn report(&self, fetch: &Fetch, reply: Reply, at: Time, took: Span) -> Report {
+        let failed = match reply.fault {
+            Fault::None => None,
+            Fault::Refused => Some(FailKind::Connect),
+            Fault::Silent => Some(FailKind::Timeout),
+            Fault::Reset | Fault::Cut => Some(FailKind::Closed),
+            Fault::Drip => Some(FailKind::Slow),
+        };
+        if let Some(kind) = failed {
+            let outcome = of_failure(fetch.purpose, kind);
+            return Report { outcome, status: 0, bytes: 0, at, took, held: false };
+        }
+        let head = Head {
+            status: reply.status,
+            location: reply.location.clone(),
+            retry_after: reply.retry_after_s.map(|s| Span::secs(u64::from(s))),
+        };
+        let outcome = match fetch.purpose {
+            Purpose::Page => of_page(head, || self.page(&reply)),
+            Purpose::Robots => of_robots(head, || self.robots(&reply)),
+        };
+        let bytes = u64::from(self.web.config().page_bytes_mean);
+        Report { outcome, status: reply.status, bytes, at, took, held: true }
+    }
+
+    fn page(&self, reply: &Reply) -> Page {
+        let hash = self.web.content_hash(&reply.body);
+        let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
+        let mut page = Page { noindex: reply.noindex, ..Page::default() };
+        page.content[..8].copy_from_slice(&low);
+        page.content[8..].copy_from_slice(&high);
+        page.payload[..8].copy_from_slice(&low);
+        page.payload[8..16].copy_from_slice(&high);
+        page.etag = reply.etag.as_deref().map(Into::into);
+        page.last_modified = reply.last_modified_s.map(|s| s.to_string().into_boxed_str());
+        if !reply.nofollow {
+            let links = self.web.links(reply).into_iter().filter(|link| !link.nofollow);
+            page.found = links
+                .map(|link| {
+                    let kind = match (link.kind, &reply.body) {
+                        (LinkKind::Sitemap, _) if is_sitemap(&link.url) => FoundAs::Sitemap,
+                        (LinkKind::Sitemap | LinkKind::Item, _) => FoundAs::Listed,
+                        _ => FoundAs::Link,
+                    };
+                    Found { url: link.url, kind }
+                })
+                .collect();
+        }
+        page
+    }
+
+    fn robots(&self, reply: &Reply) -> Robots {
+        let mut bytes = Vec::new();
+        if matches!(reply.body, Body::Robots(_)) {
+            self.web.render(&reply.body, &mut bytes);
+        }
+        bytes.truncate(ROBOTS_RENDER_MAX);
+        Robots::parse(&bytes, AGENT)
+    }
+}
+
+fn is_sitemap(url: &Url) -> bool {
+    url.path().contains("sitemap")
+}
+
+/// The simulated web writes dates as plain seconds.
+fn date_of(text: Option<&str>) -> Option<u64> {
+    text.and_then(|t| t.parse().ok())
+}
+
+impl World for SimWorld {
+    fn wait(
+        &mut self,
+        wakeup: Option<(Time, &'static str)>,
+        events: &mut Vec<Event>,
+    ) -> Result<Time, Error> {
+        let next = self.coming.peek().map(|coming| coming.at);
+        let until = match (next, wakeup.map(|(at, _)| at)) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(a), None) | (None, Some(a)) => a,
+            (None, None) => {
+                self.shared.borrow_mut().checker.violated(4, "the engine waits for nothing");
+                return Err(Error::new(rhumb_engine::error::ErrorKind::Crash, "stuck"));
+            }
+        };
+        let shared = Rc::clone(&self.shared);
+        let mut shared = shared.borrow_mut();
+        shared.clock = shared.clock.max(until);
+        let now = shared.clock;
+        shared.crash.point()?;
+        while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
+            let coming = self.coming.pop().expect("peeked");
+            if let (Some(fetch), Event::Fetched { report, .. }) = (&coming.fetch, &coming.event) {
+                shared.checker.fetch_ended(now, fetch, report);
+            }
+            events.push(coming.event);
+        }
+        if self.stop_at.is_some_and(|at| now >= at) {
+            self.stop_at = None;
+            events.push(Event::Stopped(rhumb_engine::event::StopReason::Time));
+        }
+        Ok(now)
+    }
+
+    fn now(&mut self) -> Time {
+        self.shared.borrow().clock
+    }
+
+    fn perform(&mut self, action: Action) -> Result<(), Error> {
+        self.shared.borrow_mut().crash.point()?;
+        self.shared.borrow_mut().checker.acted(&action);
+        match action {
+            Action::Fetch(fetch) => self.fetch(fetch),
+            Action::Resolve { host } => {
+                let now = self.now();
+                let answer = match self.web.address(&host.host()) {
+                    DnsAnswer::Found { ip, ttl_s } => Ok(Address {
+                        ip: IpAddr::V4(ip),
+                        until: now + Span::secs(u64::from(ttl_s)),
+                    }),
+                    DnsAnswer::NoSuchName => Err(FailKind::DnsNotFound),
+                    DnsAnswer::ServerFailure => Err(FailKind::DnsTemporary),
+                };
+                let after = Span::millis(1 + self.rng.draw() % 50);
+                self.schedule(after, Event::Resolved { host, answer }, None);
+            }
+            Action::Ask(question) => {
+                let answer = self.shared.borrow().state.answer(question)?;
+                let after = Span(200 + self.rng.draw() % 2_000);
+                self.schedule(after, Event::Answered(answer), None);
+            }
+        }
+        self.shared.borrow_mut().crash.point()
+    }
+}
+
+/// Earliest first; of two at the same moment, the one that was sent first.
+impl Ord for Coming {
+    fn cmp(&self, other: &Coming) -> Ordering {
+        (other.at, other.order).cmp(&(self.at, self.order))
+    }
+}
+
+impl PartialOrd for Coming {
+    fn partial_cmp(&self, other: &Coming) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Coming {
+    fn eq(&self, other: &Coming) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Coming {}
+
+/// Whether an outcome puts robots rules in force.
+pub fn puts_rules_in_force(outcome: &Outcome) -> bool {
+    use rhumb_engine::outcome::RobotsAnswer;
+    matches!(
+        outcome,
+        Outcome::Robots(RobotsAnswer::Rules(_) | RobotsAnswer::Absent | RobotsAnswer::Moved { .. })
+    )
+}

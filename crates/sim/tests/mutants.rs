@@ -1,0 +1,46 @@
+//! The watch is awake: every invariant has a broken engine that it catches.
+
+use rhumb_sim::mutant::Mutant;
+use rhumb_sim::run::simulate;
+use rhumb_sim::scenario::{Faults, Scenario};
+use rhumb_sim::web::WebConfig;
+
+fn scenario(seed: u64) -> Scenario {
+    Scenario::named("small", seed).expect("a scenario of this name")
+}
+
+/// Of which invariants the watch complains.
+fn caught(scenario: &Scenario, mutant: Mutant) -> Vec<u8> {
+    simulate(scenario, Some(mutant)).violations.iter().map(|v| v.invariant).collect()
+}
+
+#[test]
+fn each_mutant_is_caught_by_the_invariant_it_breaks() {
+    use Mutant::*;
+    for mutant in [Hasty, Deaf, Credulous, Forgetful, Miscounting, Careless] {
+        let caught = caught(&scenario(1), mutant);
+        assert!(caught.contains(&mutant.breaks()), "{mutant:?}: caught {caught:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_actions_and_a_capricious_engine_does_not() {
+    for faults in [Faults::default(), Faults::usual()] {
+        let scenario = scenario(3).with_faults(faults);
+        assert_eq!(simulate(&scenario, None), simulate(&scenario, None));
+    }
+    let other = scenario(4);
+    assert_ne!(simulate(&scenario(3), None).digest, simulate(&other, None).digest);
+    let twice = [0, 1].map(|_| simulate(&scenario(3), Some(Mutant::Capricious)).digest);
+    assert_ne!(twice[0], twice[1], "an engine that acts by whim was not noticed");
+}
+
+#[test]
+fn an_engine_that_hoards_what_it_hears_exceeds_the_stated_bound() {
+    let mut scenario = Scenario::named("crowded", 1).expect("a scenario of this name");
+    scenario.web = WebConfig { ..WebConfig::plain(60, 30_000) };
+    let honest = simulate(&scenario, None);
+    assert!(honest.violations.is_empty(), "{:?}", honest.violations);
+    let caught = caught(&scenario, Mutant::Hoarding);
+    assert!(caught.contains(&Mutant::Hoarding.breaks()), "caught {caught:?}");
+}

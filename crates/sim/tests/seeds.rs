@@ -1,0 +1,39 @@
+//! Fixed seeds of every scenario: no invariant is broken, with and without faults.
+
+use rhumb_sim::run::{Simulated, simulate};
+use rhumb_sim::scenario::{Faults, Scenario};
+
+fn passes(name: &str, seed: u64, faults: Faults) -> Simulated {
+    let scenario =
+        Scenario::named(name, seed).expect("a scenario of this name").with_faults(faults);
+    let simulated = simulate(&scenario, None);
+    assert!(
+        simulated.violations.is_empty(),
+        "rhumb sim run --scenario {name} --seed {seed}{}: {:#?}",
+        if faults == Faults::default() { "" } else { " --faults" },
+        simulated.violations
+    );
+    simulated
+}
+
+#[test]
+fn no_invariant_breaks_on_a_calm_web() {
+    for seed in 1..=6 {
+        let simulated = passes("small", seed, Faults::default());
+        assert!(simulated.counters.pages > 300, "{simulated:?}");
+    }
+}
+
+#[test]
+fn no_invariant_breaks_on_a_hostile_web_with_lost_and_slow_fetches_and_crashes() {
+    for seed in 1..=4 {
+        let simulated = passes("hostile", seed, Faults::usual());
+        assert_eq!(simulated.tally.crashes, u64::from(Faults::usual().crashes));
+    }
+}
+
+#[test]
+fn no_host_starves_when_far_more_hosts_have_work_than_may_be_awake() {
+    passes("crowded", 1, Faults::default());
+    passes("crowded", 2, Faults::usual());
+}
