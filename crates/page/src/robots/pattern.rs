@@ -134,3 +134,18 @@ const STAYS: [bool; 256] = {
     }
     table
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn a_piece_is_found_where_it_first_occurs(text in "[ab]{0,60}", piece in "[ab]{0,8}") {
+            prop_assert_eq!(find(text.as_bytes(), piece.as_bytes()), text.find(&piece));
+        }
+    }
+}
