@@ -1,5 +1,8 @@
 //! What must hold for any bytes. The fuzz targets run these on libFuzzer's input, and the page
 //! crate's `tests/mutations.rs` runs them on seeded mutations under `cargo test`.
+//!
+//! `cargo +nightly fuzz run html -- -max_total_time=60` in the folder above this one; the targets
+//! are url, robots, html, html_differential, sitemap and feed.
 
 use rhumb_page::html::{self, Limits, Token, Tokenizer};
 use rhumb_page::robots::Robots;

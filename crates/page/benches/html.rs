@@ -20,9 +20,25 @@ const PAGES: &str =
 const PAGES_MAX: usize = 200;
 const ROUNDS_MIN: usize = 2;
 const SECONDS_MIN: f64 = 1.0;
+const HOSTILE_BYTES: usize = 10_000_000;
 
 fn main() {
-    let pages = pages();
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    println!("real pages, or generated ones");
+    compare(&pages(), &wanted);
+    println!("\nhostile pages: as fast as their length says, or something is quadratic");
+    for piece in
+        ["<div>", "<", "<!--", "&", "&a", "<a href=\"", "<a b='c' ", "<script><!--", "<a href=/x>"]
+    {
+        let page = piece.repeat(HOSTILE_BYTES / piece.len());
+        let url = Url::parse("http://page.test/").expect("a URL");
+        measure(&format!("read: 10 MB of {piece}"), &wanted, &[(url, page)], &|url, html| {
+            read(html.as_bytes(), Some("utf-8"), url, &Limits::default()).links.len()
+        });
+    }
+}
+
+fn compare(pages: &[(Url, String)], wanted: &str) {
     let bytes: usize = pages.iter().map(|(_, html)| html.len()).sum();
     println!("{} pages, {:.1} MB", pages.len(), bytes as f64 / 1e6);
     let limits = Limits::default();
@@ -31,21 +47,7 @@ fn main() {
         .map(|(url, html)| read(html.as_bytes(), Some("utf-8"), url, &limits).links.len())
         .sum();
     println!("{links} links\n");
-    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    let measure = |what: &str, one: &dyn Fn(&Url, &str) -> usize| {
-        if !what.contains(&wanted) {
-            return;
-        }
-        let (start, mut rounds) = (Clock::now(), 0);
-        while start.elapsed_s() < SECONDS_MIN || rounds < ROUNDS_MIN {
-            for (url, html) in &pages {
-                black_box(one(url, black_box(html)));
-            }
-            rounds += 1;
-        }
-        let speed = (bytes * rounds) as f64 / 1e6 / start.elapsed_s();
-        println!("{what:<44} {speed:>7.0} MB/s");
-    };
+    let measure = |what: &str, one: One| measure(what, wanted, pages, one);
     measure("memchr for '<'", &|_, html| memchr::memchr_iter(b'<', html.as_bytes()).count());
     measure("UTF-8 check", &|_, html| std::str::from_utf8(html.as_bytes()).map_or(0, str::len));
     measure("tokens", &|_, html| Tokenizer::new(html).count());
@@ -66,6 +68,24 @@ fn main() {
     measure("html5ever, tree, references and text", &|_, html| {
         html_truth::truth(html).references.len()
     });
+}
+
+type One<'a> = &'a dyn Fn(&Url, &str) -> usize;
+
+fn measure(what: &str, wanted: &str, pages: &[(Url, String)], one: One) {
+    if !what.contains(wanted) {
+        return;
+    }
+    let bytes: usize = pages.iter().map(|(_, html)| html.len()).sum();
+    let (start, mut rounds) = (Clock::now(), 0);
+    while start.elapsed_s() < SECONDS_MIN || rounds < ROUNDS_MIN {
+        for (url, html) in pages {
+            black_box(one(url, black_box(html)));
+        }
+        rounds += 1;
+    }
+    let speed = (bytes * rounds) as f64 / 1e6 / start.elapsed_s();
+    println!("{what:<44} {speed:>7.0} MB/s");
 }
 
 /// CPU time of this thread where the system tells it (a busy machine then disturbs less).
