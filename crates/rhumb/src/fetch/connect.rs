@@ -28,6 +28,8 @@ const HYPER_BUFFER_BYTES_MIN: usize = 8 << 10;
 pub(super) struct Connection {
     pub address: IpAddr,
     pub tee: Tee,
+    /// It has served a request before.
+    pub is_used: bool,
     sender: http1::SendRequest<Empty<Bytes>>,
     /// `None` once it has ended: nothing more will come.
     driver: Option<http1::Connection<TokioIo<TeeStream>, Empty<Bytes>>>,
@@ -92,7 +94,7 @@ pub(super) async fn connect(
         .handshake(stream)
         .await
         .map_err(|error| Failure::of_exchange(&error))?;
-    Ok(Connection { address, tee, sender, driver: Some(driver) })
+    Ok(Connection { address, tee, is_used: false, sender, driver: Some(driver) })
 }
 
 /// A failure, and whether it was for lack of descriptors, which idle connections hold too.

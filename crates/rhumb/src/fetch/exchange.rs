@@ -31,10 +31,11 @@ pub(super) async fn exchange(
     limits: &Limits,
     started: Instant,
 ) -> Result<Response, Failure> {
-    if has_ended_while_idle(connection).await {
+    if connection.is_used && has_ended_while_idle(connection).await {
         return Err(Failure::new(FailureKind::Closed, "closed while idle"));
     }
     connection.tee.take();
+    let was_used = std::mem::replace(&mut connection.is_used, true);
     let mut watch = Watch::new(limits, started, Instant::now());
     let mut timer = pin!(tokio::time::sleep_until(watch.next.into()));
 
@@ -48,7 +49,10 @@ pub(super) async fn exchange(
     });
     let body = match answered.await {
         Ok(response) => reading(response, &connection.tee, limits),
-        Err(failure) => return Err(with_copied(failure, connection, started)),
+        Err(failure) => {
+            let failure = with_copied(failure, connection, started);
+            return Err(if was_used { failure } else { unasked(failure) });
+        }
     };
     let read = read_body(connection, body, limits, &mut watch, timer).await;
     let copied = connection.tee.take();
@@ -204,6 +208,19 @@ fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> F
         address: Some(connection.address),
         took: started.elapsed(),
         ..failure
+    }
+}
+
+/// A server of another protocol may speak first; hyper then never sends the request.
+fn unasked(failure: Failure) -> Failure {
+    let spoke_first = failure.raw_request.is_empty() && !failure.raw.is_empty();
+    match failure.kind {
+        FailureKind::Closed if spoke_first => Failure {
+            kind: FailureKind::BadHttp,
+            detail: "spoke before it was asked".into(),
+            ..failure
+        },
+        _ => failure,
     }
 }
 

@@ -99,8 +99,11 @@ impl Http {
         let idle = self.pool().take(&host, address, started);
         if let Some(connection) = idle {
             let outcome = self.exchange_on(connection, &host, request, started).await;
-            let was_stale =
-                |failure: &Failure| failure.kind == FailureKind::Closed && failure.raw.is_empty();
+            // Nothing came back, or nothing was sent: what came then was meant for nobody.
+            let was_stale = |failure: &Failure| {
+                failure.kind == FailureKind::Closed
+                    && (failure.raw.is_empty() || failure.raw_request.is_empty())
+            };
             match outcome {
                 Err(failure) if was_stale(&failure) => {}
                 outcome => return outcome,

@@ -108,6 +108,16 @@ fn every_odd_answer_has_one_clear_outcome_and_its_bytes_are_kept_as_they_were() 
 }
 
 #[test]
+fn a_server_that_speaks_before_it_is_asked_is_no_http_server() {
+    for _ in 0..20 {
+        let server = Server::start(vec![vec![send("SSH-2.0-OpenSSH_9.2\r\n"), Act::Hold]]);
+        let outcome = fetch(&server, limits());
+        assert_eq!(words(&outcome), "bad_http");
+        assert_eq!(outcome.unwrap_err().raw, b"SSH-2.0-OpenSSH_9.2\r\n");
+    }
+}
+
+#[test]
 fn no_damage_to_an_answer_makes_a_fetch_panic_or_hang_or_invent_bytes() {
     const CASES: usize = 600;
     let mut random = Random(0x5eed);
@@ -307,7 +317,7 @@ fn a_request_carries_what_was_configured_and_the_validators_as_received() {
     .into_bytes();
     expected.extend_from_slice(b"\xe9\"\r\nIf-Modified-Since: once\r\n\r\n");
     assert_eq!(String::from_utf8_lossy(&response.raw_request), String::from_utf8_lossy(&expected));
-    assert_eq!(server.requests(), [response.raw_request.clone()]);
+    assert_eq!(server.requests(), std::slice::from_ref(&response.raw_request));
     let again = response.validators();
     assert_eq!(again.etag.as_deref(), Some(&b"W/\"x\""[..]));
     assert_eq!(again.last_modified.as_deref(), Some(&b"then"[..]));
