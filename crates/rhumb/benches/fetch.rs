@@ -29,6 +29,7 @@ fn main() {
         report("bare socket", || runtime.block_on(bare_clients(port)));
         report("fetch", || runtime.block_on(fetch_clients(port)));
     }
+    runtime.block_on(idle_memory(port));
     server.kill().unwrap();
     server.wait().unwrap();
 }
@@ -41,9 +42,8 @@ fn report(name: &str, run: impl FnOnce()) {
     println!("{name:12} {:6.2} µs CPU per page, {:7.0} pages/s", cpu * 1e6 / pages, pages / wall);
 }
 
-/// User and system time of this process, all threads.
+/// User and system time of this thread, which runs the whole client.
 fn cpu_time() -> Duration {
-    // /proc/self/schedstat counts the main thread alone, in nanoseconds; the client runs on it.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }
@@ -90,6 +90,32 @@ async fn fetch_clients(port: u16) {
     }
     clients.join_all().await;
     assert_eq!(client.idle_connections(), CONNECTIONS);
+}
+
+/// What an open connection keeps in memory after it has brought a page.
+async fn idle_memory(port: u16) {
+    const HOSTS: usize = 400;
+    let config = HttpConfig { allow_private: true, ..HttpConfig::default() };
+    let client = Http::new(&config).unwrap();
+    let before = resident_bytes();
+    for n in 0..HOSTS {
+        let request = Request {
+            url: Url::parse(&format!("http://h{n}.test:{port}/")).unwrap(),
+            address: Some(LOOPBACK),
+            validators: Validators::default(),
+            limits: Limits::default(),
+        };
+        client.fetch(&request).await.unwrap();
+    }
+    assert_eq!(client.idle_connections(), HOSTS);
+    let each = resident_bytes().saturating_sub(before) / HOSTS;
+    println!("{:.1} kB resident per idle connection", each as f64 / 1e3);
+}
+
+fn resident_bytes() -> usize {
+    const PAGE: usize = 4096;
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * PAGE
 }
 
 fn response() -> Vec<u8> {
