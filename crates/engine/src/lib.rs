@@ -25,5 +25,6 @@ pub mod queue;
 pub mod record;
 pub mod rng;
 mod sifted;
+pub mod snapshot;
 pub mod time;
 pub mod turn;

@@ -56,6 +56,10 @@ impl Ready {
         self.classes[class].pop_front()
     }
 
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

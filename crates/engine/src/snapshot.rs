@@ -1,0 +1,73 @@
+//! The engine at one moment, in plain numbers: all that progress, metrics and reports may read.
+
+use crate::counters::Counters;
+use crate::engine::Engine;
+use crate::event::StopReason;
+use crate::time::Time;
+
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    pub now: Time,
+    pub counters: Counters,
+    /// Requests under way.
+    pub in_flight: usize,
+    /// Pages that wait to hear whether their bytes were seen before.
+    pub judging: usize,
+    pub hosts_awake: usize,
+    pub hosts_awake_limit: usize,
+    /// Hosts that are due and wait for a free slot.
+    pub hosts_ready: usize,
+    pub hosts_resolving: usize,
+    /// Hosts with work that sleep until there is room.
+    pub hosts_asleep: u64,
+    /// Hosts that sleep until a moment: a retry, a revisit, a long delay.
+    pub hosts_asleep_until: u64,
+    /// Outbox rows not yet sifted.
+    pub outbox: u64,
+    pub next_due: Option<(Time, &'static str)>,
+    pub heap_bytes: usize,
+    pub stopping: Option<StopReason>,
+}
+
+impl Snapshot {
+    /// Why nothing is being fetched, if nothing is.
+    pub fn why_idle(&self) -> Option<String> {
+        if self.in_flight > 0 {
+            return None;
+        }
+        let wait = |at: Time| at.since(self.now).as_secs_f64();
+        Some(match (self.stopping, self.next_due) {
+            (Some(reason), _) => format!("the crawl is stopping ({})", reason.word()),
+            _ if self.judging > 0 => "pages that have arrived are being compared".to_owned(),
+            _ if self.hosts_resolving > 0 => {
+                format!("{} hosts wait for the name server", self.hosts_resolving)
+            }
+            _ if self.outbox > 0 => "discoveries are being sifted".to_owned(),
+            (None, Some((at, why))) => format!("{why} in {:.1} s", wait(at)),
+            (None, None) if self.counters.queued == 0 => "nothing is left to fetch".to_owned(),
+            (None, None) => "hosts are being read from the store".to_owned(),
+        })
+    }
+}
+
+impl Engine {
+    /// Cheap enough for every turn but for `heap_bytes`, which is left at zero.
+    pub fn snapshot(&self, now: Time) -> Snapshot {
+        Snapshot {
+            now,
+            counters: self.counters().clone(),
+            in_flight: self.flights.len(),
+            judging: self.judging.len(),
+            hosts_awake: self.awake.len(),
+            hosts_awake_limit: self.awake_limit,
+            hosts_ready: self.ready.len(),
+            hosts_resolving: self.resolving,
+            hosts_asleep: self.sleepers.ready(),
+            hosts_asleep_until: self.sleepers.later(),
+            outbox: self.counters().next_outbox - self.counters().outbox_head,
+            next_due: self.next_wakeup(now),
+            heap_bytes: 0,
+            stopping: self.stopping,
+        }
+    }
+}
