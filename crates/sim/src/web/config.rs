@@ -55,7 +55,8 @@ pub struct Oddities {
     pub redirects: u32,
     /// Leaf pages under /private/, which most robots.txt files disallow.
     pub private: u32,
-    /// Pages that fail at first: 500, 503, 429, reset, silence, a cut body or a slow one, then work.
+    /// Pages that fail at first and then work: 500, 503, 429, reset, silence, a cut body, a slow
+    /// one.
     pub flaky: u32,
     /// Pages with a link that leads to 404, 410, 500 or a ghost.
     pub dead_links: u32,

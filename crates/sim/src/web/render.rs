@@ -196,10 +196,21 @@ impl Writer<'_> {
     }
 
     fn paragraph_start(&mut self, chance: &mut Stream) {
-        self.out.push_str(match chance.below(4) {
-            0 => "<div class=\"block block--wide\" data-part=\"lead\"><div class=\"block__inner column column--main\"><p class=\"block__text text text--lead\">",
-            _ => "<div class=\"block block--text\" data-part=\"body\"><div class=\"block__inner column column--main\"><p class=\"block__text text text--body\">",
-        });
+        let (block, part, text) = match chance.below(4) {
+            0 => ("wide", "lead", "lead"),
+            _ => ("text", "body", "body"),
+        };
+        for piece in [
+            "<div class=\"block block--",
+            block,
+            "\" data-part=\"",
+            part,
+            "\"><div class=\"block__inner column column--main\"><p class=\"block__text text text--",
+            text,
+            "\">",
+        ] {
+            self.out.push_str(piece);
+        }
     }
 
     fn footer(&mut self) {
