@@ -60,6 +60,10 @@ pub fn truth(html: &str) -> Truth {
     }
     let folded =
         |(_, title): (usize, String)| title.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    // A template and its content hold each other.
+    for content in nodes.iter().filter_map(|node| node.content.as_ref()) {
+        content.parent.take();
+    }
     truth.title = title.map(folded).filter(|title| !title.is_empty());
     truth
 }
