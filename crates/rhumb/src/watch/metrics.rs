@@ -1,0 +1,202 @@
+//! `--metrics ADDR`: the crawl in the text form that Prometheus reads, under `/metrics`.
+
+use super::live::{Live, Moment};
+use rhumb_engine::outcome::FailKind;
+use rhumb_engine::record::Refusal;
+use std::fmt::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+/// Scrapers come one at a time; a few more do no harm.
+const CONNECTIONS_MAX: usize = 8;
+const REQUEST_BYTES_MAX: usize = 8 << 10;
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(5);
+/// After a failed accept, so that a lack of descriptors does not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A port that is ours: taken before the crawl begins, so that a port in use is told at once.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    addr: SocketAddr,
+}
+
+#[derive(Debug)]
+pub struct BindError {
+    addr: SocketAddr,
+    why: io::Error,
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BindError { addr, why } = self;
+        match why.kind() {
+            io::ErrorKind::AddrInUse => {
+                write!(f, "metrics: {addr} is in use by another program: choose another port")
+            }
+            _ => write!(f, "metrics: cannot listen on {addr}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+pub fn bind(addr: SocketAddr) -> Result<Bound, BindError> {
+    let bound = || -> io::Result<Bound> {
+        let listener = TcpListener::bind(addr)?;
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        Ok(Bound { listener, addr })
+    };
+    bound().map_err(|why| BindError { addr, why })
+}
+
+impl Bound {
+    /// The port that was given, if 0 was asked for.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+}
+
+/// Answers until the runtime that it runs on ends.
+pub async fn serve(bound: Bound, live: Arc<Live>) {
+    let listener = match tokio::net::TcpListener::from_std(bound.listener) {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::error!(%error, "metrics cannot be served");
+            return;
+        }
+    };
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let live = Arc::clone(&live);
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(REQUEST_TIME_MAX, answer(stream, &live)).await;
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "metrics connection lost");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// One request a connection: scrapers are seldom, and closing keeps the bound simple.
+async fn answer(mut stream: TcpStream, live: &Live) -> io::Result<()> {
+    let mut request = Vec::with_capacity(1024);
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        if request.len() > REQUEST_BYTES_MAX || stream.read_buf(&mut request).await? == 0 {
+            return Ok(());
+        }
+    }
+    let line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|&byte| byte == b' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split(|&byte| byte == b'?').next().unwrap_or_default();
+    let (status, body) = match (method, path) {
+        (b"GET" | b"HEAD", b"/metrics") => ("200 OK", exposition(&live.get())),
+        (b"GET" | b"HEAD", _) => ("404 Not Found", "metrics are under /metrics\n".to_owned()),
+        _ => ("405 Method Not Allowed", "only GET\n".to_owned()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    if method != b"HEAD" {
+        stream.write_all(body.as_bytes()).await?;
+    }
+    stream.shutdown().await
+}
+
+/// Counters are those of the directory, over all its runs: a restart does not set them back.
+pub fn exposition(now: &Moment) -> String {
+    let mut page = Exposition(String::with_capacity(8 << 10));
+    let s = &now.snapshot;
+    let c = &s.counters;
+    page.counter("rhumb_pages_total", "Page bodies received with a 2xx status.", c.pages);
+    page.counter("rhumb_bytes_total", "Bytes received, robots.txt included.", c.bytes);
+    page.counter("rhumb_answers_total", "Requests answered in any way.", c.answers);
+    page.counter("rhumb_duplicates_total", "Pages with the bytes of another.", c.duplicates);
+    page.counter("rhumb_unchanged_total", "Answers 304: not modified.", c.unchanged);
+    page.counter("rhumb_moved_total", "Redirects received.", c.moved);
+    page.counter("rhumb_gone_total", "URLs answered with a 4xx status.", c.gone);
+    page.counter("rhumb_retries_total", "Failures that are tried again.", c.retries);
+    page.counter("rhumb_revisits_total", "Visits to pages visited before.", c.revisits);
+    page.counter("rhumb_discoveries_total", "Links, redirects and seeds found.", c.discoveries);
+    page.counter("rhumb_robots_fetched_total", "robots.txt files fetched.", c.robots_fetched);
+    page.by_name(
+        ("rhumb_failed_total", "URLs given up, by kind of failure.", "counter"),
+        "kind",
+        FailKind::ALL.iter().map(|&kind| (kind.word(), c.failed[kind as usize])),
+    );
+    // A refused URL may be admitted later, when the rules change: not a counter.
+    page.by_name(
+        ("rhumb_refused_urls", "URLs that are refused, by cause.", "gauge"),
+        "why",
+        Refusal::ALL.iter().map(|&why| (why.word(), c.refused[why as usize])),
+    );
+    page.gauge("rhumb_known_urls", "URLs admitted or refused.", c.known);
+    page.gauge("rhumb_queue_urls", "URLs that wait to be fetched.", c.queued);
+    page.gauge("rhumb_hosts", "Hosts known.", c.hosts);
+    page.gauge("rhumb_in_flight", "Requests under way.", s.in_flight as u64);
+    page.gauge("rhumb_hosts_awake", "Hosts with a queue in memory.", s.hosts_awake as u64);
+    page.gauge("rhumb_hosts_ready", "Hosts due that wait for a slot.", s.hosts_ready as u64);
+    page.gauge("rhumb_hosts_resolving", "Hosts being resolved.", s.hosts_resolving as u64);
+    page.gauge("rhumb_hosts_asleep", "Hosts that wait for room in memory.", s.hosts_asleep);
+    page.gauge("rhumb_hosts_asleep_until", "Hosts that sleep until due.", s.hosts_asleep_until);
+    page.gauge("rhumb_outbox_chunks", "Discoveries not yet sifted, in chunks.", s.outbox);
+    let peak = now.peak_rss_bytes;
+    page.gauge("rhumb_peak_resident_memory_bytes", "The most memory ever resident.", peak);
+    page.gauge("process_resident_memory_bytes", "Resident memory in bytes.", now.rss_bytes);
+    let started_s = now.started_at.0 / 1_000_000;
+    page.gauge("process_start_time_seconds", "Start of this run, Unix time.", started_s);
+    page.0
+}
+
+/// The text form, version 0.0.4. Names and labels are ours and need no escapes.
+struct Exposition(String);
+
+impl Exposition {
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.head((name, help, "counter"));
+        self.line(format_args!("{name} {value}"));
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.head((name, help, "gauge"));
+        self.line(format_args!("{name} {value}"));
+    }
+
+    fn by_name<'a>(
+        &mut self,
+        family: (&str, &str, &str),
+        label: &str,
+        values: impl Iterator<Item = (&'a str, u64)>,
+    ) {
+        self.head(family);
+        for (name, value) in values {
+            self.line(format_args!("{}{{{label}=\"{name}\"}} {value}", family.0));
+        }
+    }
+
+    fn head(&mut self, (name, help, kind): (&str, &str, &str)) {
+        self.line(format_args!("# HELP {name} {help}"));
+        self.line(format_args!("# TYPE {name} {kind}"));
+    }
+
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        writeln!(self.0, "{text}").expect("a string takes all that memory does");
+    }
+}

@@ -1,0 +1,76 @@
+//! What people and machines see of a crawl: progress on the terminal, `report.json`, a Prometheus
+//! endpoint, a socket for `rhumb status`, and `rhumb status` itself.
+//!
+//! The loop publishes a snapshot into [`live::Live`] and knows no more of this room. Everybody
+//! else reads from there, at their own pace, on two threads: the teller writes the report and the
+//! progress, the server answers on sockets. Nothing here can hold the loop up but a mutex held for
+//! the time of a copy, and nothing here decides anything about the crawl.
+
+pub mod control;
+pub mod live;
+pub mod memory;
+pub mod metrics;
+pub mod moment;
+pub mod progress;
+pub mod report;
+pub mod status;
+
+mod server;
+mod summary;
+mod teller;
+
+pub use live::{About, Live};
+pub use progress::ProgressKind;
+pub use report::Report;
+
+use rhumb_engine::error::Error;
+use rhumb_engine::event::StopReason;
+use rhumb_engine::snapshot::Snapshot;
+use rhumb_state::local::LocalReader;
+use server::Server;
+use std::path::Path;
+use std::sync::Arc;
+use teller::Teller;
+
+/// The watchers of one run. Dropped without `finish` or `fail`, they fall silent and leave the
+/// last report as it stands: a run that did not end.
+pub struct Watchers {
+    live: Arc<Live>,
+    teller: Teller,
+    server: Server,
+}
+
+impl Watchers {
+    /// Call once the store is open: only its owner may take over a socket left by a dead run.
+    pub fn start(
+        live: Arc<Live>,
+        dir: &Path,
+        reader: LocalReader,
+        progress: ProgressKind,
+        metrics: Option<metrics::Bound>,
+    ) -> Result<Watchers, Error> {
+        Report::running(&live.get()).write(dir)?;
+        let server = Server::start(Arc::clone(&live), dir, reader, metrics)?;
+        let teller = Teller::start(Arc::clone(&live), dir, progress)?;
+        Ok(Watchers { live, teller, server })
+    }
+
+    /// The run is over: writes the last report and prints the summary.
+    pub fn finish(self, reason: StopReason, last: Snapshot) -> Result<Report, Error> {
+        self.end(reason.word().to_owned(), last)
+    }
+
+    /// The run ended by an error of ours or of the machine, after whatever was published last.
+    pub fn fail(self, what: &str) -> Result<Report, Error> {
+        let last = self.live.get().snapshot;
+        self.end(format!("failed: {what}"), last)
+    }
+
+    fn end(self, because: String, last: Snapshot) -> Result<Report, Error> {
+        self.server.stop();
+        self.live.publish(last);
+        let report = Report::ended(&self.live.get(), because);
+        self.teller.stop(&report)?;
+        Ok(report)
+    }
+}

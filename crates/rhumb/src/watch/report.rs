@@ -1,0 +1,220 @@
+//! `report.json`: the crawl in one JSON object, rewritten every second while it runs and final at
+//! its end. It is replaced by a rename, so a reader always finds a whole one.
+//!
+//! Counts are over all runs of the directory, and so are `seconds` and `pages_per_s`; `run` tells
+//! of the last run alone. `filtered` is all that the owner's own rules refused (scope, filters,
+//! depth, the budget of a host, traps, redirects); with `robots_denied` it makes up `refused`,
+//! which has each cause by its name.
+
+use super::live::Moment;
+use super::moment::rfc3339;
+use rhumb_engine::config::Order;
+use rhumb_engine::counters::Counters;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::outcome::FailKind;
+use rhumb_engine::record::Refusal;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+pub const REPORT_FILE: &str = "report.json";
+const REPORT_FILE_NEW: &str = "report.json.new";
+/// Ours are a few kilobytes; whatever is larger is none of ours.
+const REPORT_BYTES_MAX: u64 = 1 << 20;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    pub version: String,
+    pub order: String,
+    pub pages: u64,
+    pub bytes: u64,
+    pub seconds: f64,
+    pub pages_per_s: f64,
+    pub hosts: u64,
+    pub known_urls: u64,
+    pub admitted: u64,
+    pub queued: u64,
+    pub robots_denied: u64,
+    pub filtered: u64,
+    /// By cause, every cause.
+    pub refused: BTreeMap<String, u64>,
+    /// By kind, only kinds that occurred.
+    pub failed: BTreeMap<String, u64>,
+    pub exact_duplicates: u64,
+    /// Only exact duplicates are looked for.
+    pub near_duplicates: u64,
+    pub unchanged: u64,
+    pub moved: u64,
+    pub gone: u64,
+    pub retries: u64,
+    pub revisits: u64,
+    pub discoveries: u64,
+    pub answers: u64,
+    pub robots_fetched: u64,
+    pub robots_absent: u64,
+    /// Null: none of the orders proves a bound.
+    pub coverage: (),
+    pub in_flight: u64,
+    pub hosts_awake: u64,
+    pub hosts_asleep: u64,
+    /// The earliest moment at which there is something to do, and what.
+    pub next_due: Option<Due>,
+    /// Why nothing is being fetched, if nothing is.
+    pub why_idle: Option<String>,
+    /// Null while running.
+    pub stopped_because: Option<String>,
+    pub peak_rss_bytes: u64,
+    pub run: Run,
+    pub written: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Due {
+    pub at: String,
+    pub why: String,
+}
+
+/// The last run alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    pub started: String,
+    pub pages: u64,
+    pub bytes: u64,
+    pub seconds: f64,
+    pub pages_per_s: f64,
+    /// Of the last seconds.
+    pub pages_per_s_now: f64,
+}
+
+impl Report {
+    pub fn running(now: &Moment) -> Report {
+        let snapshot = &now.snapshot;
+        let seconds = now.elapsed.as_secs_f64();
+        let pages = snapshot.counters.pages.saturating_sub(now.before.pages);
+        let run = Run {
+            started: rfc3339(now.started_at),
+            pages,
+            bytes: snapshot.counters.bytes.saturating_sub(now.before.bytes),
+            seconds,
+            pages_per_s: per_second(pages, seconds),
+            pages_per_s_now: now.pages_per_s,
+        };
+        let seconds = now.seconds_before + seconds;
+        Report {
+            order: order_word(now.about.order).to_owned(),
+            seconds,
+            pages_per_s: per_second(snapshot.counters.pages, seconds),
+            in_flight: snapshot.in_flight as u64,
+            hosts_awake: snapshot.hosts_awake as u64,
+            hosts_asleep: snapshot.hosts_asleep + snapshot.hosts_asleep_until,
+            next_due: snapshot
+                .next_due
+                .map(|(at, why)| Due { at: rfc3339(at), why: why.to_owned() }),
+            why_idle: snapshot.why_idle(),
+            peak_rss_bytes: now.peak_rss_bytes,
+            run,
+            written: rfc3339(snapshot.now),
+            ..Report::of_counters(&snapshot.counters)
+        }
+    }
+
+    pub fn ended(now: &Moment, because: String) -> Report {
+        Report { stopped_because: Some(because), why_idle: None, ..Report::running(now) }
+    }
+
+    /// A crawl that does not run: the store's counters, and what only its last report knows.
+    pub fn at_rest(counters: &Counters, last: Option<Report>) -> Report {
+        let last = last.unwrap_or_default();
+        Report {
+            order: last.order,
+            seconds: last.seconds,
+            pages_per_s: per_second(counters.pages, last.seconds),
+            stopped_because: last.stopped_because,
+            peak_rss_bytes: last.peak_rss_bytes,
+            run: last.run,
+            written: last.written,
+            ..Report::of_counters(counters)
+        }
+    }
+
+    fn of_counters(counters: &Counters) -> Report {
+        let refused = |why: Refusal| counters.refused[why as usize];
+        let failed = |kind: FailKind| counters.failed[kind as usize];
+        let robots_denied = refused(Refusal::Robots);
+        Report {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pages: counters.pages,
+            bytes: counters.bytes,
+            hosts: counters.hosts,
+            known_urls: counters.known,
+            admitted: counters.admitted,
+            queued: counters.queued,
+            robots_denied,
+            filtered: counters.refused.iter().sum::<u64>() - robots_denied,
+            refused: Refusal::ALL.iter().map(|&w| (w.word().to_owned(), refused(w))).collect(),
+            failed: FailKind::ALL
+                .iter()
+                .filter(|&&kind| failed(kind) > 0)
+                .map(|&kind| (kind.word().to_owned(), failed(kind)))
+                .collect(),
+            exact_duplicates: counters.duplicates,
+            unchanged: counters.unchanged,
+            moved: counters.moved,
+            gone: counters.gone,
+            retries: counters.retries,
+            revisits: counters.revisits,
+            discoveries: counters.discoveries,
+            answers: counters.answers,
+            robots_fetched: counters.robots_fetched,
+            robots_absent: counters.robots_absent,
+            ..Report::default()
+        }
+    }
+
+    pub fn failed_in_all(&self) -> u64 {
+        self.failed.values().sum()
+    }
+
+    /// Replaces `report.json` in `dir` whole.
+    pub fn write(&self, dir: &Path) -> Result<(), Error> {
+        let (new, path) = (dir.join(REPORT_FILE_NEW), dir.join(REPORT_FILE));
+        let write = || -> io::Result<()> {
+            let mut text = serde_json::to_vec_pretty(self)?;
+            text.push(b'\n');
+            fs::write(&new, text)?;
+            fs::rename(&new, &path)
+        };
+        write().map_err(|e| Error::new(ErrorKind::Retry, format!("{}: {e}", path.display())))
+    }
+
+    /// The report in `dir`, if there is one.
+    pub fn read(dir: &Path) -> Result<Option<Report>, Error> {
+        let path = dir.join(REPORT_FILE);
+        let corrupt =
+            |what: String| Error::new(ErrorKind::Corrupt, format!("{}: {what}", path.display()));
+        match fs::metadata(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Ok(meta) if meta.len() > REPORT_BYTES_MAX => {
+                return Err(corrupt(format!("{} bytes are too many for a report", meta.len())));
+            }
+            _ => {}
+        }
+        let text = fs::read(&path).map_err(|e| corrupt(e.to_string()))?;
+        serde_json::from_slice(&text).map(Some).map_err(|e| corrupt(e.to_string()))
+    }
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}
+
+fn order_word(order: Order) -> &'static str {
+    match order {
+        Order::Bfs => "bfs",
+        Order::Dfs => "dfs",
+        Order::Random => "random",
+    }
+}

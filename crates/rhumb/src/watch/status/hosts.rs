@@ -1,0 +1,88 @@
+//! The hosts worth showing, found in one pass that holds no more than them.
+
+use rhumb_engine::error::Error;
+use rhumb_engine::host::HostRecord;
+use rhumb_page::url::HostKey;
+use rhumb_state::local::LocalReader;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Hosts in each list.
+pub const SHOWN_MAX: usize = 10;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Hosts {
+    /// By pages fetched and URLs that wait.
+    pub largest_hosts: Vec<HostLine>,
+    /// By the time that the last answer took.
+    pub slowest_hosts: Vec<HostLine>,
+    /// Some of those given up, those with the most URLs first.
+    pub given_up_hosts: Vec<HostLine>,
+    /// All of them, by reason.
+    pub given_up: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostLine {
+    pub host: String,
+    pub pages: u64,
+    pub queued: u64,
+    pub bytes: u64,
+    pub last_took_ms: u64,
+    pub given_up: Option<String>,
+}
+
+impl HostLine {
+    fn of(key: &HostKey, record: &HostRecord) -> HostLine {
+        HostLine {
+            host: key.origin(),
+            pages: record.pages,
+            queued: record.queued,
+            bytes: record.bytes,
+            last_took_ms: record.last_took.0 / 1000,
+            given_up: record.given_up.map(|kind| kind.word().to_owned()),
+        }
+    }
+}
+
+pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
+    let (mut largest, mut slowest, mut lost) = (Best::default(), Best::default(), Best::default());
+    let mut given_up = BTreeMap::new();
+    for row in reader.hosts() {
+        let (key, record) = row?;
+        largest.offer(record.pages + record.queued, &key, &record);
+        slowest.offer(record.last_took.0, &key, &record);
+        if let Some(kind) = record.given_up {
+            lost.offer(record.admitted.max(1), &key, &record);
+            *given_up.entry(kind.word().to_owned()).or_insert(0) += 1;
+        }
+    }
+    Ok(Hosts {
+        largest_hosts: largest.in_order(),
+        slowest_hosts: slowest.in_order(),
+        given_up_hosts: lost.in_order(),
+        given_up,
+    })
+}
+
+/// The greatest few of many, greatest first; of equals, the first in the order of keys.
+#[derive(Default)]
+struct Best(Vec<(u64, HostLine)>);
+
+impl Best {
+    /// Nearly all offers end at the first comparison, with the least of the few.
+    fn offer(&mut self, measure: u64, key: &HostKey, record: &HostRecord) {
+        let is_full = self.0.len() == SHOWN_MAX;
+        let is_greater = self.0.last().is_none_or(|(least, _)| measure > *least);
+        if measure == 0 || (is_full && !is_greater) {
+            return;
+        }
+        let place = self.0.partition_point(|(other, _)| *other >= measure);
+        self.0.insert(place, (measure, HostLine::of(key, record)));
+        self.0.truncate(SHOWN_MAX);
+    }
+
+    fn in_order(self) -> Vec<HostLine> {
+        self.0.into_iter().map(|(_, line)| line).collect()
+    }
+}

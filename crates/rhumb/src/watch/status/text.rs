@@ -1,0 +1,149 @@
+//! Status for people.
+
+use super::hosts::HostLine;
+use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
+use super::{Hosts, Status};
+use crate::watch::moment::short;
+use crate::watch::summary::{causes, table};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{HumanBytes, HumanCount};
+use std::time::Duration;
+
+pub fn of_status(status: &Status) -> String {
+    let mut text = format!("{}: {}\n", status.dir, headline(status));
+    if let Some(why) = &status.why_nothing_is_fetched {
+        text += &format!("nothing is being fetched: {why}\n");
+    }
+    text += &format!("\n{}\n", table(&status.report));
+    match &status.shown {
+        Some(hosts) => text += &of_hosts(hosts),
+        None => text += "\nthe hosts cannot be shown while this crawl runs: it has no socket\n",
+    }
+    text
+}
+
+fn headline(status: &Status) -> String {
+    let report = &status.report;
+    match (status.running, &report.stopped_because) {
+        (true, _) => format!(
+            "running, {} in flight, {} hosts active, {:.1} pages/s",
+            report.in_flight, report.hosts_awake, report.run.pages_per_s_now
+        ),
+        (false, Some(because)) => format!("not running; the last run ended: {because}"),
+        (false, None) => "not running; the last run did not end by itself".to_owned(),
+    }
+}
+
+fn of_hosts(hosts: &Hosts) -> String {
+    let mut text = String::new();
+    for (title, lines) in
+        [("largest hosts", &hosts.largest_hosts), ("slowest hosts", &hosts.slowest_hosts)]
+    {
+        if !lines.is_empty() {
+            text += &format!("\n{title}\n{}\n", host_table(lines));
+        }
+    }
+    if !hosts.given_up.is_empty() {
+        let all = hosts.given_up.values().sum();
+        let why = causes(&hosts.given_up, &[]);
+        let lines = host_table(&hosts.given_up_hosts);
+        text += &format!("\n{} hosts given up: {why}\n{lines}\n", HumanCount(all));
+    }
+    text
+}
+
+fn host_table(lines: &[HostLine]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let head = ["pages", "waiting", "bytes", "last took"].map(str::to_owned).map(right);
+    table.set_header([Cell::new("host")].into_iter().chain(head));
+    for line in lines {
+        table.add_row([
+            Cell::new(&line.host),
+            right(HumanCount(line.pages).to_string()),
+            right(HumanCount(line.queued).to_string()),
+            right(HumanBytes(line.bytes).to_string()),
+            right(short(Duration::from_millis(line.last_took_ms))),
+            Cell::new(line.given_up.as_deref().unwrap_or_default()),
+        ]);
+    }
+    table.trim_fmt()
+}
+
+pub fn of_url_status(status: &UrlStatus) -> String {
+    let mut facts = Facts::default();
+    facts.add("state", &status.state);
+    facts.add("meaning", &status.meaning);
+    if let Some(record) = &status.record {
+        add_history(&mut facts, record);
+    }
+    let mut text = format!("{}\n{}", status.url, facts.0);
+    match &status.host {
+        Some(host) => text += &format!("\n{}\n{}", host.host, host_facts(host).0),
+        None => text += "\nits host is not known either\n",
+    }
+    text
+}
+
+fn add_history(facts: &mut Facts, record: &UrlHistory) {
+    facts.add_some("duplicate of", record.duplicate_of.as_deref());
+    facts.add("depth", &record.depth.to_string());
+    if record.hops > 0 {
+        facts.add("redirects on the way", &record.hops.to_string());
+    }
+    facts.add("tries", &record.tries.to_string());
+    facts.add("visits", &record.visits.to_string());
+    facts.add_some("HTTP status", record.http_status.map(|s| s.to_string()).as_deref());
+    facts.add("found", &record.found);
+    facts.add_some("visited", record.visited.as_deref());
+    facts.add_some("changed", record.changed.as_deref());
+    let next = match &record.next_visit {
+        NextVisit::Never => "never".to_owned(),
+        NextVisit::At(at) => at.clone(),
+        NextVisit::InTurn { ahead: Some(0) } => "the next of its host".to_owned(),
+        NextVisit::InTurn { ahead: Some(n) } => format!("after {n} others of its host"),
+        NextVisit::InTurn { ahead: None } => {
+            format!("after more than {QUEUE_LOOK_MAX} others of its host")
+        }
+    };
+    facts.add("next visit", &next);
+    facts.add_some("ETag", record.etag.as_deref());
+    facts.add_some("Last-Modified", record.last_modified.as_deref());
+    facts.add_some("content", record.content.as_deref());
+}
+
+fn host_facts(host: &HostStatus) -> Facts {
+    let mut facts = Facts::default();
+    facts.add("pages", &host.pages.to_string());
+    facts.add("waiting", &host.queued.to_string());
+    facts.add("answers", &host.answers.to_string());
+    facts.add("bytes", &HumanBytes(host.bytes).to_string());
+    facts.add("last took", &short(Duration::from_millis(host.last_took_ms)));
+    if host.failures_in_a_row > 0 {
+        facts.add("failures in a row", &host.failures_in_a_row.to_string());
+    }
+    facts.add("robots.txt good until", host.robots_until.as_deref().unwrap_or("not fetched"));
+    facts.add_some("crawl delay", host.crawl_delay_s.map(|s| format!("{s} s")).as_deref());
+    facts.add_some("no request before", host.not_before.as_deref());
+    facts.add_some("given up", host.given_up.as_deref());
+    facts
+}
+
+/// Lines of a name and a value.
+#[derive(Default)]
+struct Facts(String);
+
+impl Facts {
+    /// What servers sent may hold anything; the terminal is to see no control characters.
+    fn add(&mut self, name: &str, value: &str) {
+        let value: String = value.chars().filter(|c| !c.is_control()).collect();
+        self.0 += &format!("  {name:<22} {value}\n");
+    }
+
+    fn add_some(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.add(name, value);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The block at the end of a crawl: what came of it, in a table for people.
+
+use super::moment::short;
+use super::report::Report;
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{HumanBytes, HumanCount};
+use std::time::Duration;
+
+pub fn table(report: &Report) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut row = |name: &str, value: String, note: String| {
+        table.add_row([
+            Cell::new(name),
+            Cell::new(value).set_alignment(CellAlignment::Right),
+            Cell::new(note),
+        ]);
+    };
+    let count = |n: u64| HumanCount(n).to_string();
+    row("pages", count(report.pages), pages_note(report));
+    row("bytes", HumanBytes(report.bytes).to_string(), String::new());
+    row("hosts", count(report.hosts), String::new());
+    row("known URLs", count(report.known_urls), format!("{} still wait", count(report.queued)));
+    row("denied by robots.txt", count(report.robots_denied), String::new());
+    row("refused by our rules", count(report.filtered), causes(&report.refused, &["robots"]));
+    row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));
+    row("moved, gone", format!("{}, {}", count(report.moved), count(report.gone)), String::new());
+    row("exact duplicates", count(report.exact_duplicates), String::new());
+    if report.unchanged > 0 {
+        row("unchanged", count(report.unchanged), String::new());
+    }
+    if report.peak_rss_bytes > 0 {
+        row("peak memory", HumanBytes(report.peak_rss_bytes).to_string(), String::new());
+    }
+    let seconds = Duration::try_from_secs_f64(report.run.seconds).unwrap_or_default();
+    let because = report.stopped_because.as_deref().unwrap_or("still running");
+    format!("{because} after {}\n{}", short(seconds), table.trim_fmt())
+}
+
+/// A run's own share, where there were others before it.
+fn pages_note(report: &Report) -> String {
+    let rate = format!("{:.1}/s", report.run.pages_per_s);
+    if report.run.pages == report.pages {
+        return rate;
+    }
+    format!("{} in this run, {rate}", HumanCount(report.run.pages))
+}
+
+/// `timeout 3, tls 1`: what occurred, most frequent first.
+pub fn causes(by_name: &std::collections::BTreeMap<String, u64>, but: &[&str]) -> String {
+    let mut some: Vec<(&str, u64)> = by_name
+        .iter()
+        .map(|(name, &n)| (name.as_str(), n))
+        .filter(|&(name, n)| n > 0 && !but.contains(&name))
+        .collect();
+    some.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    let words: Vec<String> =
+        some.iter().map(|(name, n)| format!("{name} {}", HumanCount(*n))).collect();
+    words.join(", ")
+}
