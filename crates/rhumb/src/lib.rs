@@ -2,3 +2,5 @@
 
 pub mod fetch;
 pub mod serve;
+pub mod settings;
+pub mod watch;

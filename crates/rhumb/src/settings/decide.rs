@@ -1,0 +1,132 @@
+//! The second stage: every value decided, and those that only make sense together compared.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rhumb_engine::admit::Reach;
+use rhumb_engine::config::{Config, Order};
+use rhumb_page::url::Scheme;
+
+use super::seeds::{SEEDS_MAX, Seed};
+use super::word::Archive;
+use super::written::Written;
+use super::{Settings, SettingsError};
+
+/// More sockets than any one machine is allowed to open.
+const CONCURRENCY_MAX: usize = 100_000;
+
+/// The engine's memory grows with this.
+const HOSTS_AWAKE_MAX: usize = 10_000_000;
+
+/// A WARC file smaller than this would hold hardly a page.
+const WARC_BYTES_MIN: u64 = 1_000_000;
+
+/// As the Writer's own default.
+const WARC_BYTES_MAX: u64 = 1_000_000_000;
+
+impl Written {
+    /// What is written, over the defaults.
+    pub fn decide(self, dir: PathBuf, json: bool) -> Result<Settings, SettingsError> {
+        let default = Config::default();
+        let polite = default.polite;
+        let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
+        let texts = |patterns: Option<Vec<super::Pattern>>| {
+            patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
+        };
+        let settings = Settings {
+            dir,
+            seeds: without_repeats(self.seeds.unwrap_or_default()),
+            scope: self.scope.map_or(Reach::Site, |word| word.0),
+            include: texts(self.include),
+            exclude: texts(self.exclude),
+            strip: self.strip.unwrap_or_default(),
+            max_pages: self.max_pages.and_then(|bound| bound.0),
+            max_bytes: self.max_bytes.and_then(|bound| bound.0).map(|size| size.0),
+            max_time: self.max_time.and_then(|bound| bound.0).map(|period| period.0),
+            max_depth: self.max_depth.and_then(|bound| bound.0),
+            max_pages_per_host: self.max_pages_per_host.and_then(|bound| bound.0),
+            max_redirects: self.max_redirects.unwrap_or(default.redirects_max),
+            order: self.order.map_or(Order::Bfs, |word| word.0),
+            random_seed: self.random_seed.unwrap_or(default.seed),
+            delay: self.delay.map_or(micros(polite.delay), |period| period.0),
+            delay_factor: self.delay_factor.unwrap_or(polite.delay_factor),
+            delay_max: self.delay_max.map_or(micros(polite.delay_max), |period| period.0),
+            per_address: self.per_address.unwrap_or(polite.per_address),
+            address_delay: self
+                .address_delay
+                .map_or(micros(polite.address_delay), |period| period.0),
+            robots_ttl: self.robots_ttl.map_or(micros(polite.robots_ttl), |period| period.0),
+            concurrency: self.concurrency.unwrap_or(default.concurrency),
+            hosts_awake_max: self.hosts_awake_max.unwrap_or(default.hosts_awake_max),
+            user_agent: self.user_agent.unwrap_or_default(),
+            resolver: self.resolver.and_then(|bound| bound.0),
+            allow_private: self.allow_private.unwrap_or(false),
+            allow_file: self.allow_file.and_then(|bound| bound.0),
+            archive: self.archive.map_or(Archive::Warc, |word| word.0),
+            warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
+            compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
+            metrics: self.metrics.and_then(|bound| bound.0),
+            revisit_after: self.revisit.and_then(|bound| bound.0).map(|period| period.0),
+            sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
+            retry: self.retry.effective(),
+            traps: self.traps.effective(),
+            priorities: self.priority.unwrap_or_default(),
+            limits: self.limits.effective(),
+            json,
+            notes: Vec::new(),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+/// In the order given; the last weight of a URL wins.
+fn without_repeats(seeds: Vec<Seed>) -> Vec<Seed> {
+    let mut met = HashSet::new();
+    let mut kept: Vec<Seed> =
+        seeds.into_iter().rev().filter(|seed| met.insert(seed.url.clone())).collect();
+    kept.reverse();
+    kept
+}
+
+impl Settings {
+    fn check(&self) -> Result<(), SettingsError> {
+        let is_fresh = !self.dir.join("state").exists();
+        let file_seed = self.seeds.iter().find(|seed| seed.url.scheme() == Scheme::File);
+        let wrong = match () {
+            () if self.seeds.is_empty() && is_fresh => format!(
+                "no seeds: name a URL or --seeds FILE ({} holds no crawl to go on with)",
+                self.dir.display()
+            ),
+            () if self.seeds.len() > SEEDS_MAX => format!("more than {SEEDS_MAX} seeds"),
+            () if file_seed.is_some() && self.allow_file.is_none() => {
+                "file: URLs are not fetched unless --allow-file names their directory".to_owned()
+            }
+            () if self.concurrency == 0 || self.concurrency > CONCURRENCY_MAX => {
+                format!("concurrency is 1 to {CONCURRENCY_MAX}, not {}", self.concurrency)
+            }
+            () if self.hosts_awake_max == 0 || self.hosts_awake_max > HOSTS_AWAKE_MAX => {
+                format!("hosts_awake_max is 1 to {HOSTS_AWAKE_MAX}, not {}", self.hosts_awake_max)
+            }
+            () if self.per_address == 0 => "per_address is at least 1".to_owned(),
+            () if !self.delay_factor.is_finite() || self.delay_factor < 0.0 => {
+                format!("delay_factor is a number of at least 0, not {}", self.delay_factor)
+            }
+            () if self.warc_bytes_max < WARC_BYTES_MIN => {
+                format!("warc_bytes_max is at least {}", super::Size(WARC_BYTES_MIN))
+            }
+            () if !(1..=12).contains(&self.compression_level) => {
+                format!("compression_level is 1 to 12, not {}", self.compression_level)
+            }
+            () if self.revisit_after == Some(Duration::ZERO) => {
+                "revisit is a time above 0, or none".to_owned()
+            }
+            () if self.limits.body_bytes_max == 0 || self.limits.header_bytes_max == 0 => {
+                "limits on bytes are above 0".to_owned()
+            }
+            () => return Ok(()),
+        };
+        Err(SettingsError::Usage(wrong))
+    }
+}

@@ -1,0 +1,70 @@
+//! What was typed after `rhumb crawl`: the settings that can also be written in TOML, and what
+//! only a command line has.
+
+use std::path::{Path, PathBuf};
+
+use super::seeds::{self, Seed, is_bare_host};
+use super::written::Written;
+use super::{CRAWL_TOML, Settings, SettingsError, document};
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Typed {
+    /// URLs to begin with; `example.com` is taken as http://example.com/
+    #[arg(value_name = "SEED")]
+    pub seeds: Vec<String>,
+
+    /// The crawl's directory; one that exists is gone on with
+    #[arg(long, value_name = "DIR", default_value = "./rhumb-crawl")]
+    pub dir: PathBuf,
+
+    /// Seeds: one URL a line, perhaps a weight after it, # comments; - is standard input; .gz
+    /// and .zst are read as such; repeatable
+    #[arg(long = "seeds", value_name = "FILE")]
+    pub seeds_files: Vec<PathBuf>,
+
+    /// Settings in TOML; flags win over it, and it wins over the directory's crawl.toml
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Print the report on standard output at the end
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub written: Written,
+}
+
+impl Typed {
+    /// Reads all that is named and decides what it means.
+    pub fn settings(self) -> Result<Settings, SettingsError> {
+        let mut notes = Vec::new();
+        let mut seeds = Vec::new();
+        for text in &self.seeds {
+            let seed: Seed = text.trim().parse().map_err(SettingsError::usage)?;
+            if is_bare_host(text.trim()) {
+                notes.push(format!("seed {text:?} is taken as {}", seed.url));
+            }
+            seeds.push(seed);
+        }
+        for path in &self.seeds_files {
+            seeds::read_file(path, &mut seeds)?;
+        }
+        let flags = Written { seeds: Some(seeds), ..self.written };
+        let mut written = written_before(&self.dir)?;
+        if let Some(path) = &self.config {
+            written = document::read(path)?.over(written);
+        }
+        let settings = flags.over(written).decide(self.dir, self.json)?;
+        Ok(Settings { notes, ..settings })
+    }
+}
+
+/// The settings of an earlier run on this directory.
+fn written_before(dir: &Path) -> Result<Written, SettingsError> {
+    let path = dir.join(CRAWL_TOML);
+    match path.try_exists() {
+        Ok(true) => Ok(document::read(&path)?),
+        Ok(false) => Ok(Written::default()),
+        Err(error) => Err(SettingsError::usage(format!("{}: {error}", path.display()))),
+    }
+}

@@ -1,0 +1,208 @@
+//! What a person wrote, in flags or in TOML: the same names, the same spellings, all optional.
+//!
+//! `--max-pages 100` and `max_pages = 100` are one field read through two doors, so they cannot
+//! come to mean different things. Whatever is left out is decided by the next layer below: flags
+//! over the file of `--config` over the `crawl.toml` of an earlier run over the defaults.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use rhumb_engine::admit::Reach;
+use rhumb_engine::config::Order;
+use serde::{Deserialize, Serialize};
+
+use super::quantity::{Bound, Period, Size};
+use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
+use super::seeds::Seed;
+use super::word::{Archive, Pattern, StripList, UserAgent, Word};
+
+#[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Written {
+    /// Stay on the seeds' hosts, on their sites (registrable domains), or go anywhere [site]
+    #[arg(long, value_name = "host|site|any", help_heading = "Where to go")]
+    pub scope: Option<Word<Reach>>,
+
+    /// Take only URLs that one of these regular expressions matches; repeatable
+    #[arg(long, value_name = "RE", help_heading = "Where to go")]
+    pub include: Option<Vec<Pattern>>,
+
+    /// Leave out URLs that one of these regular expressions matches; repeatable
+    #[arg(long, value_name = "RE", help_heading = "Where to go")]
+    pub exclude: Option<Vec<Pattern>>,
+
+    /// Parameters to remove from URLs: default (utm_*, jsessionid, …), none, or names with commas
+    #[arg(long, value_name = "NAMES", help_heading = "Where to go")]
+    pub strip: Option<StripList>,
+
+    /// Links from a seed to the farthest page; `none` lifts an earlier bound
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub max_depth: Option<Bound<u16>>,
+
+    /// Pages taken of one host
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub max_pages_per_host: Option<Bound<u64>>,
+
+    /// Redirects followed one after the other [10]
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub max_redirects: Option<u8>,
+
+    /// Read the sitemaps that robots.txt names [true]
+    #[arg(long, value_name = "true|false", help_heading = "Where to go")]
+    pub sitemaps: Option<bool>,
+
+    /// Which page first: by depth, the deepest, or any [bfs]
+    #[arg(long, value_name = "bfs|dfs|random", help_heading = "Where to go")]
+    pub order: Option<Word<Order>>,
+
+    /// Visit pages again when the last visit is so long ago; such a crawl does not end by itself
+    #[arg(long, value_name = "DUR", help_heading = "Where to go")]
+    pub revisit: Option<Bound<Period>>,
+
+    /// For what is left to chance: the random order, and which class comes next [0]
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub random_seed: Option<u64>,
+
+    /// Stop after so many pages, over all runs
+    #[arg(long, value_name = "N", help_heading = "When to stop")]
+    pub max_pages: Option<Bound<u64>>,
+
+    /// Stop after so many bytes received, over all runs
+    #[arg(long, value_name = "SIZE", help_heading = "When to stop")]
+    pub max_bytes: Option<Bound<Size>>,
+
+    /// Stop after this time, in this run
+    #[arg(long, value_name = "DUR", help_heading = "When to stop")]
+    pub max_time: Option<Bound<Period>>,
+
+    /// From the end of a response to the next request to that host, at least [1s]
+    #[arg(long, value_name = "DUR", help_heading = "Politeness")]
+    pub delay: Option<Period>,
+
+    /// … and so many times as long as the last response took [5]
+    #[arg(long, value_name = "F", help_heading = "Politeness")]
+    pub delay_factor: Option<f64>,
+
+    /// Neither the factor nor a Crawl-delay makes a host wait longer [5m]
+    #[arg(long, value_name = "DUR", help_heading = "Politeness")]
+    pub delay_max: Option<Period>,
+
+    /// Requests in flight to one address [2]
+    #[arg(long, value_name = "N", help_heading = "Politeness")]
+    pub per_address: Option<u16>,
+
+    /// From the end of a response to the next request to that address [0]
+    #[arg(long, value_name = "DUR", help_heading = "Politeness")]
+    pub address_delay: Option<Period>,
+
+    /// How long a robots.txt is obeyed before it is fetched again [1d]
+    #[arg(long, value_name = "DUR", help_heading = "Politeness")]
+    pub robots_ttl: Option<Period>,
+
+    /// Product token and contact, as in "mybot/1.0 (+https://example.org/bot)"; robots.txt is
+    /// matched by the token
+    #[arg(long, value_name = "NAME", help_heading = "Politeness")]
+    pub user_agent: Option<UserAgent>,
+
+    /// Requests in flight over all hosts [256]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub concurrency: Option<usize>,
+
+    /// Hosts with a queue in memory; the others sleep on disk [16384]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub hosts_awake_max: Option<usize>,
+
+    /// DNS server to ask [the system's]
+    #[arg(long, value_name = "IP:PORT", help_heading = "Network")]
+    pub resolver: Option<Bound<SocketAddr>>,
+
+    /// Permit loopback and private addresses
+    #[arg(long, value_name = "true|false", help_heading = "Network")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub allow_private: Option<bool>,
+
+    /// Permit file: URLs below this directory
+    #[arg(long, value_name = "DIR", help_heading = "Network")]
+    pub allow_file: Option<Bound<PathBuf>>,
+
+    /// Serve Prometheus metrics here, as in 127.0.0.1:9090
+    #[arg(long, value_name = "ADDR", help_heading = "Network")]
+    pub metrics: Option<Bound<SocketAddr>>,
+
+    /// Keep WARC files, or only crawl [warc]
+    #[arg(long, value_name = "warc|none", help_heading = "What to keep")]
+    pub archive: Option<Word<Archive>>,
+
+    /// Begin a new WARC file at this size [1GB]
+    #[arg(long, value_name = "SIZE", help_heading = "What to keep")]
+    pub warc_bytes_max: Option<Size>,
+
+    /// Level of gzip in WARC files, 1 to 12 [1]
+    #[arg(long, value_name = "N", help_heading = "What to keep")]
+    pub compression_level: Option<i32>,
+
+    #[arg(skip)]
+    pub seeds: Option<Vec<Seed>>,
+
+    #[arg(skip)]
+    pub retry: RetrySection,
+
+    #[arg(skip)]
+    pub traps: TrapsSection,
+
+    #[arg(skip)]
+    pub limits: LimitsSection,
+
+    #[arg(skip)]
+    pub priority: Option<Vec<PriorityRule>>,
+}
+
+impl Written {
+    /// What is written here wins over `base`; seeds add up.
+    pub fn over(self, base: Written) -> Written {
+        let seeds = match (base.seeds, self.seeds) {
+            (Some(mut seeds), Some(more)) => {
+                seeds.extend(more);
+                Some(seeds)
+            }
+            (seeds, more) => seeds.or(more),
+        };
+        Written {
+            scope: self.scope.or(base.scope),
+            include: self.include.or(base.include),
+            exclude: self.exclude.or(base.exclude),
+            strip: self.strip.or(base.strip),
+            max_depth: self.max_depth.or(base.max_depth),
+            max_pages_per_host: self.max_pages_per_host.or(base.max_pages_per_host),
+            max_redirects: self.max_redirects.or(base.max_redirects),
+            sitemaps: self.sitemaps.or(base.sitemaps),
+            order: self.order.or(base.order),
+            revisit: self.revisit.or(base.revisit),
+            random_seed: self.random_seed.or(base.random_seed),
+            max_pages: self.max_pages.or(base.max_pages),
+            max_bytes: self.max_bytes.or(base.max_bytes),
+            max_time: self.max_time.or(base.max_time),
+            delay: self.delay.or(base.delay),
+            delay_factor: self.delay_factor.or(base.delay_factor),
+            delay_max: self.delay_max.or(base.delay_max),
+            per_address: self.per_address.or(base.per_address),
+            address_delay: self.address_delay.or(base.address_delay),
+            robots_ttl: self.robots_ttl.or(base.robots_ttl),
+            user_agent: self.user_agent.or(base.user_agent),
+            concurrency: self.concurrency.or(base.concurrency),
+            hosts_awake_max: self.hosts_awake_max.or(base.hosts_awake_max),
+            resolver: self.resolver.or(base.resolver),
+            allow_private: self.allow_private.or(base.allow_private),
+            allow_file: self.allow_file.or(base.allow_file),
+            metrics: self.metrics.or(base.metrics),
+            archive: self.archive.or(base.archive),
+            warc_bytes_max: self.warc_bytes_max.or(base.warc_bytes_max),
+            compression_level: self.compression_level.or(base.compression_level),
+            seeds,
+            retry: self.retry.over(base.retry),
+            traps: self.traps.over(base.traps),
+            limits: self.limits.over(base.limits),
+            priority: self.priority.or(base.priority),
+        }
+    }
+}
