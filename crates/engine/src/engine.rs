@@ -67,6 +67,8 @@ pub struct Engine {
     pub(crate) refill_asked: bool,
     pub(crate) dirty: Vec<u32>,
     pub(crate) stopping: Option<StopReason>,
+    /// Somebody still reads what was refused before.
+    reconsidering: bool,
 }
 
 /// A request in flight.
@@ -125,6 +127,7 @@ impl Engine {
             refill_asked: false,
             dirty: Vec::new(),
             stopping: None,
+            reconsidering: false,
             config,
         }
     }
@@ -133,6 +136,10 @@ impl Engine {
     pub fn step(&mut self, now: Time, event: Event, step: &mut Step) {
         match event {
             Event::Seeded { seeds } => self.seeded(seeds, step),
+            Event::Reconsidered { discoveries, more } => {
+                self.reconsidering = more;
+                discoveries.into_iter().for_each(|discovery| self.outbox.push(discovery));
+            }
             Event::Fetched { fetch, report } => self.fetched(now, fetch, report, step),
             Event::Resolved { host, answer } => self.resolved(now, host, answer, step),
             Event::Answered(Answer::Sifted(sifted)) => self.sifted(now, sifted, step),
@@ -194,6 +201,7 @@ impl Engine {
             return self.stopping;
         }
         let idle = self.awake.is_empty()
+            && !self.reconsidering
             && self.sleepers.ready() == 0
             && self.sleepers.later() == 0
             && !self.sleepers.is_asked()

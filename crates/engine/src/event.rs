@@ -23,6 +23,11 @@ pub enum Event {
     Seeded {
         seeds: Vec<Discovery>,
     },
+    /// URLs refused before, to be judged by new rules; `more` will come.
+    Reconsidered {
+        discoveries: Vec<Discovery>,
+        more: bool,
+    },
     Fetched {
         fetch: FetchId,
         report: Report,
