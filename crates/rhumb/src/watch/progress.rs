@@ -82,7 +82,7 @@ impl Progress {
             Shape::Lines(_) => {}
             Shape::Quiet => return,
         }
-        self.say(&summary::table(report));
+        self.say(&summary::at_end(report));
     }
 
     fn say(&mut self, text: &str) {

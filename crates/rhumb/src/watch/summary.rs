@@ -1,10 +1,17 @@
-//! The block at the end of a crawl: what came of it, in a table for people.
+//! What came of a crawl, in a table for people: the block at its end, and the counts of its status.
 
 use super::moment::short;
 use super::report::Report;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 use std::time::Duration;
+
+/// How the last run ended, and what the crawl has come to.
+pub fn at_end(report: &Report) -> String {
+    let seconds = Duration::try_from_secs_f64(report.run.seconds).unwrap_or_default();
+    let because = report.stopped_because.as_deref().unwrap_or("still running");
+    format!("{because} after {}\n{}", short(seconds), table(report))
+}
 
 pub fn table(report: &Report) -> String {
     let mut table = Table::new();
@@ -32,9 +39,7 @@ pub fn table(report: &Report) -> String {
     if report.peak_rss_bytes > 0 {
         row("peak memory", HumanBytes(report.peak_rss_bytes).to_string(), String::new());
     }
-    let seconds = Duration::try_from_secs_f64(report.run.seconds).unwrap_or_default();
-    let because = report.stopped_because.as_deref().unwrap_or("still running");
-    format!("{because} after {}\n{}", short(seconds), table.trim_fmt())
+    table.trim_fmt()
 }
 
 /// A run's own share, where there were others before it.
@@ -43,7 +48,7 @@ fn pages_note(report: &Report) -> String {
     if report.run.pages == report.pages {
         return rate;
     }
-    format!("{} in this run, {rate}", HumanCount(report.run.pages))
+    format!("{} in the last run, {rate}", HumanCount(report.run.pages))
 }
 
 /// `timeout 3, tls 1`: what occurred, most frequent first.

@@ -10,13 +10,13 @@ mod text;
 mod url;
 
 pub use hosts::{HostLine, Hosts};
-pub use text::{of_status as text_of_status, of_url_status as text_of_url_status};
-pub use url::{HostStatus, UrlStatus, of_url};
+pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};
 use super::live::Moment;
 use super::moment::{self, rfc3339};
 use super::report::Report;
+use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
 use rhumb_state::local::{LocalReader, LocalState};
@@ -41,6 +41,20 @@ pub struct Status {
     /// None if the store could not be read: it is held by a crawl that does not answer.
     #[serde(flatten)]
     pub shown: Option<Hosts>,
+}
+
+/// What `rhumb status` prints: of the crawl or of one URL, for people or as one JSON value.
+pub fn describe(dir: &Path, url: Option<&str>, json: bool) -> Result<String, Error> {
+    let as_json = |value: serde_json::Result<String>| {
+        let text = value.map_err(|e| Error::new(ErrorKind::Corrupt, e.to_string()))?;
+        Ok(text + "\n")
+    };
+    match (url, json) {
+        (None, true) => as_json(serde_json::to_string_pretty(&of_dir(dir)?)),
+        (None, false) => Ok(text::of_status(&of_dir(dir)?)),
+        (Some(url), true) => as_json(serde_json::to_string_pretty(&of_dir_and_url(dir, url)?)),
+        (Some(url), false) => Ok(text::of_url_status(&of_dir_and_url(dir, url)?)),
+    }
 }
 
 /// The status of the crawl in `dir`, running or not.
@@ -85,30 +99,30 @@ pub fn of_running(now: &Moment, report: Report, reader: &LocalReader) -> Result<
 fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     // A report that cannot be read takes nothing from what the store says.
     let last = Report::read(dir).ok().flatten();
-    let report = Report::at_rest(&reader.counters()?, last);
+    let counters = reader.counters()?;
     let (_, next_due) = reader.snapshot().sleepers_due(Time::ZERO, None, 1)?;
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,
-        why_nothing_is_fetched: Some(why_at_rest(dir, &report, next_due)),
-        report,
+        why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due)),
+        report: Report::at_rest(&counters, last),
         shown: Some(hosts::shown(reader)?),
     })
 }
 
-fn why_at_rest(dir: &Path, report: &Report, next_due: Option<Time>) -> String {
+fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>) -> String {
     let dir = dir.display();
-    if report.queued == 0 {
-        return format!("no crawl is running on {dir}, and no URL waits: it is complete");
-    }
-    let due = match next_due {
-        Some(at) => format!(" (the next that has its own time: {})", rfc3339(at)),
-        None => String::new(),
+    let chunks = counters.next_outbox - counters.outbox_head;
+    let mut waits = match (counters.queued, chunks) {
+        (0, 0) if counters.known == 0 => "it has found no URL yet".to_owned(),
+        (0, 0) => return format!("no crawl is running on {dir}, and no URL waits: it is complete"),
+        (0, _) => "links that were found wait to be sifted".to_owned(),
+        (queued, _) => format!("{queued} URLs wait"),
     };
-    format!(
-        "no crawl is running on {dir}; {} URLs wait{due}: run `rhumb crawl --dir {dir}` to go on",
-        report.queued
-    )
+    if let Some(at) = next_due {
+        waits += &format!(" (the first retry or revisit is due at {})", rfc3339(at));
+    }
+    format!("no crawl is running on {dir}; {waits}: run `rhumb crawl --dir {dir}` to go on")
 }
 
 /// A crawl holds the store but does not listen: its report is at most a second old.
