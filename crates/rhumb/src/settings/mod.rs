@@ -8,7 +8,7 @@
 
 mod decide;
 mod document;
-mod nearest;
+pub mod nearest;
 mod quantity;
 mod sections;
 mod seeds;

@@ -1,0 +1,45 @@
+//! Logs, on standard error. Quiet unless asked: the progress display and the summary say what the
+//! owner of a crawl wants to know.
+
+use std::io::{self, IsTerminal};
+
+use clap::{ArgAction, Args};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+/// Filters in the usual syntax, such as `rhumb::fetch=trace`; wins over the flags.
+const VARIABLE: &str = "RHUMB_LOG";
+
+#[derive(Args)]
+pub struct Flags {
+    /// Log more: what changes (-v), every page (-vv), every step (-vvv)
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(help_heading = "Logging")]
+    verbose: u8,
+
+    /// Log errors only, and draw no progress
+    #[arg(short, long, global = true, help_heading = "Logging")]
+    pub quiet: bool,
+}
+
+impl Flags {
+    pub fn start(&self) {
+        let level = match (self.quiet, self.verbose) {
+            (true, _) => LevelFilter::ERROR,
+            (false, 0) => LevelFilter::WARN,
+            (false, 1) => LevelFilter::INFO,
+            (false, 2) => LevelFilter::DEBUG,
+            (false, _) => LevelFilter::TRACE,
+        };
+        // The libraries below us speak of what is nobody's business at our levels.
+        let ours = format!("warn,rhumb={level},rhumb_engine={level},rhumb_state={level}");
+        let ours = format!("{ours},rhumb_archive={level}");
+        let quiet = if self.quiet { "error".to_owned() } else { ours };
+        let filter = EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(quiet));
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(io::stderr)
+            .with_ansi(io::stderr().is_terminal())
+            .init();
+    }
+}

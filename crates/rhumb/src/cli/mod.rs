@@ -1,0 +1,62 @@
+//! The command line: one file per verb. A verb turns flags into a call and its answer into text;
+//! what it does lives elsewhere.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
+//! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
+
+mod ended;
+mod json;
+mod logging;
+mod robots;
+mod robots_batch;
+mod sim;
+mod status;
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use ended::Ended;
+
+/// A polite, durable web crawler on one deterministic engine.
+#[derive(Parser)]
+#[command(name = "rhumb", version, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  rhumb robots --agent mybot --file robots.txt https://example.org/a
+  rhumb sim run --seed 7 --faults")]
+struct Cli {
+    #[command(flatten)]
+    log: logging::Flags,
+
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Status(status::Flags),
+    Robots(robots::Flags),
+    Sim(sim::Flags),
+}
+
+/// Runs what the arguments say, to the end.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return ended::of_parsing(&error),
+    };
+    let Some(verb) = cli.verb else {
+        // Nothing was asked for: not wrong, only not much.
+        return ended::exit(Cli::command().print_help().map(|()| Ended::Done).map_err(Into::into));
+    };
+    cli.log.start();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    ended::exit(match verb {
+        Verb::Status(flags) => status::run(&flags, &mut out),
+        Verb::Robots(flags) => robots::run(&flags, &mut out),
+        Verb::Sim(flags) => sim::run(&flags, &mut out),
+    })
+}

@@ -1,0 +1,156 @@
+//! `rhumb robots`: what a robots.txt says, and which of its lines says it.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots, Verdict};
+use serde::Serialize;
+
+use super::ended::{Ended, Trouble};
+use super::{json, robots_batch};
+use crate::settings::{Word, Words, open_input};
+
+/// A line of a file may be far longer than what anybody wants to see.
+const LINE_CHARS_SHOWN: usize = 200;
+
+/// Tell whether a robots.txt allows URLs, and which line decides.
+///
+/// The exit code is 0 whatever the answer is, and 2 if the question cannot be asked.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb robots --agent mybot --file robots.txt https://example.org/a /b?c
+  curl -s https://example.org/robots.txt | rhumb robots --agent mybot --file - /a --json
+  rhumb robots --batch < questions.jsonl > answers.jsonl
+
+With --batch, a question is a line {\"robots\": TEXT, \"agent\": NAME, \"url\": URL} and its answer
+a line {\"allowed\": true}, in the same order. A robots.txt that is no UTF-8 can be given as
+\"robots_hex\" instead. A line that is no question is answered {\"error\": REASON}, and the exit
+code is 1 then.")]
+pub struct Flags {
+    /// URLs, or paths that begin with /
+    #[arg(value_name = "URL", required_unless_present = "batch", conflicts_with = "batch")]
+    urls: Vec<String>,
+
+    /// The crawler's product token; of name/1.0, the name
+    #[arg(long, value_name = "NAME", required_unless_present = "batch")]
+    #[arg(conflicts_with = "batch")]
+    agent: Option<String>,
+
+    /// The robots.txt; - is standard input; .gz and .zst are read as such
+    #[arg(long, value_name = "FILE", required_unless_present = "batch", conflicts_with = "batch")]
+    file: Option<PathBuf>,
+
+    /// Answer JSON lines from standard input
+    #[arg(long)]
+    batch: bool,
+
+    /// Compare octets as Google's parser does, or escapes by their meaning as RFC 9309 says
+    #[arg(long, value_name = "google|rfc", default_value = "google")]
+    reading: Word<Reading>,
+
+    /// Print one JSON value
+    #[arg(long, conflicts_with = "batch")]
+    json: bool,
+}
+
+impl Words for Reading {
+    const WHAT: &'static str = "reading";
+    const WORDS: &'static [(&'static str, Reading)] =
+        &[("google", Reading::Google), ("rfc", Reading::Rfc)];
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    url: &'a str,
+    allowed: bool,
+    /// Absent if no rule matches, which allows.
+    line: Option<Line>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    number: usize,
+    /// As the file has it.
+    text: String,
+}
+
+pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let (Some(agent), Some(file), false) = (&flags.agent, &flags.file, flags.batch) else {
+        return robots_batch::run(&mut io::stdin().lock(), out, flags.reading.0);
+    };
+    let body = read(file)?;
+    let robots = Robots::parse_as(&body, agent, flags.reading.0);
+    let answers: Vec<Answer<'_>> = flags
+        .urls
+        .iter()
+        .map(|url| {
+            let Verdict { allowed, line } = robots.verdict_of_text(url);
+            let line = line.map(|(number, rule)| Line {
+                number,
+                text: line_of(&body, number).unwrap_or(rule),
+            });
+            Answer { url, allowed, line }
+        })
+        .collect();
+    if flags.json {
+        json::print(out, &answers)?;
+        return Ok(Ended::Done);
+    }
+    for Answer { url, allowed, line } in &answers {
+        let word = if *allowed { "allowed" } else { "denied " };
+        match line {
+            Some(Line { number, text }) => writeln!(out, "{word}  {url}  (line {number}: {text})")?,
+            None => writeln!(out, "{word}  {url}  (no rule matches)")?,
+        }
+    }
+    out.flush()?;
+    Ok(Ended::Done)
+}
+
+/// One byte more than is obeyed tells the parser that there was more.
+fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
+    let mut body = Vec::new();
+    open_input(path)
+        .and_then(|input| input.take(ROBOTS_BYTES_MAX as u64 + 1).read_to_end(&mut body))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))?;
+    Ok(body)
+}
+
+/// The line of that number, from 1, cut as the parser cuts them: at LF, CR or CR LF.
+fn line_of(body: &[u8], number: usize) -> Option<String> {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    let mut ends_in_cr = false;
+    let line = body
+        .split_inclusive(|byte| matches!(byte, b'\n' | b'\r'))
+        .filter(|line| {
+            let is_half_of_cr_lf = ends_in_cr && *line == b"\n";
+            ends_in_cr = line.ends_with(b"\r");
+            !is_half_of_cr_lf
+        })
+        .nth(number.checked_sub(1)?)?;
+    Some(String::from_utf8_lossy(line.trim_ascii()).chars().take(LINE_CHARS_SHOWN).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_shown_is_the_one_the_parser_counted() {
+        let body =
+            b"\xEF\xBB\xBF# top\r\n\r\nUser-agent: *\rdisalow : /a  # why\n\nAllow: /a/b\xff\n";
+        let robots = Robots::parse_as(body, "bot", Reading::Google);
+        for (path, shown) in [("/a", "disalow : /a  # why"), ("/a/b\u{ff}", "disalow")] {
+            let (number, _) = robots.verdict_of_text(path).line.expect("a rule matches");
+            let text = line_of(body, number).expect("the line is there");
+            assert!(text.starts_with(shown), "{path} is decided by {number}: {text}");
+        }
+        assert_eq!(line_of(body, 1).as_deref(), Some("# top"));
+        assert_eq!(line_of(body, 2).as_deref(), Some(""));
+        assert_eq!(line_of(body, 3).as_deref(), Some("User-agent: *"));
+        assert_eq!(line_of(body, 7), None);
+        assert_eq!(line_of(body, 0), None);
+    }
+}

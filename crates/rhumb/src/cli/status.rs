@@ -1,0 +1,44 @@
+//! `rhumb status DIR`
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use rhumb_page::url::Url;
+
+use super::ended::{Ended, Trouble};
+use crate::watch::status;
+
+/// Show what a crawl knows and does, running or not.
+///
+/// Counts, the largest and the slowest hosts, and why nothing is being fetched if nothing is. With
+/// --url, all that is known of one URL: its state, its history, its next visit.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb status rhumb-crawl
+  rhumb status rhumb-crawl --json
+  rhumb status rhumb-crawl --url https://example.org/a")]
+pub struct Flags {
+    /// The crawl's directory
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// Tell all about this URL
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    if let Some(url) = &flags.url {
+        Url::parse(url).map_err(|error| Trouble::Usage(format!("{url:?}: {error}")))?;
+    }
+    let text = status::describe(&flags.dir, flags.url.as_deref(), flags.json)?;
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Ended::Done)
+}
