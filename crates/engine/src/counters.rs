@@ -34,8 +34,6 @@ pub struct Counters {
     pub next_sleep: u64,
     /// The oldest outbox row that is not yet sifted.
     pub outbox_head: u64,
-    /// Time spent crawling in all runs, µs.
-    pub running_us: u64,
 }
 
 impl Counters {

@@ -18,6 +18,7 @@ use super::Limits;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
 use super::head::{self, Found};
+use super::large::LargeBodies;
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
 
@@ -29,6 +30,7 @@ pub(super) async fn exchange(
     connection: &mut Connection,
     request: hyper::Request<Empty<Bytes>>,
     limits: &Limits,
+    large: &LargeBodies,
     started: Instant,
 ) -> Result<Response, Failure> {
     if connection.is_used && has_ended_while_idle(connection).await {
@@ -54,11 +56,21 @@ pub(super) async fn exchange(
             return Err(if was_used { failure } else { unasked(failure) });
         }
     };
-    let read = read_body(connection, body, limits, &mut watch, timer).await;
+    let small = limits.body_bytes_max.min(LargeBodies::FREE_BYTES);
+    let mut read = read_body(connection, body, small, &mut watch, timer.as_mut()).await;
+    let mut room = None;
+    if read.truncated == Some(Truncation::Length) && small < limits.body_bytes_max {
+        room = large.room(read.bytes_to_come(limits), watch.total_until).await;
+        watch.restart_window();
+        read = match room {
+            Some(_) => read_body(connection, read, limits.body_bytes_max, &mut watch, timer).await,
+            None => Reading { truncated: Some(Truncation::Time), ..read },
+        };
+    }
     let copied = connection.tee.take();
     finish(copied, read, limits, started)
         .map_err(|failure| Failure { address: Some(connection.address), ..failure })
-        .map(|response| Response { address: Some(connection.address), ..response })
+        .map(|response| Response { address: Some(connection.address), _room: room, ..response })
 }
 
 /// A connection that rested may have been closed by the server meanwhile; driving it tells.
@@ -79,6 +91,30 @@ struct Reading {
     /// Gathered here when the bytes on the wire are not the body itself.
     unframed: Option<Vec<u8>>,
     truncated: Option<Truncation>,
+    /// What came beyond the bytes that were allowed so far.
+    beyond: Bytes,
+    promised: u64,
+}
+
+impl Reading {
+    /// How many bytes the body may still have, by its own word or by our limit.
+    fn bytes_to_come(&self, limits: &Limits) -> usize {
+        match usize::try_from(self.promised) {
+            Ok(promised) if promised > 0 => promised.min(limits.body_bytes_max),
+            _ => limits.body_bytes_max,
+        }
+    }
+
+    /// Takes in a piece of the body; false once the limit is passed.
+    fn keep(&mut self, data: Bytes, bytes_max: usize) -> bool {
+        let kept = data.len().min(bytes_max - self.body_len);
+        self.body_len += kept;
+        if let Some(unframed) = &mut self.unframed {
+            unframed.extend_from_slice(&data[..kept]);
+        }
+        self.beyond = data.slice(kept..);
+        self.beyond.is_empty()
+    }
 }
 
 fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> Reading {
@@ -101,29 +137,30 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
         body_len: 0,
         unframed: is_framed.then(Vec::new),
         truncated: None,
+        beyond: Bytes::new(),
+        promised,
     }
 }
 
 async fn read_body(
     connection: &mut Connection,
     mut reading: Reading,
-    limits: &Limits,
+    bytes_max: usize,
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
 ) -> Reading {
+    let held_back = std::mem::take(&mut reading.beyond);
+    if !reading.keep(held_back, bytes_max) {
+        reading.truncated = Some(Truncation::Length);
+        return reading;
+    }
     reading.truncated = poll_fn(|cx| {
         loop {
             connection.drive(cx);
             match Pin::new(&mut reading.incoming).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
-                    let Some(data) = frame.data_ref() else { continue };
-                    let room = limits.body_bytes_max - reading.body_len;
-                    let kept = data.len().min(room);
-                    reading.body_len += kept;
-                    if let Some(unframed) = &mut reading.unframed {
-                        unframed.extend_from_slice(&data[..kept]);
-                    }
-                    if data.len() > room {
+                    let Ok(data) = frame.into_data() else { continue };
+                    if !reading.keep(data, bytes_max) {
                         return Poll::Ready(Some(Truncation::Length));
                     }
                 }
@@ -196,6 +233,7 @@ fn finish(
         took,
         oddities,
         unframed: read.unframed,
+        _room: None,
         limits: limits.clone(),
     })
 }
@@ -269,6 +307,12 @@ impl Watch<'_> {
         let window_until = now + limits.slow_window;
         let next = first_byte_until.min(total_until).min(window_until);
         Watch { limits, first_byte_until, total_until, window_received: 0, window_until, next }
+    }
+
+    /// We did not listen for a while: what did not come then is not held against the server.
+    fn restart_window(&mut self) {
+        self.window_received = 0;
+        self.window_until = Instant::now() + self.limits.slow_window;
     }
 
     fn poll(&mut self, mut timer: Pin<&mut Sleep>, tee: &Tee, cx: &mut Context<'_>) -> Poll<Late> {

@@ -131,6 +131,7 @@ impl Content {
             took,
             oddities: Vec::new(),
             unframed: None,
+            _room: None,
             limits: request.limits.clone(),
         }
     }

@@ -24,6 +24,7 @@ use super::address::permitted;
 use super::connect::{Connection, connect};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
+use super::large::LargeBodies;
 use super::pool::Pool;
 use super::response::Response;
 use super::{ConfigError, Fetch, Request, TlsConfig};
@@ -68,6 +69,7 @@ pub struct Http {
     allow_private: bool,
     tls: TlsConnector,
     pool: Mutex<Pool>,
+    large: LargeBodies,
 }
 
 impl Http {
@@ -77,6 +79,7 @@ impl Http {
             allow_private: config.allow_private,
             tls: config.tls.connector()?,
             pool: Mutex::new(Pool::new(config.idle_connections_max, config.idle_time_max)),
+            large: LargeBodies::new(),
         })
     }
 
@@ -140,7 +143,10 @@ impl Http {
         started: Instant,
     ) -> Result<Response, Failure> {
         let message = self.message(request)?;
-        let outcome = exchange(&mut connection, message, &request.limits, started).await;
+        let outcome = {
+            let limits = &request.limits;
+            exchange(&mut connection, message, limits, &self.large, started).await
+        };
         let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
         if is_whole && connection.is_idle() {
             self.pool().put(host.clone(), connection, Instant::now());

@@ -26,6 +26,7 @@ mod exchange;
 mod failure;
 mod file;
 mod http;
+mod large;
 mod pool;
 mod response;
 mod tee;

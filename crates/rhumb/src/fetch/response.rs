@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::decode::{self, Decoded};
 use super::head::Head;
+use super::large::Room;
 use super::{Limits, Validators};
 
 /// A response whose head is whole. Its body may be cut (`truncated`), for a stated reason.
@@ -26,6 +27,8 @@ pub struct Response {
     pub oddities: Vec<Oddity>,
     /// The body without transfer coding, where that differs from the bytes after the head.
     pub(super) unframed: Option<Vec<u8>>,
+    /// Held as long as the bytes are.
+    pub(super) _room: Option<Room>,
     pub(super) limits: Limits,
 }
 

@@ -1,0 +1,134 @@
+//! The archive as the loop sees it: bodies that workers hold become WARC records.
+
+use super::shop::{Bytes, Held, Shop};
+use crate::fetch::{Response, Truncation as Cut};
+use rhumb_archive::{
+    Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
+};
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Keep, KeepAs};
+use rhumb_engine::record::Twin;
+use rhumb_engine::turn::Archive;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Captures survive the death of the machine after this long; that of the process, at once.
+pub const SYNC_EVERY: Duration = Duration::from_secs(5);
+
+pub struct NodeArchive {
+    /// None with `--archive none`.
+    pub writer: Option<Writer>,
+    pub packer: Packer,
+    pub shop: Arc<Shop>,
+    pub synced: Instant,
+    /// Tells the state, which must never be ahead, that its turn has come.
+    pub state_may_sync: Rc<Cell<bool>>,
+}
+
+impl Archive for NodeArchive {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error> {
+        for keep in keeps.drain(..) {
+            let held = self.shop.take(keep.fetch);
+            let (Some(writer), Some(held)) = (&mut self.writer, held) else { continue };
+            let packed = match keep.how {
+                KeepAs::Drop => continue,
+                KeepAs::Response => match held.packed {
+                    Some(packed) => packed,
+                    None => pack_response(&mut self.packer, &held),
+                },
+                KeepAs::Revisit(twin) => pack_revisit(&mut self.packer, &held, &twin),
+                KeepAs::NotModified { since } => {
+                    pack_not_modified(&mut self.packer, &held, since.map_or(0, |t| t.0))
+                }
+            };
+            writer.append(&packed).map_err(archive_error)?;
+        }
+        self.secure()
+    }
+}
+
+impl NodeArchive {
+    /// Rows are about to claim these records: they must outlive the process, and now and then
+    /// the machine.
+    fn secure(&mut self) -> Result<(), Error> {
+        let due = self.synced.elapsed() >= SYNC_EVERY;
+        if let Some(writer) = &mut self.writer {
+            if due { writer.sync() } else { writer.flush() }.map_err(archive_error)?;
+        }
+        if due {
+            self.synced = Instant::now();
+            self.state_may_sync.set(true);
+        }
+        Ok(())
+    }
+}
+
+fn pack_response(packer: &mut Packer, held: &Held) -> Packed {
+    with_capture(held, |capture| packer.capture(capture))
+}
+
+fn pack_revisit(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
+    let original = Original {
+        url: &twin.url,
+        fetched_us: twin.kept.0,
+        payload_digest: PayloadDigest(twin.payload),
+    };
+    with_capture(held, |capture| packer.revisit(capture, &original, Profile::IdenticalPayload))
+}
+
+fn pack_not_modified(packer: &mut Packer, held: &Held, since_us: u64) -> Packed {
+    let original = Original {
+        url: &held.url,
+        fetched_us: since_us,
+        payload_digest: PayloadDigest(held.payload),
+    };
+    with_capture(held, |capture| packer.revisit(capture, &original, Profile::NotModified))
+}
+
+fn with_capture<T>(held: &Held, then: impl FnOnce(&Capture<'_>) -> T) -> T {
+    let (request, response, address, whole): (&[u8], &[u8], _, Option<&Response>) =
+        match &held.bytes {
+            Bytes::Response(r) => (&r.raw_request, &r.raw, r.address, Some(r)),
+            Bytes::Strange { request, response, address } => (request, response, *address, None),
+        };
+    let notes = notes(held.depth, whole);
+    let notes: Vec<(&'static str, &str)> =
+        notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    then(&Capture {
+        url: &held.url,
+        fetched_us: held.at.0,
+        address,
+        content: Content::Http { request, response },
+        truncated: whole.and_then(|r| r.truncated).map(truncation),
+        notes: &notes,
+    })
+}
+
+/// The fields of a metadata record.
+pub fn notes(depth: u16, response: Option<&Response>) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::with_capacity(2);
+    if let Some(response) = response {
+        notes.push(("fetchTimeMs", response.took.as_millis().to_string()));
+    }
+    notes.push(("hopsFromSeed", depth.to_string()));
+    notes
+}
+
+pub fn truncation(cut: Cut) -> Truncation {
+    match cut {
+        Cut::Length => Truncation::Length,
+        Cut::Time | Cut::Slow => Truncation::Time,
+        Cut::Disconnect => Truncation::Disconnect,
+        Cut::Malformed => Truncation::Unspecified,
+    }
+}
+
+pub fn archive_error(error: rhumb_archive::Error) -> Error {
+    let kind = match error.kind() {
+        rhumb_archive::ErrorKind::Full | rhumb_archive::ErrorKind::Io => ErrorKind::Retry,
+        rhumb_archive::ErrorKind::Corrupt => ErrorKind::Corrupt,
+    };
+    Error::new(kind, format!("archive: {error}"))
+}

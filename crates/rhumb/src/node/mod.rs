@@ -1,0 +1,20 @@
+//! The node: the engine's loop with real disks, sockets and clocks around it.
+//!
+//! One thread runs the loop ([`rhumb_engine::turn::run`]) and owns engine, state and archive. One
+//! thread reads the state ([`reader`]). Tokio tasks do the network work and read what arrives
+//! ([`worker`], [`reading`]); what they hold until the engine says how to keep it lies in the
+//! [`shop`]. Nothing here decides what is fetched when.
+
+mod archive;
+mod clock;
+mod reader;
+mod reading;
+mod rejudge;
+mod shop;
+mod signals;
+mod start;
+mod store;
+mod worker;
+mod world;
+
+pub use start::{Crawled, crawl};

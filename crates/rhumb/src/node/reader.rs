@@ -1,0 +1,31 @@
+//! The reading thread: answers the engine's questions from snapshots of the state.
+
+use rhumb_engine::event::{Event, Question};
+use rhumb_state::local::LocalReader;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+
+pub fn start(
+    reader: LocalReader,
+    questions: Receiver<Question>,
+    events: Sender<Event>,
+    failed: Sender<rhumb_engine::error::Error>,
+) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name("rhumb-reader".into()).spawn(move || {
+        while let Ok(question) = questions.recv() {
+            match reader.answer(question) {
+                Ok(answer) => {
+                    if events.send(Event::Answered(answer)).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let _ = failed.send(error);
+                    // Wakes the loop, which then finds the error.
+                    let _ = events.send(Event::Tick);
+                    return;
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,172 @@
+//! From a response to what the engine must know of it: pure, and all the CPU work of a page.
+
+use crate::fetch::head::{Head as RawHead, RetryAfter};
+use crate::fetch::{Failure, FailureKind, Response, Truncation};
+use rhumb_archive::PayloadDigest as ArchiveDigest;
+use rhumb_engine::discovery::{Found, FoundAs};
+use rhumb_engine::event::{Fetch, Purpose};
+use rhumb_engine::outcome::{
+    FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page, of_robots,
+};
+use rhumb_engine::time::{Span, Time};
+use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::robots::{Directives, Reading, Robots};
+use rhumb_page::url::{StripParams, Url};
+use rhumb_page::{feed, html, sitemap};
+
+/// What reading depends on besides the bytes.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// The product token that robots.txt and page directives are matched by.
+    pub token: String,
+    pub strip: StripParams,
+    /// Whether payload digests are wanted: only an archive compares them.
+    pub digests: bool,
+}
+
+impl Reader {
+    pub fn report(&self, fetch: &Fetch, response: &Response, at: Time) -> Report {
+        Report {
+            outcome: self.outcome(fetch, response, at),
+            status: response.status,
+            bytes: response.raw.len() as u64,
+            at,
+            took: Span(response.took.as_micros() as u64),
+            held: true,
+        }
+    }
+
+    fn outcome(&self, fetch: &Fetch, response: &Response, at: Time) -> Outcome {
+        let raw = response.head();
+        let head = Head {
+            status: response.status,
+            location: raw.location().and_then(|text| fetch.url.join(&text).ok()),
+            retry_after: raw.retry_after().map(|wish| wait(wish, at)),
+        };
+        match fetch.purpose {
+            // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
+            Purpose::Robots => of_robots(head, || self.robots(response)),
+            Purpose::Page => match broken_off(response) {
+                Some(kind) => Outcome::Failed(kind),
+                None => of_page(head, || self.page(fetch, response, &raw)),
+            },
+        }
+    }
+
+    fn robots(&self, response: &Response) -> Robots {
+        Robots::parse_as(&response.decoded().bytes, &self.token, Reading::Google)
+    }
+
+    fn page(&self, fetch: &Fetch, response: &Response, head: &RawHead<'_>) -> Page {
+        let decoded = response.decoded();
+        let body: &[u8] = &decoded.bytes;
+        let content_type = head.content_type();
+        let charset = content_type.as_deref().and_then(|t| ContentType::parse(t).charset);
+        let mut directives = head.x_robots_tags().fold(Directives::default(), |all, tag| {
+            all.merge(Directives::parse_header(&tag, &self.token))
+        });
+        let mut found = Vec::new();
+        match media::kind(content_type.as_deref(), body) {
+            Kind::Html => {
+                let limits = html::Limits::default();
+                let page = html::read(body, charset.as_deref(), &fetch.url, &limits);
+                directives = directives.merge(page.robots_for(&self.token));
+                let links = page.links.into_iter().filter(|link| !link.nofollow);
+                found.extend(links.map(|link| Found { url: link.url, kind: FoundAs::Link }));
+            }
+            Kind::Feed => {
+                let feed = feed::read(body, charset.as_deref(), &fetch.url);
+                let entries = feed.entries.into_iter();
+                found.extend(entries.map(|e| Found { url: e.url, kind: FoundAs::Listed }));
+            }
+            kind if may_be_sitemap(kind, &fetch.url) => {
+                let sitemap = sitemap::read(body, charset.as_deref(), &fetch.url);
+                let pages = sitemap.pages.into_iter();
+                found.extend(pages.map(|e| Found { url: e.url, kind: FoundAs::Listed }));
+                let parts = sitemap.sitemaps.into_iter();
+                found.extend(parts.map(|e| Found { url: e.url, kind: FoundAs::Sitemap }));
+            }
+            _ => {}
+        }
+        if directives.nofollow {
+            found.clear();
+        }
+        found.iter_mut().for_each(|found| {
+            found.url = self.strip.apply(found.url.clone());
+        });
+        let text = |bytes: Option<&[u8]>| {
+            bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
+        };
+        let mut content = [0; 16];
+        content.copy_from_slice(&blake3::hash(body).as_bytes()[..16]);
+        Page {
+            content,
+            payload: self.payload(response),
+            found,
+            etag: text(head.etag()),
+            last_modified: text(head.last_modified()),
+            noindex: directives.noindex,
+            truncated: response.truncated.is_some(),
+        }
+    }
+
+    /// As the archive computes it.
+    pub fn payload(&self, response: &Response) -> PayloadDigest {
+        match self.digests {
+            true => ArchiveDigest::of(&response.raw[response.head_len..]).0,
+            false => PayloadDigest::default(),
+        }
+    }
+}
+
+/// A sitemap declares itself, or is gzip'd or plain text under a name that says so.
+fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
+    match kind {
+        Kind::Sitemap => true,
+        Kind::Gzip | Kind::Text => url.path().to_ascii_lowercase().contains("sitemap"),
+        _ => false,
+    }
+}
+
+/// A body that ended too early for a reason that may pass. One that hit our own limit on its
+/// length is a page like any other.
+fn broken_off(response: &Response) -> Option<FailKind> {
+    match response.truncated? {
+        Truncation::Length => None,
+        Truncation::Time => Some(FailKind::Timeout),
+        Truncation::Slow => Some(FailKind::Slow),
+        Truncation::Disconnect => Some(FailKind::Closed),
+        Truncation::Malformed => Some(FailKind::BadHttp),
+    }
+}
+
+fn wait(wish: RetryAfter, now: Time) -> Span {
+    match wish {
+        RetryAfter::After(time) => Span(time.as_micros().min(u128::from(u64::MAX)) as u64),
+        RetryAfter::At(seconds) => Time(seconds.saturating_mul(1_000_000)).since(now),
+    }
+}
+
+/// No response: what kind of failure, for the engine.
+pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
+    let kind = match failure.kind {
+        FailureKind::UnsupportedScheme => FailKind::Scheme,
+        FailureKind::Refused(_) => FailKind::AddressRefused,
+        FailureKind::Connect => FailKind::Connect,
+        FailureKind::Tls => FailKind::Tls,
+        FailureKind::Timeout(_) => FailKind::Timeout,
+        FailureKind::Slow => FailKind::Slow,
+        FailureKind::Closed => FailKind::Closed,
+        FailureKind::BadHttp => FailKind::BadHttp,
+        FailureKind::HeaderTooBig => FailKind::HeaderTooBig,
+        FailureKind::Unresolved | FailureKind::Local => FailKind::Internal,
+    };
+    Report {
+        outcome: of_failure(purpose, kind),
+        status: 0,
+        bytes: failure.raw.len() as u64,
+        at,
+        took: Span(failure.took.as_micros() as u64),
+        held: !failure.raw.is_empty(),
+    }
+}

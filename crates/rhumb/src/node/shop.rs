@@ -1,0 +1,50 @@
+//! What workers hold until the engine says how to keep it. Bodies never enter the engine.
+
+use crate::fetch::Response;
+use rhumb_archive::Packed;
+use rhumb_engine::event::FetchId;
+use rhumb_engine::outcome::PayloadDigest;
+use rhumb_engine::time::Time;
+use rhumb_page::url::Url;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Default)]
+pub struct Shop {
+    held: Mutex<HashMap<FetchId, Held>>,
+}
+
+/// A capture, with its records packed already if it will most likely be kept as a response.
+pub struct Held {
+    pub url: Url,
+    pub at: Time,
+    pub bytes: Bytes,
+    pub packed: Option<Packed>,
+    pub payload: PayloadDigest,
+    pub depth: u16,
+}
+
+pub enum Bytes {
+    Response(Box<Response>),
+    /// What came was no HTTP.
+    Strange {
+        request: Vec<u8>,
+        response: Vec<u8>,
+        address: Option<IpAddr>,
+    },
+}
+
+impl Shop {
+    pub fn hold(&self, fetch: FetchId, held: Held) {
+        self.lock().insert(fetch, held);
+    }
+
+    pub fn take(&self, fetch: FetchId) -> Option<Held> {
+        self.lock().remove(&fetch)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<FetchId, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

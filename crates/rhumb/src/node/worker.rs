@@ -1,0 +1,155 @@
+//! Workers: tokio tasks that fetch one URL or resolve one name, and tell the loop.
+
+use super::clock::Clock;
+use super::reading::{Reader, report_failure};
+use super::shop::{Bytes, Held, Shop};
+use crate::fetch::address::first_permitted;
+use crate::fetch::dns::{DnsFailureKind, Resolver};
+use crate::fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
+use rhumb_archive::{Capture, Content, Packed, Packer};
+use rhumb_engine::event::{Address, Event, Fetch, Purpose};
+use rhumb_engine::outcome::{FailKind, Outcome, Report};
+use rhumb_engine::time::{Span, Time};
+use rhumb_page::robots::ROBOTS_BYTES_MAX;
+use rhumb_page::url::{HostKey, Scheme};
+use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use tokio::sync::Semaphore;
+
+/// Bodies above this are read on a thread that may be kept busy.
+const INLINE_BYTES_MAX: usize = 256 << 10;
+
+pub struct Workers {
+    pub fetcher: Fetcher,
+    pub resolver: Resolver,
+    pub reader: Reader,
+    pub shop: Arc<Shop>,
+    pub clock: Clock,
+    pub limits: Limits,
+    pub allow_private: bool,
+    /// Compression level of the archive; none if there is no archive.
+    pub level: Option<i32>,
+    /// Large bodies read at one time: each may unfold to its full decoded limit.
+    pub large: Semaphore,
+    pub events: Sender<Event>,
+}
+
+thread_local! {
+    /// A compressor is large and worth keeping.
+    static PACKER: RefCell<Option<(i32, Packer)>> = const { RefCell::new(None) };
+}
+
+impl Workers {
+    pub async fn fetch(self: Arc<Self>, fetch: Fetch) {
+        let at = self.clock.now();
+        let mut limits = self.limits.clone();
+        if fetch.purpose == Purpose::Robots {
+            limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
+            limits.decoded_bytes_max = limits.decoded_bytes_max.min(ROBOTS_BYTES_MAX);
+        }
+        let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
+        let request = Request {
+            url: fetch.url.clone(),
+            address: (fetch.url.scheme() != Scheme::File).then_some(fetch.address),
+            validators: Validators {
+                etag: bytes(&fetch.etag),
+                last_modified: bytes(&fetch.last_modified),
+            },
+            limits,
+        };
+        let report = match self.fetcher.fetch(&request).await {
+            Ok(response) if response.raw.len() > INLINE_BYTES_MAX => {
+                let _turn = self.large.acquire().await;
+                tokio::task::block_in_place(|| self.took(&fetch, response, at))
+            }
+            Ok(response) => self.took(&fetch, response, at),
+            Err(failure) => self.failed(&fetch, failure, at),
+        };
+        tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
+        // The loop has ended if nobody listens: nothing is lost that was promised.
+        let _ = self.events.send(Event::Fetched { fetch: fetch.id, report });
+    }
+
+    /// Reads a response, packs it if it will most likely be kept, and holds it.
+    fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
+        let report = self.reader.report(fetch, &response, at);
+        let Some(level) = self.level else { return Report { held: false, ..report } };
+        let packed = match report.outcome {
+            Outcome::Unchanged => None,
+            _ => Some(pack(level, fetch, &response, at)),
+        };
+        let payload = match (&report.outcome, &packed) {
+            (Outcome::Page(page), _) => page.payload,
+            (_, Some(packed)) => packed.payload_digest.0,
+            (_, None) => self.reader.payload(&response),
+        };
+        let bytes = Bytes::Response(Box::new(response));
+        let (url, depth) = (fetch.url.clone(), fetch.depth);
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth });
+        report
+    }
+
+    fn failed(&self, fetch: &Fetch, failure: Failure, at: Time) -> Report {
+        tracing::debug!(url = %fetch.url, kind = failure.kind.as_str(), detail = %failure.detail,
+            "failed");
+        let report = report_failure(fetch.purpose, &failure, at);
+        if self.level.is_none() || !report.held {
+            return Report { held: false, ..report };
+        }
+        let Failure { raw_request: request, raw: response, address, .. } = failure;
+        let bytes = Bytes::Strange { request, response, address };
+        let (url, depth) = (fetch.url.clone(), fetch.depth);
+        let payload = Default::default();
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed: None, payload, depth });
+        report
+    }
+
+    pub async fn resolve(self: Arc<Self>, host: HostKey) {
+        let answer = self.address(&host).await;
+        let _ = self.events.send(Event::Resolved { host, answer });
+    }
+
+    async fn address(&self, host: &HostKey) -> Result<Address, FailKind> {
+        if host.scheme() == Scheme::File {
+            // The disk has no address; one that nothing else uses stands for it.
+            let ip = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+            return Ok(Address { ip, until: Time(u64::MAX) });
+        }
+        let resolved = self.resolver.resolve(&host.host()).await.map_err(|failure| {
+            tracing::debug!(host = %host.as_str(), %failure, "not resolved");
+            match failure.kind {
+                DnsFailureKind::NotFound | DnsFailureKind::NoAddress => FailKind::DnsNotFound,
+                DnsFailureKind::Refused | DnsFailureKind::Temporary => FailKind::DnsTemporary,
+            }
+        })?;
+        let ip = first_permitted(&resolved.addresses, self.allow_private).map_err(|why| {
+            tracing::debug!(host = %host.as_str(), ?why, "address refused");
+            FailKind::AddressRefused
+        })?;
+        // At least long enough for one request, however soon the name expires.
+        let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
+        Ok(Address { ip, until: self.clock.now() + holds })
+    }
+}
+
+fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time) -> Packed {
+    PACKER.with_borrow_mut(|slot| {
+        let packer = match slot {
+            Some((l, packer)) if *l == level => packer,
+            _ => &mut slot.insert((level, Packer::new(level))).1,
+        };
+        let notes = super::archive::notes(fetch.depth, Some(response));
+        let notes: Vec<(&'static str, &str)> =
+            notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        packer.capture(&Capture {
+            url: &fetch.url,
+            fetched_us: at.0,
+            address: response.address,
+            content: Content::Http { request: &response.raw_request, response: &response.raw },
+            truncated: response.truncated.map(super::archive::truncation),
+            notes: &notes,
+        })
+    })
+}

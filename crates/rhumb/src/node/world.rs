@@ -1,0 +1,79 @@
+//! The world as the loop sees it: actions go out to workers and reader, events come in.
+
+use super::clock::Clock;
+use super::worker::Workers;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Action, Event, Question, StopReason};
+use rhumb_engine::time::Time;
+use rhumb_engine::turn::{BATCH_MAX, World};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// The loop turns at least this often, so that limits on time and progress are seen.
+const WAIT_MAX: Duration = Duration::from_millis(500);
+
+pub struct NodeWorld {
+    pub workers: Arc<Workers>,
+    pub runtime: Handle,
+    pub clock: Clock,
+    pub events: Receiver<Event>,
+    pub questions: Sender<Question>,
+    pub reader_failed: Receiver<Error>,
+    pub stop_at: Option<Time>,
+}
+
+impl World for NodeWorld {
+    fn wait(
+        &mut self,
+        wakeup: Option<(Time, &'static str)>,
+        events: &mut Vec<Event>,
+    ) -> Result<Time, Error> {
+        let now = self.clock.now();
+        let wait = match wakeup {
+            Some((at, _)) => Duration::from_micros(at.since(now).0).min(WAIT_MAX),
+            None => WAIT_MAX,
+        };
+        match self.events.recv_timeout(wait) {
+            Ok(event) => events.push(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::new(ErrorKind::Corrupt, "all workers have ended"));
+            }
+        }
+        while events.len() < BATCH_MAX {
+            let Ok(event) = self.events.try_recv() else { break };
+            events.push(event);
+        }
+        if let Ok(error) = self.reader_failed.try_recv() {
+            return Err(error);
+        }
+        let now = self.clock.now();
+        if self.stop_at.is_some_and(|at| now >= at) {
+            self.stop_at = None;
+            events.push(Event::Stopped(StopReason::Time));
+        }
+        Ok(now)
+    }
+
+    fn now(&mut self) -> Time {
+        self.clock.now()
+    }
+
+    fn perform(&mut self, action: Action) -> Result<(), Error> {
+        match action {
+            Action::Fetch(fetch) => {
+                self.runtime.spawn(Arc::clone(&self.workers).fetch(fetch));
+            }
+            Action::Resolve { host } => {
+                self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
+            }
+            Action::Ask(question) => self
+                .questions
+                .send(question)
+                .map_err(|_| Error::new(ErrorKind::Corrupt, "the reading thread has ended"))?,
+        }
+        Ok(())
+    }
+}
