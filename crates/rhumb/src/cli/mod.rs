@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
+mod crawl;
 mod ended;
 mod json;
 mod logging;
@@ -25,6 +26,8 @@ pub use ended::Ended;
 #[command(name = "rhumb", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
+  rhumb crawl https://example.org/ --max-pages 1000
+  rhumb status rhumb-crawl
   rhumb robots --agent mybot --file robots.txt https://example.org/a
   rhumb sim run --seed 7 --faults")]
 struct Cli {
@@ -37,6 +40,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Crawl(Box<crawl::Flags>),
     Status(status::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
@@ -55,6 +59,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     cli.log.start();
     let mut out = io::BufWriter::new(io::stdout().lock());
     ended::exit(match verb {
+        Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),

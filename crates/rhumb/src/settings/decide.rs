@@ -34,6 +34,8 @@ impl Written {
         let texts = |patterns: Option<Vec<super::Pattern>>| {
             patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
         };
+        // A later run may begin in another directory.
+        let allow_file = self.allow_file.and_then(|bound| bound.0).map(std::path::absolute);
         let settings = Settings {
             dir,
             seeds: without_repeats(self.seeds.unwrap_or_default()),
@@ -62,7 +64,9 @@ impl Written {
             user_agent: self.user_agent.unwrap_or_default(),
             resolver: self.resolver.and_then(|bound| bound.0),
             allow_private: self.allow_private.unwrap_or(false),
-            allow_file: self.allow_file.and_then(|bound| bound.0),
+            allow_file: allow_file
+                .transpose()
+                .map_err(|error| SettingsError::usage(format!("allow_file: {error}")))?,
             archive: self.archive.map_or(Archive::Warc, |word| word.0),
             warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),

@@ -42,6 +42,10 @@ impl Typed {
         for text in &self.seeds {
             let seed: Seed = text.trim().parse().map_err(SettingsError::usage)?;
             if is_bare_host(text.trim()) {
+                if Path::new(text).is_file() {
+                    let hint = format!("seed {text:?} is a file here: say --seeds {text}");
+                    return Err(SettingsError::usage(hint));
+                }
                 notes.push(format!("seed {text:?} is taken as {}", seed.url));
             }
             seeds.push(seed);

@@ -49,6 +49,7 @@ pub struct Written {
 
     /// Read the sitemaps that robots.txt names [true]
     #[arg(long, value_name = "true|false", help_heading = "Where to go")]
+    #[arg(hide_possible_values = true)]
     pub sitemaps: Option<bool>,
 
     /// Which page first: by depth, the deepest, or any [bfs]
@@ -119,6 +120,7 @@ pub struct Written {
     /// Permit loopback and private addresses
     #[arg(long, value_name = "true|false", help_heading = "Network")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
     pub allow_private: Option<bool>,
 
     /// Permit file: URLs below this directory

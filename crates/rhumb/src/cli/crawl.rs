@@ -1,0 +1,53 @@
+//! `rhumb crawl`
+
+use std::io::Write;
+
+use clap::Args;
+use rhumb_engine::event::StopReason;
+
+use super::ended::{Ended, Trouble};
+use super::json;
+use crate::node;
+use crate::settings::Typed;
+use crate::watch::ProgressKind;
+
+/// Crawl from seeds into a directory.
+///
+/// Running it again on the same directory goes on where it stopped, also after a crash; new seeds
+/// are added, and a changed scope or filter is applied to what was refused before, too. Settings
+/// of the last run are kept in the directory's crawl.toml: flags win over --config, and that over
+/// crawl.toml. A bound that an earlier run had is lifted with `none`.
+///
+/// Ctrl-C stops cleanly and exits 130; twice stops at once, and nothing is lost either way.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb crawl https://example.org/ --max-pages 1000
+  rhumb crawl --dir news --seeds seeds.txt --scope any --max-time 2h
+  rhumb crawl --dir news --max-time none
+
+Durations are 300ms, 5s, 10m, 2h, 7d; sizes 500kB, 64MB, 1GiB. A configuration has the names of
+the flags with _ for - (max_pages = 1000), seeds = [\"https://example.org/ 2\"], the sections
+[retry], [traps] and [limits], and rules [[priority]] with pattern, class and weight; crawl.toml in
+the directory of a crawl shows them all.")]
+pub struct Flags {
+    #[command(flatten)]
+    typed: Typed,
+}
+
+pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let settings = flags.typed.settings()?;
+    for note in settings.notes.iter().filter(|_| !quiet) {
+        eprintln!("{note}");
+    }
+    let crawled = node::crawl(&settings, ProgressKind::for_stderr(quiet))?;
+    if settings.json {
+        json::print(out, &crawled.report)?;
+    }
+    Ok(match crawled.reason {
+        StopReason::Interrupted => Ended::Interrupted,
+        StopReason::Finished | StopReason::Pages | StopReason::Bytes | StopReason::Time => {
+            Ended::Done
+        }
+    })
+}
