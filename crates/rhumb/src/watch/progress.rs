@@ -64,10 +64,7 @@ impl Progress {
 
     pub fn tick(&mut self, now: &Moment) {
         match &mut self.shape {
-            Shape::Drawn(bar) => {
-                bar.set_message(drawn(now));
-                bar.tick();
-            }
+            Shape::Drawn(bar) => bar.set_message(drawn(now)),
             Shape::Lines(due) if now.elapsed >= *due => {
                 *due = now.elapsed + LINE_EVERY;
                 self.say(&line(now));
@@ -93,7 +90,7 @@ impl Progress {
 
 fn drawing() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{spinner} {msg}").expect("the template is ours");
+    let style = ProgressStyle::with_template("{msg}").expect("the template is ours");
     bar.set_style(style);
     bar
 }

@@ -92,7 +92,7 @@ pub struct Run {
 impl Report {
     pub fn running(now: &Moment) -> Report {
         let snapshot = &now.snapshot;
-        let seconds = now.elapsed.as_secs_f64();
+        let seconds = rounded(now.elapsed.as_secs_f64(), 1e6);
         let pages = snapshot.counters.pages.saturating_sub(now.before.pages);
         let run = Run {
             started: rfc3339(now.started_at),
@@ -100,9 +100,9 @@ impl Report {
             bytes: snapshot.counters.bytes.saturating_sub(now.before.bytes),
             seconds,
             pages_per_s: per_second(pages, seconds),
-            pages_per_s_now: now.pages_per_s,
+            pages_per_s_now: rounded(now.pages_per_s, 1e3),
         };
-        let seconds = now.seconds_before + seconds;
+        let seconds = rounded(now.seconds_before + seconds, 1e6);
         Report {
             order: order_word(now.about.order).to_owned(),
             seconds,
@@ -207,8 +207,13 @@ impl Report {
     }
 }
 
+/// To a thousandth: short to read, and read back as it was written.
 fn per_second(count: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+    if seconds > 0.0 { rounded(count as f64 / seconds, 1e3) } else { 0.0 }
+}
+
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }
 
 fn order_word(order: Order) -> &'static str {

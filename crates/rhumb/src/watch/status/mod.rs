@@ -125,9 +125,11 @@ fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>) -> Strin
     format!("no crawl is running on {dir}; {waits}: run `rhumb crawl --dir {dir}` to go on")
 }
 
-/// A crawl holds the store but does not listen: its report is at most a second old.
+/// A crawl holds the store but does not listen, or not yet: its report has to do. How an earlier
+/// run ended is no news of this one.
 fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
-    let Ok(Some(report)) = Report::read(dir) else { return Err(held) };
+    let Ok(Some(last)) = Report::read(dir) else { return Err(held) };
+    let report = Report { stopped_because: None, ..last };
     Ok(Status {
         dir: dir.display().to_string(),
         running: true,

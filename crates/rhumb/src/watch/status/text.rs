@@ -15,9 +15,8 @@ pub fn of_status(status: &Status) -> String {
         text += &format!("nothing is being fetched: {why}\n");
     }
     text += &format!("\n{}\n", table(&status.report));
-    match &status.shown {
-        Some(hosts) => text += &of_hosts(hosts),
-        None => text += "\nthe hosts cannot be shown while this crawl runs: it has no socket\n",
+    if let Some(hosts) = &status.shown {
+        text += &of_hosts(hosts);
     }
     text
 }
@@ -25,6 +24,9 @@ pub fn of_status(status: &Status) -> String {
 fn headline(status: &Status) -> String {
     let report = &status.report;
     match (status.running, &report.stopped_because) {
+        (true, _) if status.shown.is_none() => {
+            format!("in use, but nobody answers; its last report, of {}, says", report.written)
+        }
         (true, _) => format!(
             "running, {} in flight, {} hosts active, {:.1} pages/s",
             report.in_flight, report.hosts_awake, report.run.pages_per_s_now
@@ -44,10 +46,9 @@ fn of_hosts(hosts: &Hosts) -> String {
         }
     }
     if !hosts.given_up.is_empty() {
-        let all = hosts.given_up.values().sum();
         let why = causes(&hosts.given_up, &[]);
         let lines = host_table(&hosts.given_up_hosts);
-        text += &format!("\n{} hosts given up: {why}\n{lines}\n", HumanCount(all));
+        text += &format!("\nhosts given up: {why}\n{lines}\n");
     }
     text
 }
