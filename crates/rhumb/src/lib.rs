@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod fetch;
+pub mod node;
 pub mod serve;
 pub mod settings;
 pub mod watch;
