@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_last_seconds_and_fall_to_zero_when_nothing_comes() {
         let mut samples = Samples::default();
-        for second in 0..100 {
+        for second in 0..100u64 {
             let (old, new) = (second.min(60) * 10, second.saturating_sub(60) * 50);
             samples.add(sample(second, old + new, 10_000 - second * 20));
         }
@@ -241,7 +241,7 @@ mod tests {
         assert!(samples.ring.len() <= SAMPLES_MAX);
         let now = Time::ZERO + Span::millis(100_000);
         let oldest = samples.oldest_within(DRAIN_WINDOW, now).expect("a sample");
-        assert!(now.since(oldest.at) > DRAIN_WINDOW - SAMPLE_EVERY - SAMPLE_EVERY);
+        assert!(now.since(oldest.at) > Span::secs(29));
     }
 
     #[test]

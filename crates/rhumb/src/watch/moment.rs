@@ -1,6 +1,6 @@
 //! Moments as people read them: RFC 3339 in UTC; and lengths of time in words.
 
-use rhumb_engine::time::{Span, Time};
+use rhumb_engine::time::Time;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const DAY_S: u64 = 86_400;
@@ -35,10 +35,6 @@ pub fn short(duration: Duration) -> String {
     }
 }
 
-pub fn short_span(span: Span) -> String {
-    short(Duration::from_micros(span.0))
-}
-
 /// Year, month and day of a number of days since 1970-01-01. A year is counted from March, so
 /// that the leap day is its last, and 400 of them are always 146,097 days.
 fn civil(days: u64) -> (u64, u64, u64) {
@@ -55,6 +51,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_engine::time::Span;
 
     #[test]
     fn moments_agree_with_the_calendar_at_its_odd_places() {

@@ -159,8 +159,7 @@ fn refusal(why: Refusal) -> &'static str {
     }
 }
 
-/// Why a URL or a host was given up, in words.
-pub fn failure(kind: FailKind) -> &'static str {
+fn failure(kind: FailKind) -> &'static str {
     match kind {
         FailKind::DnsNotFound => "the name does not exist",
         FailKind::DnsTemporary => "the name server failed",
