@@ -166,9 +166,13 @@ impl BackQueue {
         }
     }
 
-    /// Lets the last rows go back to the store alone.
+    /// Lets the last rows go back to the store alone. A refill under way looks beyond where the
+    /// cursor was: it would step over them, so its answer must not be believed that far.
     fn cut(&mut self) {
         if self.rows.len() > ROWS_MAX {
+            if let Some(late) = &mut self.late {
+                late.drop_from(self.rows[ROWS_MAX].0);
+            }
             self.rows.truncate(ROWS_MAX);
             self.cursor = self.rows.back().map(|(place, _)| *place);
             self.all_here = false;
@@ -185,7 +189,164 @@ impl Late {
         self.rows.insert(at, (place, entry));
         if self.rows.len() > LATE_MAX {
             let (dropped, _) = self.rows.pop().expect("more than LATE_MAX rows");
-            self.dropped_first = Some(self.dropped_first.map_or(dropped, |d| d.min(dropped)));
+            self.drop_from(dropped);
+        }
+    }
+
+    fn drop_from(&mut self, place: Place) {
+        self.dropped_first = Some(self.dropped_first.map_or(place, |d| d.min(place)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Status, UrlId, UrlRecord};
+    use crate::rng::Rng;
+    use crate::time::Time;
+    use rhumb_page::url::Url;
+    use std::collections::BTreeSet;
+
+    /// The queue beside the store that it is the head of.
+    struct Model {
+        queue: BackQueue,
+        store: BTreeSet<Place>,
+        /// What a reader may see: every state of the store since the refill was asked for.
+        asked: Option<(Option<Place>, Vec<BTreeSet<Place>>)>,
+        out: BTreeSet<Place>,
+        popped: BTreeSet<Place>,
+        next: u64,
+        rng: Rng,
+        url: Url,
+    }
+
+    impl Model {
+        fn new(seed: u64) -> Model {
+            let mut rng = Rng::new(seed);
+            let url = Url::parse("http://a.test/x").unwrap();
+            let known = rng.draw().is_multiple_of(2);
+            let mut model = Model {
+                queue: if known { BackQueue::empty() } else { BackQueue::unknown() },
+                store: BTreeSet::new(),
+                asked: None,
+                out: BTreeSet::new(),
+                popped: BTreeSet::new(),
+                next: 0,
+                rng,
+                url,
+            };
+            for _ in 0..if known { 0 } else { model.rng.draw() % 50 } {
+                let place = model.place(5_000);
+                model.store.insert(place);
+            }
+            model
+        }
+
+        fn place(&mut self, around: u64) -> Place {
+            self.next += 1;
+            let rank = around.saturating_sub(500) + self.rng.draw() % 1_000;
+            Place::Now { class: 8, rank, id: self.next }
+        }
+
+        fn entry(&self, place: Place) -> Entry {
+            let (Place::Now { id, .. } | Place::Later { id, .. }) = place;
+            let record = UrlRecord::new(UrlId(id), Status::Queued, 0, 0, Time::ZERO);
+            Entry { url: self.url.clone(), record }
+        }
+
+        fn turn(&mut self) {
+            match self.rng.draw() % 8 {
+                0 => self.arrive(),
+                1..=3 => self.pop(),
+                4 => self.settle(),
+                5 | 6 => self.ask(),
+                _ => self.answer(),
+            }
+            if let Some((_, seen)) = &mut self.asked {
+                seen.push(self.store.clone());
+            }
+            self.check();
+        }
+
+        /// A burst before, behind or all around what is there; sometimes more than is kept aside.
+        fn arrive(&mut self) {
+            let around = [0, 2_000, 5_000, 9_000][(self.rng.draw() % 4) as usize];
+            for _ in 0..1 + self.rng.draw() % (2 * LATE_MAX as u64 + 4) {
+                let place = self.place(around);
+                self.store.insert(place);
+                self.queue.insert(place, self.entry(place));
+            }
+        }
+
+        fn pop(&mut self) {
+            if let Some((place, entry)) = self.queue.pop() {
+                assert!(self.store.contains(&place), "{place:?} popped but not stored");
+                assert_eq!(entry, self.entry(place), "another's entry");
+                assert!(self.popped.insert(place), "{place:?} popped twice");
+                self.out.insert(place);
+            }
+        }
+
+        fn settle(&mut self) {
+            if let Some(place) = self.out.pop_first() {
+                self.store.remove(&place);
+                self.queue.settled(place);
+            }
+        }
+
+        fn ask(&mut self) {
+            if self.queue.wants_refill() {
+                self.asked = Some((self.queue.begin_refill(), Vec::new()));
+            }
+        }
+
+        fn answer(&mut self) {
+            let Some((after, seen)) = self.asked.take() else { return };
+            let moment = &seen[(self.rng.draw() % seen.len() as u64) as usize];
+            let beyond = |place: &&Place| after.is_none_or(|after| **place > after);
+            let mut rest = moment.iter().filter(beyond);
+            let rows = rest.by_ref().take(ROWS_MAX).map(|p| (*p, self.entry(*p))).collect();
+            self.queue.refilled(Rows { rows, all: rest.next().is_none() });
+        }
+
+        fn check(&self) {
+            assert!(self.queue.len() <= ROWS_MAX);
+            let best = self.store.iter().find(|place| !self.out.contains(place));
+            if let Some((place, _)) = self.queue.front() {
+                assert_eq!(Some(place), best, "the head is not the best that waits");
+            }
+            if self.queue.is_drained() {
+                assert_eq!(best, None, "called drained while a row waits");
+            }
+            assert_eq!(self.queue.has_out(), !self.out.is_empty());
+        }
+
+        /// Nothing more arrives: all that waits comes out.
+        fn rest(&mut self) {
+            while !self.queue.is_drained() {
+                let before = (self.popped.len(), self.queue.cursor);
+                while !self.queue.is_empty() {
+                    self.pop();
+                }
+                self.ask();
+                if let Some((_, seen)) = &mut self.asked {
+                    seen.push(self.store.clone());
+                }
+                self.answer();
+                self.check();
+                let after = (self.popped.len(), self.queue.cursor);
+                assert!(after != before || self.queue.is_drained(), "a refill brings nothing");
+            }
+            assert_eq!(self.store, self.out, "rows that nobody was handed");
+        }
+    }
+
+    #[test]
+    fn what_is_popped_is_the_best_that_waits_and_no_row_is_lost_or_taken_twice() {
+        for seed in 0..200 {
+            let mut model = Model::new(seed);
+            (0..300).for_each(|_| model.turn());
+            model.rest();
         }
     }
 }
