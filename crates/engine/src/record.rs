@@ -139,9 +139,8 @@ impl UrlRecord {
             Outcome::Unchanged => {
                 self.answered(now);
                 // A 304 to a URL we never held is a server's mistake; it is answered all the same.
-                if self.content.is_none() || self.duplicate_of.is_none() {
-                    self.status = Status::Fetched;
-                }
+                let is_copy = self.content.is_some() && self.duplicate_of.is_some();
+                self.status = if is_copy { Status::Duplicate } else { Status::Fetched };
                 revisit(now, config)
             }
             Outcome::Moved { .. } => {

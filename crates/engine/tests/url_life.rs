@@ -1,0 +1,187 @@
+//! The whole matrix of a URL's life: every status × every outcome × with and without revisits ×
+//! with and without a twin × below and at the last try × never visited and visited before × a
+//! copy of another page or not, held to rules rather than to a list of expected records.
+
+use rhumb_engine::config::Config;
+use rhumb_engine::outcome::{FailKind, Outcome, Page, Report};
+use rhumb_engine::queue::Place;
+use rhumb_engine::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord, back_off};
+use rhumb_engine::time::{Span, Time};
+use rhumb_page::url::Url;
+
+const BEFORE: Time = Time(1_000_000_000);
+const NOW: Time = Time(5_000_000_000);
+const REVISIT: Span = Span::secs(3_600);
+const OLD: [u8; 16] = [1; 16];
+const NEW: [u8; 16] = [2; 16];
+
+/// One cell of the matrix.
+struct Case {
+    before: UrlRecord,
+    report: Report,
+    twin: Option<Twin>,
+    config: Config,
+    after: UrlRecord,
+    next: Next,
+}
+
+#[test]
+fn every_status_meets_every_outcome_by_the_same_rules() {
+    let mut cases = 0;
+    for status in statuses() {
+        for outcome in outcomes() {
+            for cell in 0..32u8 {
+                let flags = [0, 1, 2, 3, 4].map(|b| cell >> b & 1 == 1);
+                check(&case(status, outcome.clone(), flags));
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, statuses().len() * outcomes().len() * 32);
+    assert!(cases > 20_000, "{cases} cases");
+}
+
+fn statuses() -> Vec<Status> {
+    use Status::*;
+    let refused = Refusal::ALL.map(Refused);
+    let failed = FailKind::ALL.map(Failed);
+    [Queued, Fetched, Duplicate, Moved, Gone].into_iter().chain(refused).chain(failed).collect()
+}
+
+fn outcomes() -> Vec<Outcome> {
+    let page = |content| {
+        let etag = Some("\"new\"".into());
+        Outcome::Page(Page { content, etag, ..Page::default() })
+    };
+    let mut all = vec![page(OLD), page(NEW), Outcome::Unchanged, Outcome::Gone];
+    all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));
+    for kind in FailKind::ALL {
+        all.push(Outcome::Failed(kind));
+        for retry_after in [None, Some(Span::secs(7)), Some(Span::secs(900_000))] {
+            all.push(Outcome::Busy { retry_after, kind });
+        }
+    }
+    all
+}
+
+fn case(status: Status, outcome: Outcome, flags: [bool; 5]) -> Case {
+    let [revisits, has_twin, last_try, visited, was_copy] = flags;
+    let mut config = Config { revisit_after: revisits.then_some(REVISIT), ..Config::default() };
+    config.retry.tries_max = 3;
+    let mut before = UrlRecord::new(UrlId(9), status, 4, 1, BEFORE);
+    before.class = 12;
+    before.tries = if last_try { 2 } else { 0 };
+    before.place = Some(Place::Later { due: NOW, id: 9 });
+    if visited {
+        before.visits = 2;
+        before.visited = Some(BEFORE);
+        before.changed = Some(BEFORE);
+        before.content = Some(OLD);
+        before.etag = Some("\"old\"".into());
+        before.last_modified = Some("old".into());
+    }
+    if was_copy {
+        before.duplicate_of = Some(url("http://a.test/first"));
+    }
+    let twin =
+        has_twin.then(|| Twin { url: url("http://c.test/"), kept: BEFORE, payload: [3; 20] });
+    let report = Report { outcome, status: 299, bytes: 10, at: NOW, took: Span::ZERO, held: true };
+    let (after, next) = before.clone().after(&report, twin.as_ref(), NOW, &config);
+    Case { before, report, twin, config, after, next }
+}
+
+fn check(case: &Case) {
+    what_admission_gave_is_kept(case);
+    match &case.report.outcome {
+        Outcome::Page(page) => a_page_is_what_it_brought(case, page),
+        Outcome::Unchanged | Outcome::Moved { .. } | Outcome::Gone => {
+            an_answer_erases_nothing(case)
+        }
+        Outcome::Busy { kind, retry_after } => a_failure_erases_nothing(case, *kind, *retry_after),
+        Outcome::Failed(kind) => a_failure_erases_nothing(case, *kind, None),
+        Outcome::Robots(_) => unreachable!("not in the matrix"),
+    }
+}
+
+fn what_admission_gave_is_kept(case: &Case) {
+    let of = |r: &UrlRecord| (r.id, r.depth, r.hops, r.class, r.found);
+    assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
+    assert_eq!(case.after.place, None, "whoever settles it gives the place: {}", show(case));
+    assert_eq!(case.after.http_status, 299);
+    assert!(!matches!(case.after.status, Status::Refused(_)), "{}", show(case));
+}
+
+fn a_page_is_what_it_brought(case: &Case, page: &Page) {
+    let Case { before, after, twin, .. } = case;
+    was_answered(case);
+    assert_eq!(after.content, Some(page.content));
+    assert_eq!((&after.etag, &after.last_modified), (&page.etag, &page.last_modified));
+    let expected = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
+    assert_eq!(after.status, expected, "{}", show(case));
+    assert_eq!(after.duplicate_of.as_ref(), twin.as_ref().map(|t| &t.url), "{}", show(case));
+    let changed = before.content != Some(page.content);
+    assert_eq!(after.changed, if changed { Some(NOW) } else { before.changed }, "{}", show(case));
+}
+
+fn an_answer_erases_nothing(case: &Case) {
+    was_answered(case);
+    what_was_learnt_is_kept(case);
+    let expected = match case.report.outcome {
+        Outcome::Moved { .. } => Status::Moved,
+        Outcome::Gone => Status::Gone,
+        // What a 304 confirms is a copy if it was one.
+        _ if case.before.duplicate_of.is_some() && case.before.content.is_some() => {
+            Status::Duplicate
+        }
+        _ => Status::Fetched,
+    };
+    assert_eq!(case.after.status, expected, "{}", show(case));
+}
+
+fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Span>) {
+    let Case { before, after, config, next, .. } = case;
+    what_was_learnt_is_kept(case);
+    assert_eq!((after.visits, after.visited), (before.visits, before.visited), "{}", show(case));
+    let again = kind.is_passing() && before.tries + 1 < config.retry.tries_max;
+    if again {
+        let wait = back_off(&config.retry, u16::from(before.tries) + 1, retry_after);
+        assert_eq!((after.status, after.tries), (Status::Queued, before.tries + 1));
+        assert_eq!(*next, Next::At(NOW + wait), "{}", show(case));
+        let wish = retry_after.unwrap_or(Span::ZERO).min(config.retry.retry_after_max);
+        assert!(wait >= wish && wait >= config.retry.wait_min, "{}", show(case));
+        return;
+    }
+    assert_eq!((after.status, after.tries), (Status::Failed(kind), 0), "{}", show(case));
+    // What we never held is not asked for again; what we hold stays on the calendar.
+    let expected = if before.visited.is_some() { calendar(config) } else { Next::Never };
+    assert_eq!(*next, expected, "{}", show(case));
+}
+
+fn was_answered(case: &Case) {
+    let Case { before, after, config, next, .. } = case;
+    assert_eq!(after.visits, before.visits + 1, "{}", show(case));
+    assert_eq!((after.visited, after.tries), (Some(NOW), 0), "{}", show(case));
+    assert_eq!(*next, calendar(config), "{}", show(case));
+}
+
+fn what_was_learnt_is_kept(case: &Case) {
+    let of = |r: &UrlRecord| {
+        (r.content, r.etag.clone(), r.last_modified.clone(), r.changed, r.duplicate_of.clone())
+    };
+    assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
+}
+
+fn calendar(config: &Config) -> Next {
+    config.revisit_after.map_or(Next::Never, |span| Next::At(NOW + span))
+}
+
+fn url(text: &str) -> Url {
+    Url::parse(text).expect("a URL")
+}
+
+fn show(case: &Case) -> String {
+    format!(
+        "before {:?}\nreport {:?}\ntwin {:?}\nafter {:?} {:?}",
+        case.before, case.report.outcome, case.twin, case.after, case.next
+    )
+}
