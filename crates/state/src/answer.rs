@@ -48,8 +48,8 @@ fn sift<S: Snapshot>(
 ) -> Result<Sifted, Error> {
     let mut sifted = Sifted::default();
     let total = candidates.len() as u64;
-    for (discovery, key, sighting) in look_up(seen, merge(seen, candidates)) {
-        let rejudged = discovery.kind == FoundAs::Rejudge;
+    for (candidate, sighting) in look_up(seen, merge(seen, candidates)) {
+        let Candidate { discovery, key, rejudged, .. } = candidate;
         let record = match sighting {
             Sighting::New => None,
             Sighting::Known if !rejudged => continue,
@@ -80,7 +80,13 @@ fn sift<S: Snapshot>(
     Ok(sifted)
 }
 
-type Candidate = (Discovery, UrlKey, Fingerprint);
+struct Candidate {
+    discovery: Discovery,
+    key: UrlKey,
+    print: Fingerprint,
+    /// One of those merged here asks for a new judgement, known or not.
+    rejudged: bool,
+}
 
 fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> Vec<Candidate> {
     let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
@@ -99,33 +105,36 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> Vec<Candidate> {
     for ((discovery, key), print) in keyed.into_iter().zip(prints) {
         match at.get(&print) {
             Some(&index) => {
-                let first: &mut Discovery = &mut merged[index].0;
+                let Candidate { discovery: first, rejudged, .. } = &mut merged[index];
                 let (depth, hops) = (discovery.depth, discovery.hops);
                 if (depth, hops) < (first.depth, first.hops) {
                     (first.depth, first.hops) = (depth, hops);
                 }
-                if discovery.kind == FoundAs::Seed || discovery.kind == FoundAs::Rejudge {
-                    first.kind = discovery.kind;
+                // What the owner named is judged as a seed, however else it was found.
+                if discovery.kind == FoundAs::Seed {
+                    first.kind = FoundAs::Seed;
                 }
+                *rejudged |= discovery.kind == FoundAs::Rejudge;
             }
             None => {
                 at.insert(print, merged.len());
-                merged.push((discovery, key, print));
+                let rejudged = discovery.kind == FoundAs::Rejudge;
+                merged.push(Candidate { discovery, key, print, rejudged });
             }
         }
     }
     merged
 }
 
-fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Discovery, UrlKey, Sighting)> {
+fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
     let mut looked = Vec::with_capacity(merged.len());
     let mut merged = merged.into_iter().peekable();
     while merged.peek().is_some() {
         // The committing thread needs the filter too: never hold it for long.
         let seen = lock(seen);
-        for (discovery, key, print) in merged.by_ref().take(LOCKED_MAX) {
-            let sighting = seen.look(print, discovery.depth);
-            looked.push((discovery, key, sighting));
+        for candidate in merged.by_ref().take(LOCKED_MAX) {
+            let sighting = seen.look(candidate.print, candidate.discovery.depth);
+            looked.push((candidate, sighting));
         }
     }
     looked
@@ -165,4 +174,41 @@ fn wake_one<S: Snapshot>(
 
 fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryState;
+    use rhumb_engine::event::Row;
+    use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+    use rhumb_engine::time::Time;
+    use rhumb_page::url::Url;
+
+    /// What the sieve makes of one known, refused URL that comes in these ways at once.
+    fn sifted(kinds: &[FoundAs]) -> Sifted {
+        let url = Url::parse("http://a.test/").unwrap();
+        let mut state = MemoryState::new(1);
+        let status = Status::Refused(Refusal::HostBudget);
+        let record = UrlRecord::new(UrlId(0), status, 0, 0, Time::ZERO);
+        state.commit(&mut vec![Row::Url { key: url.key(), record }]);
+        let found = |kind: &FoundAs| Discovery { url: url.clone(), kind: *kind, depth: 0, hops: 0 };
+        let candidates = kinds.iter().map(found).collect();
+        match state.answer(Question::Sift { candidates }).unwrap() {
+            Answer::Sifted(sifted) => sifted,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refused_seed_that_is_reconsidered_is_judged_and_as_a_seed() {
+        use FoundAs::{Link, Rejudge, Seed};
+        for kinds in [[Link, Seed, Rejudge], [Rejudge, Seed, Link], [Seed, Rejudge, Link]] {
+            let sifted = sifted(&kinds);
+            assert_eq!(sifted.known, 2, "{kinds:?}");
+            assert_eq!(sifted.judged[0].discovery.kind, Seed, "{kinds:?}");
+            assert!(sifted.judged[0].record.is_some(), "{kinds:?}");
+        }
+        assert!(sifted(&[Link, Seed]).judged.is_empty(), "known, and nobody asked again");
+    }
 }

@@ -118,8 +118,11 @@ impl Keyspaces {
 
 fn check_format(dir: &Path) -> Result<(), Error> {
     let path = dir.join(FORMAT_FILE);
+    let has_store = dir.join("fjall").exists();
     match fs::read_to_string(&path) {
         Ok(text) if text.trim() == FORMAT => Ok(()),
+        // Cut short when the directory was made: nothing was ever stored here.
+        Ok(text) if text.trim().is_empty() && !has_store => write_format(dir, &path),
         Ok(text) => Err(Error::new(
             ErrorKind::Invalid,
             format!(
@@ -129,18 +132,22 @@ fn check_format(dir: &Path) -> Result<(), Error> {
             ),
         )),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            if dir.join("fjall").exists() {
+            if has_store {
                 return Err(Error::new(
                     ErrorKind::Invalid,
                     format!("{} holds a store without a FORMAT file", dir.display()),
                 ));
             }
-            fs::create_dir_all(dir)
-                .and_then(|()| fs::write(&path, format!("{FORMAT}\n")))
-                .map_err(|e| file_error(&path, e))
+            write_format(dir, &path)
         }
         Err(e) => Err(file_error(&path, e)),
     }
+}
+
+fn write_format(dir: &Path, path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::write(path, format!("{FORMAT}\n")))
+        .map_err(|e| file_error(path, e))
 }
 
 /// Fewer commits than were synced means that something promised is gone.
@@ -177,6 +184,8 @@ pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
     let write = || -> std::io::Result<()> {
         let mut file = fs::File::create(&temporary)?;
         writeln!(file, "{commits}")?;
+        // Else the name may reach the disk before the number: an empty mark after a power cut.
+        file.sync_data()?;
         fs::rename(&temporary, &path)
     };
     write().map_err(|e| file_error(&path, e))

@@ -1,0 +1,6 @@
+//! The two stores: the same answers from both, what opening refuses, and what a kill leaves.
+
+mod killed;
+mod model;
+mod opening;
+mod scratch;

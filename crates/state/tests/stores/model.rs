@@ -1,0 +1,213 @@
+//! Random batches into both stores, random questions to both: the one in memory is the model of
+//! the one on disk.
+
+use crate::scratch::Scratch;
+use rhumb_engine::counters::Counters;
+use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::event::{Question, Refill, Row, Wake};
+use rhumb_engine::host::HostRecord;
+use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
+use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
+use rhumb_engine::rng::Rng;
+use rhumb_engine::time::{Span, Time};
+use rhumb_engine::turn::State;
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Url};
+use rhumb_state::local::LocalState;
+use rhumb_state::memory::MemoryState;
+use std::sync::Arc;
+
+const SEED: u64 = 11;
+
+#[test]
+fn both_stores_answer_every_question_alike_also_after_reopening() {
+    for seed in 1..=6 {
+        let scratch = Scratch::new(&format!("model-{seed}"));
+        let mut chance = Chance(Rng::new(seed));
+        let mut memory = MemoryState::new(SEED);
+        let (mut local, _) = LocalState::open(scratch.path(), SEED).expect("a new store");
+        for round in 0..60 {
+            let mut rows: Vec<Row> = (0..chance.below(40)).map(|_| chance.row()).collect();
+            memory.commit(&mut rows.clone());
+            local.commit(&mut rows).expect("a commit");
+            if chance.below(10) == 0 {
+                local.sync().expect("a sync");
+            }
+            if chance.below(12) == 0 {
+                drop(local);
+                let (again, opening) =
+                    LocalState::open(scratch.path(), SEED + round).expect("the same store");
+                local = again;
+                assert_eq!(format!("{opening:?}"), format!("{:?}", memory.reopen()));
+            }
+            for _ in 0..12 {
+                let question = chance.question();
+                let asked = format!("seed {seed} round {round}: {question:?}");
+                let model = memory.answer(question.clone()).expect("an answer from memory");
+                let system = local.reader().answer(question).expect("an answer from disk");
+                assert_eq!(format!("{model:?}"), format!("{system:?}"), "{asked}");
+            }
+        }
+        let urls: Result<Vec<_>, _> = local.reader().urls().collect();
+        assert!(urls.expect("all URLs").into_iter().eq(memory.rows.urls.clone()));
+        let hosts: Result<Vec<_>, _> = local.reader().hosts().collect();
+        assert!(hosts.expect("all hosts").into_iter().eq(memory.rows.hosts.clone()));
+        let refused: Result<Vec<_>, _> = local.reader().refused().collect();
+        let is_refused = |r: &UrlRecord| matches!(r.status, Status::Refused(_));
+        let expected = memory.rows.urls.iter().filter(|(_, r)| is_refused(r));
+        assert_eq!(refused.expect("the refused").len(), expected.count());
+        let seeds = local.reader().seeds().expect("all seeds");
+        assert!(seeds.into_iter().eq(memory.rows.seeds.clone()));
+        assert_eq!(local.reader().counters().expect("counters"), memory.rows.counters);
+    }
+}
+
+/// Few hosts, URLs and places, so that rows are overwritten, deleted and asked for again.
+struct Chance(Rng);
+
+impl Chance {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0.draw() % n
+    }
+
+    fn url(&mut self) -> Url {
+        let schemes = ["http", "https"];
+        // One host's name begins with another's, and ports make further hosts of them.
+        let hosts =
+            ["a.test", "a.test:81", "aa.test", "www.a.test", "b.test", "xn--bcher-kva.test"];
+        let scheme = schemes[self.below(2) as usize];
+        let host = hosts[self.below(6) as usize];
+        Url::parse(&format!("{scheme}://{host}/{}?q={}", self.below(9), self.below(3))).unwrap()
+    }
+
+    fn host(&mut self) -> HostKey {
+        self.url().host_key()
+    }
+
+    fn time(&mut self) -> Time {
+        // Times whose bytes differ in more than the last one.
+        let far = self.below(3) as u32;
+        Time(self.below(6) << (8 * far))
+    }
+
+    fn place(&mut self, section: Section) -> Place {
+        let id = self.below(4);
+        match section {
+            Section::Now => {
+                Place::Now { class: self.below(3) as u8 * 127, rank: self.below(4) << 30, id }
+            }
+            Section::Later => Place::Later { due: self.time(), id },
+        }
+    }
+
+    fn section(&mut self) -> Section {
+        if self.below(2) == 0 { Section::Now } else { Section::Later }
+    }
+
+    fn sleep_place(&mut self) -> SleepPlace {
+        let rank = self.below(40);
+        match self.below(2) {
+            0 => SleepPlace::Ready { class: self.below(32) as u8, rank },
+            _ => SleepPlace::Later { due: self.time(), rank },
+        }
+    }
+
+    fn record(&mut self) -> UrlRecord {
+        let status = match self.below(3) {
+            0 => Status::Queued,
+            1 => Status::Refused(Refusal::ALL[self.below(7) as usize]),
+            _ => Status::Fetched,
+        };
+        let (depth, hops) = (self.below(300) as u16, self.below(3) as u8);
+        let mut record = UrlRecord::new(UrlId(self.below(99)), status, depth, hops, Time(5));
+        if self.below(2) == 0 {
+            record.etag = Some("\"e\"".into());
+            record.content = Some([self.below(4) as u8; 16]);
+            record.duplicate_of = Some(self.url());
+            let section = self.section();
+            record.place = Some(self.place(section));
+        }
+        record
+    }
+
+    fn host_record(&mut self) -> HostRecord {
+        HostRecord {
+            admitted: self.below(1_000),
+            robots_until: (self.below(2) == 0).then(|| self.time()),
+            crawl_delay: (self.below(2) == 0).then_some(Span::secs(3)),
+            sleep: (self.below(2) == 0).then(|| self.sleep_place()),
+            ..HostRecord::default()
+        }
+    }
+
+    fn discovery(&mut self) -> Discovery {
+        let kinds = [FoundAs::Seed, FoundAs::Link, FoundAs::Redirect, FoundAs::Rejudge];
+        let (url, kind) = (self.url(), kinds[self.below(4) as usize]);
+        Discovery { url, kind, depth: self.below(300) as u16, hops: self.below(3) as u8 }
+    }
+
+    fn discoveries(&mut self) -> Vec<Discovery> {
+        (0..self.below(12)).map(|_| self.discovery()).collect()
+    }
+
+    fn row(&mut self) -> Row {
+        let is_there = self.below(3) > 0;
+        match self.below(9) {
+            0 => Row::Url { key: self.url().key(), record: self.record() },
+            1 | 2 => {
+                let section = self.section();
+                let (url, record, place) = (self.url(), self.record(), self.place(section));
+                let host = url.host_key();
+                Row::Queue { host, place, entry: is_there.then_some(Entry { url, record }) }
+            }
+            3 => Row::Host { key: self.host(), record: self.host_record() },
+            4 => {
+                let text = format!("User-agent: *\nDisallow: /{}\nAllow: /a*b$", self.below(5));
+                let robots = Box::new(Robots::parse(text.as_bytes(), "rhumb"));
+                Row::Robots { host: self.host(), robots }
+            }
+            5 => Row::Sleep { host: self.host(), place: self.sleep_place(), asleep: is_there },
+            6 => {
+                let chunk = is_there.then(|| Arc::new(self.discoveries()));
+                Row::Outbox { number: self.below(20), chunk }
+            }
+            7 => {
+                let twin = Twin { url: self.url(), kept: self.time(), payload: [7; 20] };
+                Row::Content { digest: [self.below(4) as u8; 16], twin }
+            }
+            _ if is_there => Row::Seed { url: self.url() },
+            _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
+        }
+    }
+
+    fn question(&mut self) -> Question {
+        match self.below(5) {
+            0 => Question::Sift { candidates: self.discoveries() },
+            1 => Question::Twin { digests: (0..6).map(|n| [n; 16]).collect() },
+            2 => Question::Wake(self.wake()),
+            3 => {
+                let hosts = (0..self.below(6)).map(|_| {
+                    let section = self.section();
+                    let after = (self.below(2) == 0).then(|| self.place(section));
+                    let rows_max = 1 + self.below(9) as usize;
+                    Refill { host: self.host(), section, after, rows_max }
+                });
+                Question::Refill { hosts: hosts.collect() }
+            }
+            _ => Question::Receive { from: self.below(25), chunks_max: self.below(8) as usize },
+        }
+    }
+
+    fn wake(&mut self) -> Wake {
+        let mut after =
+            |place: SleepPlace| (self.below(2) == 0).then(|| Sleeper { place, host: self.host() });
+        let classes: Vec<_> = [0, 1, 30, 31]
+            .map(|class| (class, 3, after(SleepPlace::Ready { class, rank: 10 })))
+            .into_iter()
+            .collect();
+        let later = after(SleepPlace::Later { due: Time(3), rank: 10 });
+        let named = (0..self.below(3)).map(|_| self.host()).collect();
+        let later = (self.below(4) as usize, later);
+        Wake { now: self.time(), classes, later, named, rows_max: 4 }
+    }
+}

@@ -1,0 +1,113 @@
+//! What opening refuses, and in what words.
+
+use crate::scratch::Scratch;
+use fjall::{Database, KeyspaceCreateOptions, PersistMode};
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Question, Refill, Row};
+use rhumb_engine::queue::Section;
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::time::Time;
+use rhumb_engine::turn::State;
+use rhumb_page::url::Url;
+use rhumb_state::local::LocalState;
+use std::fs;
+use std::path::Path;
+
+fn open(dir: &Path) -> Result<LocalState, Error> {
+    LocalState::open(dir, 1).map(|(state, _)| state)
+}
+
+fn refusal(dir: &Path) -> Error {
+    open(dir).err().expect("a directory that must be refused")
+}
+
+/// A store with three commits, synced, and closed.
+fn three_commits(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let mut state = open(scratch.path()).expect("a new store");
+    for n in 0..3 {
+        let url = Url::parse(&format!("http://a.test/{n}")).expect("a URL");
+        let record = UrlRecord::new(UrlId(n), Status::Queued, 0, 0, Time::ZERO);
+        state.commit(&mut vec![Row::Url { key: url.key(), record }]).expect("a commit");
+    }
+    state.sync().expect("a sync");
+    assert_eq!(state.commits(), 3);
+    scratch
+}
+
+/// Writes a row that this program would not.
+fn plant(dir: &Path, keyspace: &str, key: &[u8], value: &[u8]) {
+    let database = Database::builder(dir.join("fjall")).open().expect("the store itself");
+    let keyspace = database.keyspace(keyspace, KeyspaceCreateOptions::default).expect("a keyspace");
+    keyspace.insert(key, value).expect("an insert");
+    database.persist(PersistMode::SyncAll).expect("a sync");
+}
+
+#[test]
+fn a_row_of_another_version_is_refused_and_not_guessed() {
+    let scratch = three_commits("version");
+    plant(scratch.path(), "url", Url::parse("http://b.test/").unwrap().key().as_bytes(), &[9, 1]);
+    let error = refusal(scratch.path());
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    assert_eq!(error.what, "url row has version 9, this program reads 1");
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_an_error_of_its_question_and_no_panic() {
+    let scratch = three_commits("damaged");
+    let host = Url::parse("http://a.test/").unwrap().host_key();
+    let mut key = host.as_str().as_bytes().to_vec();
+    key.extend_from_slice(&[0, 0, 8]);
+    key.extend_from_slice(&[0; 16]);
+    plant(scratch.path(), "queue", &key, &[1, 200, 200]);
+    let state = open(scratch.path()).expect("a store whose queue nobody has read yet");
+    let refill = Refill { host, section: Section::Now, after: None, rows_max: 4 };
+    let error = state.reader().answer(Question::Refill { hosts: vec![refill] }).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Corrupt);
+    assert!(error.what.starts_with("queue row cannot be read"), "{error}");
+}
+
+#[test]
+fn a_store_with_fewer_commits_than_were_promised_is_refused() {
+    let scratch = three_commits("mark");
+    assert_eq!(open(scratch.path()).expect("as it was").commits(), 3);
+    fs::write(scratch.path().join("MARK"), "7\n").unwrap();
+    let error = refusal(scratch.path());
+    assert_eq!(error.kind, ErrorKind::Corrupt);
+    assert!(error.what.contains("3 commits, but 7 were written"), "{error}");
+    fs::write(scratch.path().join("MARK"), "seven\n").unwrap();
+    let error = refusal(scratch.path());
+    assert!(error.what.ends_with("MARK is not a number"), "{error}");
+}
+
+#[test]
+fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
+    let scratch = three_commits("format");
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 9\n").unwrap();
+    let error = refusal(scratch.path());
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    assert!(
+        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 1\""),
+        "{error}"
+    );
+    fs::remove_file(scratch.path().join("FORMAT")).unwrap();
+    assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 1\n").unwrap();
+    assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
+}
+
+#[test]
+fn a_format_file_cut_short_at_birth_does_not_bar_an_empty_directory() {
+    let scratch = Scratch::new("birth");
+    fs::write(scratch.path().join("FORMAT"), "").unwrap();
+    open(scratch.path()).expect("there is nothing to lose here");
+}
+
+#[test]
+fn a_store_in_use_says_so() {
+    let scratch = three_commits("locked");
+    let _held = open(scratch.path()).expect("the first");
+    let error = refusal(scratch.path());
+    assert_eq!(error.kind, ErrorKind::Invalid);
+    assert!(error.what.ends_with("is in use by another rhumb"), "{error}");
+}
