@@ -1,7 +1,7 @@
 //! The command line as a user meets it: the real binary, its outputs and its exit codes.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -44,9 +44,10 @@ fn subcommands(help: &str) -> Vec<String> {
 
 #[test]
 fn wrong_usage_exits_2_with_one_clear_line() {
-    let dir = Scratch::new("usage");
-    let bad_seeds = dir.file("seeds.txt", "http://a.test/\nnot a url\n");
-    let fresh = dir.0.join("fresh").display().to_string();
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let bad_seeds = file(dir, "seeds.txt", "http://a.test/\nnot a url\n");
+    let fresh = dir.join("fresh").display().to_string();
     for (arguments, said) in [
         (&["crwal"][..], "unrecognized subcommand 'crwal'"),
         (&["robots", "--agent", "b", "/x"], "--file <FILE>"),
@@ -70,14 +71,15 @@ fn wrong_usage_exits_2_with_one_clear_line() {
         assert!(err.starts_with("error: ") && err.contains(said), "{arguments:?}: {err}");
         assert_eq!(err.lines().count(), 1, "{arguments:?}: {err}");
     }
-    assert!(!dir.0.join("fresh").exists(), "wrong usage leaves nothing behind");
+    assert!(!dir.join("fresh").exists(), "wrong usage leaves nothing behind");
 }
 
 #[test]
 fn an_unknown_key_is_refused_with_its_line_and_the_nearest_known_one() {
-    let dir = Scratch::new("key");
-    let config = dir.file("c.toml", "delay = \"2s\"\n[limits]\nbody_byte_max = \"1MB\"\n");
-    let crawl = dir.0.join("crawl").display().to_string();
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let config = file(dir, "c.toml", "delay = \"2s\"\n[limits]\nbody_byte_max = \"1MB\"\n");
+    let crawl = dir.join("crawl").display().to_string();
     let (code, _, err) =
         parts(&rhumb(&["crawl", "a.test", "--dir", &crawl, "--config", &config], b""));
     assert_eq!(code, 2);
@@ -85,6 +87,37 @@ fn an_unknown_key_is_refused_with_its_line_and_the_nearest_known_one() {
     assert!(lines[0].starts_with("error: ") && lines[0].contains("c.toml:3: "), "{err}");
     assert!(lines[0].ends_with("\"body_byte_max\"; did you mean \"body_bytes_max\"?"), "{err}");
     assert_eq!(lines[2..], [" 3 | body_byte_max = \"1MB\"", "   | ^^^^^^^^^^^^^"]);
+}
+
+#[test]
+fn a_second_run_takes_the_settings_of_the_first_and_flags_win_over_them() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    for n in 1..=5 {
+        let text = format!("page {n} <a href=p{}.html>next</a>", n % 5 + 1);
+        file(dir, &format!("p{n}.html"), &text);
+    }
+    let crawl = dir.join("crawl").display().to_string();
+    let root = dir.display().to_string();
+    let seed = format!("file://{root}/p1.html");
+    let first = ["crawl", "--dir", &crawl, "--allow-file", &root, "--delay", "0", "--json", "-q"];
+    let first = [&first[..], &["--delay-factor", "0", "--max-pages", "2", &seed]].concat();
+    assert_eq!(pages_and_reason(&rhumb(&first, b"")), (2, "max_pages".to_owned()));
+    let again = ["crawl", "--dir", &crawl, "--json", "-q"];
+    assert_eq!(pages_and_reason(&rhumb(&again, b"")), (2, "max_pages".to_owned()));
+    let lifted = [&again[..], &["--max-pages", "none"]].concat();
+    assert_eq!(pages_and_reason(&rhumb(&lifted, b"")), (5, "finished".to_owned()));
+    let (code, status, _) = parts(&rhumb(&["status", &crawl, "--json"], b""));
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!((code, &status["pages"], &status["running"]), (0, &json!(5), &json!(false)));
+}
+
+fn pages_and_reason(output: &Output) -> (u64, String) {
+    let (code, out, err) = parts(output);
+    assert_eq!(code, 0, "{err}");
+    let report: Value = serde_json::from_str(&out).expect("one JSON value");
+    let reason = report["stopped_because"].as_str().expect("a reason");
+    (report["pages"].as_u64().expect("a count"), reason.to_owned())
 }
 
 #[test]
@@ -173,26 +206,9 @@ fn parts(output: &Output) -> (i32, String, String) {
     (output.status.code().expect("an exit"), text(&output.stdout), text(&output.stderr))
 }
 
-/// A directory of our own that is gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir = std::env::temp_dir().join(format!("rhumb-cli-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("a directory to test in");
-        Scratch(dir)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("a file to test with");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing depends on it, and a failed test has more to say.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A file in a directory of our own; its path.
+fn file(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, text).expect("a file to test with");
+    path.display().to_string()
 }

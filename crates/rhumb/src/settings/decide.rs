@@ -26,8 +26,14 @@ const WARC_BYTES_MIN: u64 = 1_000_000;
 const WARC_BYTES_MAX: u64 = 1_000_000_000;
 
 impl Written {
-    /// What is written, over the defaults.
+    /// What is written, over the defaults; refused if it makes no sense together.
     pub fn decide(self, dir: PathBuf, json: bool) -> Result<Settings, SettingsError> {
+        let settings = self.effective(dir, json);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn effective(self, dir: PathBuf, json: bool) -> Settings {
         let default = Config::default();
         let polite = default.polite;
         let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
@@ -35,8 +41,8 @@ impl Written {
             patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
         };
         // A later run may begin in another directory.
-        let allow_file = self.allow_file.and_then(|bound| bound.0).map(std::path::absolute);
-        let settings = Settings {
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Settings {
             dir,
             seeds: without_repeats(self.seeds.unwrap_or_default()),
             scope: self.scope.map_or(Reach::Site, |word| word.0),
@@ -64,9 +70,7 @@ impl Written {
             user_agent: self.user_agent.unwrap_or_default(),
             resolver: self.resolver.and_then(|bound| bound.0),
             allow_private: self.allow_private.unwrap_or(false),
-            allow_file: allow_file
-                .transpose()
-                .map_err(|error| SettingsError::usage(format!("allow_file: {error}")))?,
+            allow_file: self.allow_file.and_then(|bound| bound.0).map(absolute),
             archive: self.archive.map_or(Archive::Warc, |word| word.0),
             warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
@@ -79,9 +83,7 @@ impl Written {
             limits: self.limits.effective(),
             json,
             notes: Vec::new(),
-        };
-        settings.check()?;
-        Ok(settings)
+        }
     }
 }
 
@@ -95,6 +97,11 @@ fn without_repeats(seeds: Vec<Seed>) -> Vec<Seed> {
 }
 
 impl Settings {
+    /// The defaults, for a caller that is no person; it sets what it wants otherwise.
+    pub fn new(dir: PathBuf, seeds: Vec<Seed>) -> Settings {
+        Written { seeds: Some(seeds), ..Written::default() }.effective(dir, false)
+    }
+
     fn check(&self) -> Result<(), SettingsError> {
         let is_fresh = !self.dir.join("state").exists();
         let file_seed = self.seeds.iter().find(|seed| seed.url.scheme() == Scheme::File);

@@ -3,25 +3,6 @@
 use super::*;
 use std::path::Path;
 
-/// A directory of our own that is gone at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let dir =
-            std::env::temp_dir().join(format!("rhumb-settings-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("a directory to test in");
-        Scratch(dir)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing depends on it, and a failed test has more to say.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn typed(dir: &Path, config: Option<&str>, flags: Written, seeds: &[&str]) -> Typed {
     let config = config.map(|text| {
         let path = dir.join("given.toml");
@@ -84,17 +65,17 @@ weight = 0.25
 
 #[test]
 fn the_effective_settings_are_read_again_as_they_were_written() {
-    let scratch = Scratch::new("round-trip");
-    let settings = typed(&scratch.0, Some(EVERYTHING), Written::default(), &["b.test"]);
+    let scratch = tempfile::tempdir().unwrap();
+    let settings = typed(scratch.path(), Some(EVERYTHING), Written::default(), &["b.test"]);
     let settings = settings.settings().unwrap();
     assert_eq!(settings.notes, ["seed \"b.test\" is taken as http://b.test/"]);
     assert_eq!(settings.user_agent.token, "mybot");
     assert_eq!(settings.limits.body_bytes_max, 5_000_000);
     assert_eq!(settings.retry.tries_max, 9);
     assert_eq!(settings.retry.wait_max, Retry::default().wait_max);
-    settings.write_crawl_toml(&scratch.0.join(CRAWL_TOML)).unwrap();
+    settings.write_crawl_toml(&scratch.path().join(CRAWL_TOML)).unwrap();
 
-    let again = typed(&scratch.0, None, Written::default(), &[]).settings().unwrap();
+    let again = typed(scratch.path(), None, Written::default(), &[]).settings().unwrap();
     assert_eq!(again.written(), settings.written());
     assert_eq!(again.scope_fingerprint(), settings.scope_fingerprint());
     let seeds: Vec<String> = again.seeds.iter().map(Seed::to_string).collect();
@@ -107,27 +88,31 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
 
 #[test]
 fn flags_win_over_config_which_wins_over_the_last_run_and_a_bound_can_be_lifted() {
-    let scratch = Scratch::new("layers");
-    let first =
-        typed(&scratch.0, Some("max_pages = 10\ndelay = \"9s\""), Written::default(), &["a.test"]);
+    let scratch = tempfile::tempdir().unwrap();
+    let first = typed(
+        scratch.path(),
+        Some("max_pages = 10\ndelay = \"9s\""),
+        Written::default(),
+        &["a.test"],
+    );
     let first = first.settings().unwrap();
-    first.write_crawl_toml(&scratch.0.join(CRAWL_TOML)).unwrap();
+    first.write_crawl_toml(&scratch.path().join(CRAWL_TOML)).unwrap();
 
     let lifted = Written { max_pages: Some(quantity::Bound(None)), ..Written::default() };
-    let second = typed(&scratch.0, Some("concurrency = 3\nmax_pages = 20"), lifted, &[]);
+    let second = typed(scratch.path(), Some("concurrency = 3\nmax_pages = 20"), lifted, &[]);
     let second = second.settings().unwrap();
     assert_eq!(second.max_pages, None);
     assert_eq!(second.concurrency, 3);
     assert_eq!(second.delay, Duration::from_secs(9));
     assert_eq!(first.scope_fingerprint(), second.scope_fingerprint());
 
-    let wider = typed(&scratch.0, None, Written::default(), &["c.test"]).settings().unwrap();
+    let wider = typed(scratch.path(), None, Written::default(), &["c.test"]).settings().unwrap();
     assert_ne!(first.scope_fingerprint(), wider.scope_fingerprint());
 }
 
 #[test]
 fn what_makes_no_sense_together_is_refused_in_one_line() {
-    let scratch = Scratch::new("refused");
+    let scratch = tempfile::tempdir().unwrap();
     for (config, seeds, reason) in [
         ("", &[][..], "no seeds"),
         ("concurrency = 0", &["a.test"], "concurrency is 1 to"),
@@ -135,7 +120,7 @@ fn what_makes_no_sense_together_is_refused_in_one_line() {
         ("", &["a.test 0"], "is no weight"),
         ("compression_level = 40", &["a.test"], "compression_level is 1 to 12"),
     ] {
-        let error = typed(&scratch.0, Some(config), Written::default(), seeds).settings();
+        let error = typed(scratch.path(), Some(config), Written::default(), seeds).settings();
         let error = error.unwrap_err().to_string();
         assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
     }

@@ -4,8 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use super::seeds::{self, Seed, is_bare_host};
+use super::word::UserAgent;
 use super::written::Written;
 use super::{CRAWL_TOML, Settings, SettingsError, document};
+
+/// On a web of strangers, they should be able to reach us.
+const NO_CONTACT: &str = "\
+    nobody can tell whose crawl this is: name yourself with \
+    --user-agent \"mybot/1.0 (+https://example.org/bot)\"";
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Typed {
@@ -59,6 +65,9 @@ impl Typed {
             written = document::read(path)?.over(written);
         }
         let settings = flags.over(written).decide(self.dir, self.json)?;
+        if settings.user_agent == UserAgent::default() && !settings.allow_private {
+            notes.push(NO_CONTACT.to_owned());
+        }
         Ok(Settings { notes, ..settings })
     }
 }
