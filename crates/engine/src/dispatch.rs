@@ -55,6 +55,12 @@ impl Engine {
         let ticket = host.ticket;
         let Some((ip, _)) = host.address.filter(|(_, until)| *until > now) else {
             host.queued_up = false;
+            let left = host.address.take();
+            // It may have been called to a place at its old address, which it will not take.
+            let next = left.and_then(|(ip, _)| self.addresses.call(ip, &self.config.polite));
+            if let Some((other, ticket)) = next {
+                self.back_in_line(other, ticket);
+            }
             return self.advance(now, slot, step);
         };
         match self.addresses.enter(ip, (slot, ticket), &self.config.polite, now) {

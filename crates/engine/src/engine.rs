@@ -58,7 +58,7 @@ pub struct Engine {
     pub(crate) judging: Judging,
     pub(crate) outbox: Outbox,
     /// Rows of hosts that were written while a question about hosts was under way: the snapshot
-    /// that answers it may not show them.
+    /// that answers it may not show them. Nothing is kept here when none is.
     pub(crate) since_sift: HashMap<HostKey, HostRecord>,
     pub(crate) since_wake: HashMap<HostKey, HostRecord>,
     /// Errands for hosts that are being woken for them. Looked up, never iterated.

@@ -119,6 +119,8 @@ impl Engine {
         let Outcome::Robots(answer) = outcome else {
             unreachable!("a robots request is answered as one")
         };
+        // First of all: an errand that comes back at once may send the host to sleep.
+        self.mark_dirty(slot);
         match answer {
             RobotsAnswer::Rules(robots) => {
                 self.counters.robots_fetched += 1;
@@ -133,7 +135,6 @@ impl Engine {
                 self.robots_unreachable(now, slot, kind, retry_after);
             }
         }
-        self.mark_dirty(slot);
     }
 
     fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {

@@ -13,6 +13,9 @@ use rhumb_page::url::HostKey;
 
 /// A host with a longer wait before it sleeps meanwhile.
 pub const NAP_MIN: Span = Span::secs(30);
+/// An address is good for at least this long, whatever the name server says: names are resolved
+/// up to a nap before the request, and an answer must be of use for one.
+pub const ADDRESS_MIN: Span = Span::secs(60);
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
 /// Queues refilled by one question.
@@ -22,7 +25,7 @@ impl Engine {
     /// Asks for sleeping hosts if there is room; makes room if slots are free and nothing is due.
     pub(crate) fn wake(&mut self, now: Time, step: &mut Step) {
         let starving = self.free_slots() > 0 && self.ready.is_empty();
-        if starving && self.sleepers.ready() > 0 && self.awake.len() >= self.awake_limit {
+        if starving && self.sleepers.are_waiting(now) && self.awake.len() >= self.awake_limit {
             self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
         }
         let room = self.awake_limit.saturating_sub(self.awake.len());
@@ -33,13 +36,21 @@ impl Engine {
     }
 
     pub(crate) fn woken(&mut self, now: Time, woken: Woken, step: &mut Step) {
-        let found = woken.hosts.iter().filter_map(|h| h.sleeper.clone());
-        self.sleepers.answered(found, woken.later_next);
+        let found: Vec<_> = woken.hosts.iter().filter_map(|h| h.sleeper.clone()).collect();
         for host in woken.hosts {
-            if self.awake.slot_of(&host.host).is_none() {
-                self.wake_one(now, host, step);
+            match self.awake.slot_of(&host.host) {
+                None => self.wake_one(now, host, step),
+                // It woke by itself meanwhile; what it was called for still waits.
+                Some(slot) => {
+                    let errands = self.errands_to_wake.remove(&host.host).unwrap_or_default();
+                    self.awake.at(slot).errands.extend(errands);
+                    self.advance(now, slot, step);
+                }
             }
         }
+        // Only now: a host named twice in the answer may have lain down again in between.
+        self.sleepers.answered(found.into_iter(), woken.later_next);
+        self.since_wake.clear();
     }
 
     fn wake_one(&mut self, now: Time, woken: WokenHost, step: &mut Step) {
@@ -84,7 +95,10 @@ impl Engine {
         let slot = self.awake.slot_of(&host).expect("a host that resolves stays awake");
         self.awake.at(slot).doing = Doing::Nothing;
         match answer {
-            Ok(address) => self.awake.at(slot).address = Some((address.ip, address.until)),
+            Ok(address) => {
+                let until = address.until.max(now + ADDRESS_MIN);
+                self.awake.at(slot).address = Some((address.ip, until));
+            }
             Err(kind) => self.host_failed(now, slot, kind, None),
         }
         self.advance(now, slot, step);
@@ -146,21 +160,27 @@ impl Engine {
         } else {
             host.later_due()
         };
-        let busy_in_memory = host.is_refilling() || host.has_out() || !host.errands.is_empty();
-        let unread = host.now.wants_refill() || host.later.wants_refill();
-        let Some(at) = work else {
-            if !busy_in_memory && !unread {
+        // Whatever it waits for will call this function again.
+        let expects = host.is_refilling()
+            || host.has_out()
+            || host.now.wants_refill()
+            || host.later.wants_refill();
+        let at = work.map(|at| at.max(host.record.not_before));
+        // Where its robots.txt went, and who asks it for theirs, is not in the rows.
+        let is_needed = !host.errands.is_empty() || host.robots_at.is_some();
+        let turns = host.turns;
+        let is_full = self.awake.len() >= self.awake_limit;
+        let rotates = turns >= TURNS_MAX && is_full && self.sleepers.are_waiting(now);
+        let Some(at) = at.filter(|at| is_needed || (*at <= now + NAP_MIN && !rotates)) else {
+            if !expects {
                 self.sleep(now, slot, step);
             }
             return;
         };
-        let at = at.max(host.record.not_before);
-        let rotates = host.turns >= TURNS_MAX && self.sleepers.ready() > 0;
-        if !busy_in_memory && !unread && (at > now + NAP_MIN || rotates) {
-            return self.sleep(now, slot, step);
-        }
         let host = self.awake.at(slot);
-        if host.address.is_none_or(|(_, until)| until <= now) && at <= now + NAP_MIN {
+        // Names are resolved ahead of time, but not sooner than a failure allows.
+        let ahead = if host.record.failures == 0 { NAP_MIN } else { Span::ZERO };
+        if host.address.is_none_or(|(_, until)| until <= now) && at <= now + ahead {
             return self.resolve(slot, step);
         }
         host.queued_up = true;
@@ -219,8 +239,12 @@ impl Engine {
             self.sleepers.add(place);
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: true });
         }
-        self.since_sift.insert(key.clone(), record.clone());
-        self.since_wake.insert(key.clone(), record.clone());
+        if self.outbox.is_sifting() {
+            self.since_sift.insert(key.clone(), record.clone());
+        }
+        if self.sleepers.is_asked() {
+            self.since_wake.insert(key.clone(), record.clone());
+        }
         step.rows.push(Row::Host { key, record });
     }
 }

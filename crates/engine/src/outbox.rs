@@ -88,6 +88,10 @@ impl Outbox {
         }
     }
 
+    pub fn is_sifting(&self) -> bool {
+        self.sifting > 0
+    }
+
     pub fn is_idle(&self, counters: &Counters) -> bool {
         self.fresh.is_empty()
             && self.sifting == 0

@@ -19,7 +19,12 @@ pub fn delay(polite: &Polite, host: &HostRecord) -> Span {
 pub struct Addresses {
     /// Looked up, never iterated.
     by_ip: HashMap<IpAddr, AddressState>,
+    /// Those that nobody uses are forgotten when there are this many.
+    sweep_at: usize,
 }
+
+/// Fewer addresses than this are not worth sweeping.
+const SWEEP_MIN: usize = 1_024;
 
 #[derive(Debug, Default)]
 struct AddressState {
@@ -42,6 +47,10 @@ pub enum Gate {
 impl Addresses {
     /// Takes a place at the address, or says why not. A full address remembers who asked.
     pub fn enter(&mut self, ip: IpAddr, who: (u32, u32), polite: &Polite, now: Time) -> Gate {
+        if self.by_ip.len() >= self.sweep_at.max(SWEEP_MIN) {
+            self.sweep(now);
+            self.sweep_at = 2 * self.by_ip.len();
+        }
         let state = self.by_ip.entry(ip).or_default();
         if state.flying >= polite.per_address {
             state.waiting.push_back(who);
@@ -69,8 +78,15 @@ impl Addresses {
         next
     }
 
+    /// The host that waits longest at an address with room, if the one that was called before it
+    /// went elsewhere.
+    pub fn call(&mut self, ip: IpAddr, polite: &Polite) -> Option<(u32, u32)> {
+        let state = self.by_ip.get_mut(&ip).filter(|state| state.flying < polite.per_address)?;
+        state.waiting.pop_front()
+    }
+
     /// Forgets addresses that nobody uses and whose rest is over.
-    pub fn sweep(&mut self, now: Time) {
+    fn sweep(&mut self, now: Time) {
         self.by_ip.retain(|_, s| s.flying > 0 || !s.waiting.is_empty() || s.not_before > now);
     }
 

@@ -37,7 +37,9 @@ impl Engine {
             }
         }
         for (key, record) in batch.touched {
-            self.since_wake.insert(key.clone(), record.clone());
+            if self.sleepers.is_asked() {
+                self.since_wake.insert(key.clone(), record.clone());
+            }
             step.rows.push(Row::Host { key, record });
         }
         for slot in batch.slots {
@@ -133,10 +135,17 @@ impl Engine {
             None => self.lay_down(host, class, batch, step),
         };
         if let Some(slot) = slot {
-            let host = self.awake.at(slot);
-            host.record.admitted += 1;
-            host.record.queued += 1;
-            host.now.insert(place, entry);
+            let awake = self.awake.at(slot);
+            awake.record.admitted += 1;
+            awake.record.queued += 1;
+            awake.now.insert(place, entry);
+            if awake.record.sleep.is_none() {
+                // It was woken for an errand and had no work: a restart must find it too.
+                let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
+                self.counters.next_sleep += 1;
+                awake.record.sleep = Some(place);
+                step.rows.push(Row::Sleep { host: awake.key.clone(), place, asleep: true });
+            }
             self.mark_dirty(slot);
             batch.slots.insert(slot);
         }
@@ -157,8 +166,8 @@ impl Engine {
         let better = match record.sleep {
             None => true,
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
-            // It rests until a moment that new work does not bring nearer.
-            Some(SleepPlace::Later { .. }) => record.queued == 0,
+            // New work brings its day nearer unless the host itself asked for the rest.
+            Some(SleepPlace::Later { due, .. }) => record.not_before < due,
         };
         if better {
             let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };

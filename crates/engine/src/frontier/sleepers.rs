@@ -19,6 +19,8 @@ pub struct Sleepers {
     later: u64,
     /// No sleeper with a due time is due before this.
     later_next: Option<Time>,
+    /// The same of those who lay down since the question was asked: its answer knows them not.
+    later_added: Option<Time>,
     cursors: [Option<Sleeper>; CLASSES],
     later_cursor: Option<Sleeper>,
     asked: bool,
@@ -39,7 +41,8 @@ impl Sleepers {
             SleepPlace::Ready { class, .. } => self.ready[class as usize] += 1,
             SleepPlace::Later { due, .. } => {
                 self.later += 1;
-                self.later_next = Some(self.later_next.map_or(due, |t| t.min(due)));
+                self.later_next = earlier(self.later_next, Some(due));
+                self.later_added = earlier(self.later_added, Some(due));
             }
         }
     }
@@ -68,6 +71,11 @@ impl Sleepers {
         self.asked
     }
 
+    /// Is there anybody who would work if there were room?
+    pub fn are_waiting(&self, now: Time) -> bool {
+        self.ready() > 0 || self.next_due().is_some_and(|due| due <= now)
+    }
+
     /// When a sleeper must be looked at, though nothing else happens.
     pub fn next_due(&self) -> Option<Time> {
         if self.later > 0 { self.later_next } else { None }
@@ -89,6 +97,7 @@ impl Sleepers {
             wanted[class] += 1;
         }
         self.asked = true;
+        self.later_added = None;
         let classes = (0..CLASSES)
             .filter(|&k| wanted[k] > 0)
             .map(|k| (k as u8, wanted[k], self.cursors[k].clone()))
@@ -101,7 +110,7 @@ impl Sleepers {
     /// A question was answered; `later_next` is what the store says of due times.
     pub fn answered(&mut self, woken: impl Iterator<Item = Sleeper>, later_next: Option<Time>) {
         self.asked = false;
-        self.later_next = later_next;
+        self.later_next = earlier(later_next, self.later_added.take());
         for sleeper in woken {
             let cursor = match sleeper.place {
                 SleepPlace::Ready { class, .. } => &mut self.cursors[class as usize],
@@ -110,4 +119,8 @@ impl Sleepers {
             *cursor = cursor.take().max(Some(sleeper));
         }
     }
+}
+
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    a.into_iter().chain(b).min()
 }

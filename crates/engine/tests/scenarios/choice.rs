@@ -1,0 +1,158 @@
+//! What is admitted, in what order it is fetched, and when the crawl ends.
+
+use crate::stage::{Stage, url};
+use regex::Regex;
+use rhumb_engine::config::{Config, Order, Priority};
+use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::event::{Event, StopReason};
+use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::time::Span;
+use rhumb_page::url::Rules;
+
+/// A site of two levels: a page with `n` links, each with one more below it.
+fn tree(config: Config, n: usize) -> Stage {
+    let children: Vec<String> = (0..n).map(|k| format!("a.test/{k}")).collect();
+    let links: Vec<&str> = children.iter().map(String::as_str).collect();
+    let mut stage = Stage::new(config).page("a.test/", &links).seed(&["a.test/"]);
+    for child in &children {
+        stage = stage.page(child, &[&format!("{child}/below")]);
+    }
+    stage
+}
+
+#[test]
+fn within_a_host_the_order_is_by_depth_or_the_last_found_first_or_by_lot() {
+    let order = |order: Order, seed: u64| {
+        let mut stage = tree(Config { order, seed, ..Config::default() }, 3);
+        stage.run();
+        let pages = stage.pages().into_iter().map(|p| p.trim_start_matches("a.test").to_owned());
+        pages.collect::<Vec<_>>()
+    };
+    let bfs = order(Order::Bfs, 0);
+    assert_eq!(bfs, ["/", "/0", "/1", "/2", "/0/below", "/1/below", "/2/below"]);
+    let dfs = order(Order::Dfs, 0);
+    assert_eq!(dfs, ["/", "/2", "/2/below", "/1", "/1/below", "/0", "/0/below"]);
+    let mut orders: Vec<_> = (0..8).map(|seed| order(Order::Random, seed)).collect();
+    assert_eq!(orders[0], order(Order::Random, 0), "by lot, but by the seed's lot");
+    orders.sort();
+    orders.dedup();
+    assert!(orders.len() > 3, "{orders:?}");
+    for order in &mut orders {
+        order.sort_unstable();
+        assert_eq!(order.len(), 7);
+    }
+}
+
+#[test]
+fn the_first_priority_rule_that_matches_decides_the_class() {
+    let rule = |pattern: &str, class, weight| Priority {
+        pattern: Regex::new(pattern).unwrap(),
+        class,
+        weight,
+    };
+    let priorities = vec![rule("/2$", Some(0), None), rule("/[12]$", None, Some(4.0))];
+    let mut stage = tree(Config { priorities, ..Config::default() }, 4);
+    stage.run();
+    let first = ["a.test/", "a.test/2", "a.test/1", "a.test/0", "a.test/3"];
+    assert_eq!(stage.pages()[..5], first);
+}
+
+#[test]
+fn a_host_admits_no_more_than_its_budget() {
+    let mut stage = tree(Config { host_pages_max: Some(3), ..Config::default() }, 6);
+    stage = stage.seed(&["b.test/"]);
+    stage.run();
+    assert_eq!(stage.pages().iter().filter(|p| p.starts_with("a.test")).count(), 3);
+    assert!(stage.pages().contains(&"b.test/"));
+    let refused = stage.engine.counters().refused[Refusal::HostBudget as usize];
+    assert_eq!(refused, 4 + 2, "links of the first page, then what is below the two admitted");
+}
+
+#[test]
+fn what_depth_refused_is_admitted_when_it_is_found_by_a_shorter_way() {
+    let config = Config { depth_max: Some(2), ..Config::default() };
+    let mut stage = Stage::new(config)
+        .page("a.test/", &["a.test/1"])
+        .page("a.test/1", &["a.test/2"])
+        .page("a.test/2", &["x.test/"])
+        .page("slow.test/", &["slow.test/1"])
+        .page("slow.test/1", &["x.test/"])
+        .takes("slow.test/robots.txt", Span::secs(20))
+        .page("x.test/", &["x.test/beyond"])
+        .seed(&["a.test/", "slow.test/"]);
+    stage.run_for(Span::secs(15));
+    assert_eq!(stage.record("x.test/").status, Status::Refused(Refusal::Depth));
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("x.test/").status, Status::Fetched);
+    assert_eq!(stage.record("x.test/").depth, 2);
+    assert_eq!(stage.record("x.test/beyond").status, Status::Refused(Refusal::Depth));
+    assert_eq!(stage.engine.counters().refused[Refusal::Depth as usize], 1);
+}
+
+#[test]
+fn what_a_rule_refused_is_admitted_when_the_rules_widen() {
+    let rules = Rules::new(&[], &["/2".to_owned()]).unwrap();
+    let mut stage = tree(Config { rules, ..Config::default() }, 4);
+    stage.run();
+    assert_eq!(stage.record("a.test/2").status, Status::Refused(Refusal::Filter));
+    let before = stage.log.len();
+    stage.reopen(Config::default());
+    let refused = stage.state.rows.urls.iter().filter(|(_, r)| r.status != Status::Fetched);
+    let discoveries: Vec<Discovery> = refused
+        .map(|(key, r)| {
+            let kind = FoundAs::Rejudge;
+            Discovery { url: key.url(), kind, depth: r.depth, hops: r.hops }
+        })
+        .collect();
+    // They come in parts: the crawl is not over before the last.
+    let (first, rest) = discoveries.split_at(1);
+    stage.send(Span::ZERO, Event::Reconsidered { discoveries: first.to_vec(), more: true });
+    stage.send(Span::secs(90), Event::Reconsidered { discoveries: rest.to_vec(), more: false });
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    let again: Vec<&str> = stage.log[before..].iter().map(|(_, url)| url.path()).collect();
+    assert_eq!(again, ["/2", "/2/below"], "and nothing else is fetched again");
+    assert_eq!(stage.engine.counters().refused, [0; 7]);
+}
+
+#[test]
+fn the_crawl_stops_at_its_pages_and_goes_on_from_there() {
+    let hosts: Vec<String> = (0..20).map(|n| format!("h{n}.test/")).collect();
+    let seeds: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    let limited = Config { pages_max: Some(7), concurrency: 4, ..Config::default() };
+    let mut stage = Stage::new(limited).seed(&seeds);
+    for host in &seeds {
+        stage = stage.page(host, &[]);
+    }
+    assert_eq!(stage.run(), StopReason::Pages);
+    assert_eq!(stage.engine.counters().pages, 7, "what is in flight counts beforehand");
+    stage.now = stage.now + Span::secs(60);
+    stage.reopen(Config::default());
+    assert_eq!(stage.run(), StopReason::Finished);
+    let mut pages = stage.pages();
+    pages.sort_unstable();
+    let all = pages.len();
+    pages.dedup();
+    assert_eq!((all, pages.len()), (20, 20), "every page once");
+}
+
+#[test]
+fn of_two_pages_with_the_same_bytes_one_is_a_copy_whose_links_are_not_followed() {
+    // In one batch, one after the other, and while the first is still being compared.
+    for lag in [Span::ZERO, Span::secs(9), Span::millis(5)] {
+        let mut stage = Stage::new(Config::default())
+            .page("a.test/", &["a.test/1"])
+            .page("b.test/", &["b.test/1"])
+            .same_bytes(&["a.test/", "b.test/"])
+            .takes("b.test/robots.txt", Span(100_000 + lag.0))
+            .seed(&["a.test/", "b.test/"]);
+        stage.answers_after = |_| Span::millis(20);
+        stage.run();
+        let states = ["a.test/", "b.test/"].map(|at| stage.record(at).status);
+        assert!(states.contains(&Status::Fetched), "{lag:?} {states:?}");
+        assert!(states.contains(&Status::Duplicate), "{lag:?} {states:?}");
+        let known = |at: &str| stage.state.rows.urls.contains_key(&url(at).key());
+        assert_ne!(known("a.test/1"), known("b.test/1"), "{lag:?}");
+        assert_eq!(stage.engine.counters().duplicates, 1);
+    }
+}

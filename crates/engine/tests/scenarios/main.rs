@@ -1,0 +1,7 @@
+//! The engine on a small stage: what it asks for, when, and in what order.
+
+mod choice;
+mod crowds;
+mod liveness;
+mod manners;
+mod stage;

@@ -1,0 +1,301 @@
+//! A small stage for the engine: a scripted web, a store in memory, virtual time. It keeps a log
+//! of requests and watches politeness in every scenario.
+
+use rhumb_engine::config::Config;
+use rhumb_engine::discovery::{Discovery, Found, FoundAs};
+use rhumb_engine::engine::{Engine, Opening};
+use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
+use rhumb_engine::outcome::{FailKind, Head, Page, Report, of_failure, of_page, of_robots};
+use rhumb_engine::record::UrlRecord;
+use rhumb_engine::time::{Span, Time};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::{HostKey, Url};
+use rhumb_state::memory::MemoryState;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+/// Where every scenario begins.
+pub const DAWN: Time = Time(1_000_000_000_000);
+/// A scenario that takes more turns than this goes round in circles.
+const TURNS_MAX: u64 = 200_000;
+
+/// What a URL answers.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// 200 with these links.
+    Links(Vec<Url>),
+    /// 200 with this robots.txt.
+    Rules(&'static str),
+    Status(u16),
+    /// A status with Retry-After.
+    Later(u16, Span),
+    Moved(Url),
+    Fails(FailKind),
+}
+
+/// An address and for how long it is good.
+type Resolution = Result<(IpAddr, Span), FailKind>;
+
+pub struct Stage {
+    pub engine: Engine,
+    pub state: MemoryState,
+    pub now: Time,
+    config: Config,
+    /// What each URL answers, in turn; the last answer stays. All else is 404.
+    replies: HashMap<Url, Vec<Reply>>,
+    bytes_of: HashMap<Url, u8>,
+    took: HashMap<Url, Span>,
+    addresses: HashMap<String, Vec<Resolution>>,
+    /// How long the store takes to answer.
+    pub answers_after: fn(&Question) -> Span,
+    coming: BTreeMap<(Time, u64), Event>,
+    sent: u64,
+    open: HashMap<HostKey, Fetch>,
+    rest_until: HashMap<HostKey, Time>,
+    pub log: Vec<(Time, Url)>,
+    pub resolved: Vec<(Time, String)>,
+    pub turns: u64,
+    /// The most discoveries that one question to the sieve held.
+    pub sift_peak: usize,
+    pub heap_peak: usize,
+}
+
+impl Stage {
+    pub fn new(config: Config) -> Stage {
+        let opening = Opening::default();
+        Stage {
+            engine: Engine::open(config.clone(), opening, DAWN),
+            state: MemoryState::new(1),
+            now: DAWN,
+            config,
+            replies: HashMap::new(),
+            bytes_of: HashMap::new(),
+            took: HashMap::new(),
+            addresses: HashMap::new(),
+            answers_after: |_| Span::ZERO,
+            coming: BTreeMap::new(),
+            sent: 0,
+            open: HashMap::new(),
+            rest_until: HashMap::new(),
+            log: Vec::new(),
+            resolved: Vec::new(),
+            turns: 0,
+            sift_peak: 0,
+            heap_peak: 0,
+        }
+    }
+
+    pub fn answers(mut self, at: &str, replies: &[Reply]) -> Stage {
+        self.replies.insert(url(at), replies.to_vec());
+        self
+    }
+
+    pub fn page(self, at: &str, links: &[&str]) -> Stage {
+        self.answers(at, &[Reply::Links(links.iter().map(|link| url(link)).collect())])
+    }
+
+    /// These pages have the same bytes.
+    pub fn same_bytes(mut self, pages: &[&str]) -> Stage {
+        self.bytes_of.extend(pages.iter().map(|page| (url(page), 1)));
+        self
+    }
+
+    pub fn takes(mut self, at: &str, span: Span) -> Stage {
+        self.took.insert(url(at), span);
+        self
+    }
+
+    /// What the name server says of a host, in turn; the last answer stays.
+    pub fn resolves(mut self, host: &str, answers: &[Result<([u8; 4], Span), FailKind>]) -> Stage {
+        let answers = answers.iter().map(|a| a.map(|(ip, ttl)| (IpAddr::from(ip), ttl)));
+        self.addresses.insert(host.to_owned(), answers.collect());
+        self
+    }
+
+    pub fn seed(mut self, seeds: &[&str]) -> Stage {
+        self.send_seeds(seeds, Span::ZERO);
+        self
+    }
+
+    pub fn send_seeds(&mut self, seeds: &[&str], after: Span) {
+        let seed = |s: &&str| Discovery { url: url(s), kind: FoundAs::Seed, depth: 0, hops: 0 };
+        let seeds = seeds.iter().map(seed).collect();
+        self.send(after, Event::Seeded { seeds });
+    }
+
+    pub fn send(&mut self, after: Span, event: Event) {
+        self.sent += 1;
+        self.coming.insert((self.now + after, self.sent), event);
+    }
+
+    /// Until the crawl is over.
+    pub fn run(&mut self) -> StopReason {
+        loop {
+            self.turn();
+            if let Some(reason) = self.engine.over() {
+                return reason;
+            }
+        }
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        let end = self.now + span;
+        while self.next().is_some_and(|next| next <= end) {
+            self.turn();
+        }
+        self.now = end;
+    }
+
+    /// The process dies and begins again with this configuration: only the rows are left.
+    pub fn reopen(&mut self, config: Config) {
+        self.coming.clear();
+        for (host, _) in std::mem::take(&mut self.open) {
+            self.rest_until.insert(host, self.now + self.config.polite.delay);
+        }
+        let opening = self.state.reopen();
+        self.engine = Engine::open(config.clone(), opening, self.now);
+        self.config = config;
+        self.send(Span::ZERO, Event::Tick);
+    }
+
+    fn next(&self) -> Option<Time> {
+        let coming = self.coming.keys().next().map(|(at, _)| *at);
+        let wakeup = self.engine.next_wakeup(self.now).map(|(at, _)| at);
+        coming.into_iter().chain(wakeup).min()
+    }
+
+    fn turn(&mut self) {
+        let next = self.next();
+        self.now = next.unwrap_or_else(|| panic!("stuck: {:#?}", self.engine.snapshot(self.now)));
+        self.turns += 1;
+        assert!(self.turns < TURNS_MAX, "in circles: {:#?}", self.engine.snapshot(self.now));
+        let mut step = Step::default();
+        while let Some(entry) = self.coming.first_entry().filter(|e| e.key().0 <= self.now) {
+            let event = entry.remove();
+            if let Event::Fetched { fetch, .. } = &event {
+                self.ended(fetch.0);
+            }
+            self.engine.step(self.now, event, &mut step);
+        }
+        self.engine.conclude(self.now, &mut step);
+        self.heap_peak = self.heap_peak.max(self.engine.heap_bytes());
+        self.state.commit(&mut step.rows);
+        for action in step.actions {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Fetch(fetch) => self.fetch(fetch),
+            Action::Resolve { host } => {
+                self.resolved.push((self.now, host.host()));
+                let answer = self.address(&host).map(|(ip, ttl)| {
+                    let until = self.now + ttl;
+                    Address { ip, until }
+                });
+                self.send(Span::ZERO, Event::Resolved { host, answer });
+            }
+            Action::Ask(question) => {
+                if let Question::Sift { candidates } = &question {
+                    self.sift_peak = self.sift_peak.max(candidates.len());
+                }
+                let after = (self.answers_after)(&question);
+                let answer = self.state.answer(question).expect("an answer from memory");
+                self.send(after, Event::Answered(answer));
+            }
+        }
+    }
+
+    fn address(&mut self, host: &HostKey) -> Resolution {
+        match self.addresses.get_mut(&host.host()) {
+            Some(answers) if answers.len() > 1 => answers.remove(0),
+            Some(answers) => answers[0],
+            None => {
+                let [a, b, c, ..] = url(&host.origin()).fingerprint(3).to_le_bytes();
+                Ok((IpAddr::from([10, a, b, c]), Span::secs(3_600)))
+            }
+        }
+    }
+
+    fn fetch(&mut self, fetch: Fetch) {
+        let host = fetch.url.host_key();
+        let at_address = self.open.values().filter(|open| open.address == fetch.address).count();
+        assert!(at_address < usize::from(self.config.polite.per_address), "{}", fetch.address);
+        if let Some(rest) = self.rest_until.get(&host) {
+            assert!(self.now >= *rest, "{} is asked too soon", fetch.url);
+        }
+        self.log.push((self.now, fetch.url.clone()));
+        let took = self.took.get(&fetch.url).copied().unwrap_or(Span::millis(100));
+        let report = self.report(&fetch, took);
+        self.send(took, Event::Fetched { fetch: fetch.id, report });
+        let before = self.open.insert(host, fetch);
+        assert!(before.is_none(), "two requests open to one host");
+    }
+
+    fn ended(&mut self, id: u64) {
+        let open = self.open.iter().find(|(_, fetch)| fetch.id.0 == id);
+        let host = open.map(|(host, _)| host.clone()).expect("a request that began");
+        self.open.remove(&host);
+        self.rest_until.insert(host, self.now + self.config.polite.delay);
+    }
+
+    fn report(&mut self, fetch: &Fetch, took: Span) -> Report {
+        let reply = match self.replies.get_mut(&fetch.url) {
+            Some(replies) if replies.len() > 1 => replies.remove(0),
+            Some(replies) => replies[0].clone(),
+            None => Reply::Status(404),
+        };
+        let (mut links, mut rules, mut head) = (Vec::new(), "", Head::default());
+        match reply {
+            Reply::Links(urls) => (links, head.status) = (urls, 200),
+            Reply::Rules(text) => (rules, head.status) = (text, 200),
+            Reply::Status(status) => head.status = status,
+            Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
+            Reply::Moved(to) => (head.status, head.location) = (301, Some(to)),
+            Reply::Fails(kind) => {
+                let outcome = of_failure(fetch.purpose, kind);
+                return Report { outcome, status: 0, bytes: 0, at: self.now, took, held: false };
+            }
+        }
+        let status = head.status;
+        let outcome = match fetch.purpose {
+            Purpose::Page => of_page(head, || self.page_of(&fetch.url, links)),
+            Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), "rhumb")),
+        };
+        Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
+    }
+
+    fn page_of(&self, at: &Url, links: Vec<Url>) -> Page {
+        let content = match self.bytes_of.get(at) {
+            Some(byte) => [*byte; 16],
+            None => at.fingerprint(9).to_le_bytes(),
+        };
+        let found = links.into_iter().map(|url| Found { url, kind: FoundAs::Link }).collect();
+        Page { content, found, ..Page::default() }
+    }
+
+    /// The requests so far: seconds since dawn, and the URL without its scheme.
+    pub fn told(&self) -> Vec<String> {
+        let line = |(at, url): &(Time, Url)| {
+            let text = url.as_str().trim_start_matches("http://");
+            format!("{:.1} {text}", at.since(DAWN).as_secs_f64())
+        };
+        self.log.iter().map(line).collect()
+    }
+
+    /// The pages requested, without robots.txt, in order.
+    pub fn pages(&self) -> Vec<&str> {
+        let pages = self.log.iter().filter(|(_, url)| url.path() != "/robots.txt");
+        pages.map(|(_, url)| url.as_str().trim_start_matches("http://")).collect()
+    }
+
+    pub fn record(&self, at: &str) -> &UrlRecord {
+        self.state.rows.urls.get(&url(at).key()).unwrap_or_else(|| panic!("{at} is not known"))
+    }
+}
+
+pub fn url(text: &str) -> Url {
+    let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    Url::parse(&text).expect("a URL")
+}
