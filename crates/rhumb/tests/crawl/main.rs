@@ -1,0 +1,6 @@
+//! The real crawler against the synthetic web over real sockets, with a real name server.
+
+mod bad_input;
+mod complete;
+mod killed;
+mod site;

@@ -1,0 +1,157 @@
+//! Style that runs: sizes of files and functions, names, arrows between rooms, and paths that the
+//! documentation names.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of a file, tests at its end not counted.
+const FILE_LINES_MAX: usize = 600;
+const FUNCTION_LINES_MAX: usize = 70;
+const COLUMNS_MAX: usize = 100;
+
+/// Who may use whom; nothing else.
+const ARROWS: [(&str, &[&str]); 6] = [
+    ("page", &[]),
+    ("engine", &["page"]),
+    ("state", &["page", "engine"]),
+    ("archive", &["page"]),
+    ("sim", &["page", "engine", "state"]),
+    ("rhumb", &["page", "engine", "state", "archive", "sim"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn files(dir: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|e| e == ending) {
+            found.push(path);
+        }
+    }
+}
+
+fn sources() -> BTreeMap<PathBuf, String> {
+    let mut found = Vec::new();
+    for (room, _) in ARROWS {
+        files(&root().join("crates").join(room).join("src"), "rs", &mut found);
+    }
+    found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// What comes before the tests of a file.
+fn code(text: &str) -> &str {
+    text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
+#[test]
+fn files_and_functions_are_short_and_every_room_says_what_it_is() {
+    let mut complaints = Vec::new();
+    for (path, text) in sources() {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        let code = code(&text);
+        if code.lines().count() > FILE_LINES_MAX {
+            complaints.push(format!("{name}: {} lines", code.lines().count()));
+        }
+        if !text.starts_with("//!") && !name.ends_with("main.rs") {
+            complaints.push(format!("{name}: no head that says what it is"));
+        }
+        for (line, length) in functions(code).filter(|(_, length)| *length > FUNCTION_LINES_MAX) {
+            complaints.push(format!("{name}:{line}: a function of {length} lines"));
+        }
+        let long = code.lines().enumerate().filter(|(_, l)| l.chars().count() > COLUMNS_MAX);
+        for (line, text) in long.filter(|(_, l)| !l.contains("http")) {
+            complaints.push(format!("{name}:{}: {} columns", line + 1, text.chars().count()));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Each function's first line and length, by the indentation that rustfmt gives.
+fn functions(code: &str) -> impl Iterator<Item = (usize, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let starts = lines.iter().enumerate().filter(|(_, line)| {
+        let line = line.trim_start();
+        let bare = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        let bare = bare.trim_start_matches("pub(super) ").trim_start_matches("async ");
+        bare.starts_with("fn ")
+    });
+    let lengths = starts.filter_map(|(start, line)| {
+        let indent = line.len() - line.trim_start().len();
+        let end = format!("{}}}", " ".repeat(indent));
+        let length = lines[start..].iter().position(|line| *line == end)?;
+        Some((start + 1, length + 1))
+    });
+    lengths.collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn no_room_is_called_after_nothing() {
+    for (path, _) in sources() {
+        for part in path.strip_prefix(root()).unwrap().components() {
+            let name = part.as_os_str().to_string_lossy();
+            let stem = name.trim_end_matches(".rs");
+            let vague = ["utils", "util", "common", "helpers", "helper", "misc"].contains(&stem);
+            assert!(!vague, "{}: a thing without a name is not understood yet", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_arrows_between_rooms_point_one_way() {
+    for (room, allowed) in ARROWS {
+        let manifest = root().join("crates").join(room).join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        for (other, _) in ARROWS {
+            let named = text.lines().any(|l| l.starts_with(&format!("rhumb-{other}")));
+            assert!(!named || allowed.contains(&other), "{room} must not use {other}");
+        }
+    }
+}
+
+#[test]
+fn the_engine_knows_no_clock_file_socket_thread_or_runtime() {
+    let banned = [
+        "std::fs",
+        "std::net::Tcp",
+        "std::net::Udp",
+        "std::thread",
+        "std::time",
+        "tokio",
+        "SystemTime",
+        "Instant",
+        "println!",
+        "std::io",
+    ];
+    for (path, text) in sources() {
+        if path.starts_with(root().join("crates/engine")) {
+            let code = code(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                let found = banned.iter().find(|word| line.contains(**word));
+                assert!(found.is_none(), "{}: {found:?} in {line:?}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_that_the_documentation_names_exist() {
+    let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    files(&root().join("docs"), "md", &mut pages);
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let quoted = text.split('`').skip(1).step_by(2);
+        let is_path = |word: &&str| {
+            let first = word.split('/').next().unwrap_or_default();
+            let ours = ["crates", "docs", "scripts", "examples", "fuzz", ".ci"].contains(&first);
+            ours && word.contains('/') && !word.contains([' ', '*', '<', '{', '…'])
+        };
+        for path in quoted.filter(is_path) {
+            assert!(root().join(path).exists(), "{} names {path}, which is gone", page.display());
+        }
+    }
+}
