@@ -103,10 +103,11 @@ fn a_second_run_takes_the_settings_of_the_first_and_flags_win_over_them() {
     let first = ["crawl", "--dir", &crawl, "--allow-file", &root, "--delay", "0", "--json", "-q"];
     let first = [&first[..], &["--delay-factor", "0", "--max-pages", "2", &seed]].concat();
     assert_eq!(pages_and_reason(&rhumb(&first, b"")), (2, "max_pages".to_owned()));
+    // Pages count over all runs; a run without a limit goes on to the end.
     let again = ["crawl", "--dir", &crawl, "--json", "-q"];
-    assert_eq!(pages_and_reason(&rhumb(&again, b"")), (2, "max_pages".to_owned()));
-    let lifted = [&again[..], &["--max-pages", "none"]].concat();
-    assert_eq!(pages_and_reason(&rhumb(&lifted, b"")), (5, "finished".to_owned()));
+    let limited = [&again[..], &["--max-pages", "3"]].concat();
+    assert_eq!(pages_and_reason(&rhumb(&limited, b"")), (3, "max_pages".to_owned()));
+    assert_eq!(pages_and_reason(&rhumb(&again, b"")), (5, "finished".to_owned()));
     let (code, status, _) = parts(&rhumb(&["status", &crawl, "--json"], b""));
     let status: Value = serde_json::from_str(&status).unwrap();
     assert_eq!((code, &status["pages"], &status["running"]), (0, &json!(5), &json!(false)));

@@ -72,11 +72,15 @@ impl Typed {
     }
 }
 
-/// The settings of an earlier run on this directory.
+/// The settings of an earlier run on this directory. What made that run stop is not one of them:
+/// to run it again is to go on.
 fn written_before(dir: &Path) -> Result<Written, SettingsError> {
     let path = dir.join(CRAWL_TOML);
     match path.try_exists() {
-        Ok(true) => Ok(document::read(&path)?),
+        Ok(true) => {
+            let before = document::read(&path)?;
+            Ok(Written { max_pages: None, max_bytes: None, max_time: None, ..before })
+        }
         Ok(false) => Ok(Written::default()),
         Err(error) => Err(SettingsError::usage(format!("{}: {error}", path.display()))),
     }
