@@ -32,10 +32,13 @@ impl Flags {
             (false, _) => LevelFilter::TRACE,
         };
         // The libraries below us speak of what is nobody's business at our levels.
-        let ours = format!("warn,rhumb={level},rhumb_engine={level},rhumb_state={level}");
-        let ours = format!("{ours},rhumb_archive={level}");
-        let quiet = if self.quiet { "error".to_owned() } else { ours };
-        let filter = EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(quiet));
+        // What the store has to say comes to us as errors, and is told once.
+        let others = if self.quiet { "error" } else { "warn" };
+        let ours = format!(
+            "{others},fjall=off,lsm_tree=off,rhumb={level},rhumb_engine={level},\
+             rhumb_state={level},rhumb_archive={level}"
+        );
+        let filter = EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(ours));
         tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(io::stderr)

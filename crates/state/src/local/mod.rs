@@ -150,9 +150,13 @@ impl LocalReader {
 
 /// What the store says when it fails, with what to do about it where we know.
 fn store_error(error: fjall::Error) -> Error {
-    let text = error.to_string();
-    let is_full = text.contains("StorageFull") || text.contains("No space left");
-    let kind = if is_full { ErrorKind::Retry } else { ErrorKind::Corrupt };
-    let hint = if is_full { ": free some space and run the same command again" } else { "" };
-    Error::new(kind, format!("state: {text}{hint}"))
+    match &error {
+        fjall::Error::Io(io) if io.kind() == std::io::ErrorKind::StorageFull => Error::new(
+            ErrorKind::Retry,
+            "state: no space left on the disk; free some and run the same command again: what \
+             was acknowledged is kept",
+        ),
+        fjall::Error::Io(io) => Error::new(ErrorKind::Retry, format!("state: {io}")),
+        _ => Error::new(ErrorKind::Corrupt, format!("state: {error}")),
+    }
 }
