@@ -91,9 +91,8 @@ impl Reader {
         if directives.nofollow {
             found.clear();
         }
-        found.iter_mut().for_each(|found| {
-            found.url = self.strip.apply(found.url.clone());
-        });
+        let found =
+            found.into_iter().map(|f| Found { url: self.strip.apply(f.url), ..f }).collect();
         let text = |bytes: Option<&[u8]>| {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };
