@@ -1,6 +1,7 @@
 //! The outside world: network, disk, command line. Decisions belong to the engine.
 
 pub mod cli;
+pub mod demo;
 pub mod fetch;
 pub mod node;
 pub mod serve;

@@ -5,6 +5,7 @@
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
 mod crawl;
+mod demo;
 mod ended;
 mod json;
 mod logging;
@@ -26,6 +27,7 @@ pub use ended::Ended;
 #[command(name = "rhumb", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
+  rhumb demo
   rhumb crawl https://example.org/ --max-pages 1000
   rhumb status rhumb-crawl
   rhumb robots --agent mybot --file robots.txt https://example.org/a
@@ -41,6 +43,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Crawl(Box<crawl::Flags>),
+    Demo(demo::Flags),
     Status(status::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
@@ -60,6 +63,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     ended::exit(match verb {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
+        Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),

@@ -196,11 +196,16 @@ async fn wait_for_the_end(stream: &mut TcpStream) -> io::Result<bool> {
 }
 
 async fn drip(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> io::Result<bool> {
+    let mut ignored = [0; 1024];
     stream.write_all(head).await?;
     let pieces = PATIENCE.as_millis().div_ceil(DRIP_PAUSE.as_millis()) as usize;
     for piece in body.chunks(DRIP_BYTES).take(pieces) {
         stream.write_all(piece).await?;
-        tokio::time::sleep(DRIP_PAUSE).await;
+        // The log is to show the end of a request when the client has given up, not a pause later.
+        let left = stream.read(&mut ignored);
+        if let Ok(Ok(0) | Err(_)) = tokio::time::timeout(DRIP_PAUSE, left).await {
+            break;
+        }
     }
     Ok(false)
 }
