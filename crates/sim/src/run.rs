@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use crate::store::{CrashPlan, Shared, SharedRef, SimArchive, SimState};
 use crate::web::{Scope, Web};
 use crate::world::SimWorld;
+use rhumb_engine::config::Config;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::{Engine, Opening};
@@ -52,18 +53,25 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     world.stop_at = scenario.time_max.map(|span| BEGINNING + span);
     let bound = heap_bound(scenario);
     let mut peak = 0;
+    let mut runs = scenario.before.iter().chain([&scenario.config]);
+    let (mut config, mut is_later) = (runs.next().expect("at least one run"), false);
     let stopped = loop {
-        let life = live(scenario, &web, &shared, &mut world, mutant, &mut peak);
+        let life = live(config, is_later, &web, &shared, &mut world, mutant, &mut peak);
         match life {
-            Ok(reason) => break Some(reason),
+            Ok(reason) => {
+                check_limit(config, &mut shared.borrow_mut());
+                let Some(next) = runs.next() else { break Some(reason) };
+                (config, is_later) = (next, true);
+                world.forget();
+                shared.borrow_mut().pause(DOWNTIME);
+            }
             Err(e)
                 if e.kind == ErrorKind::Crash && shared.borrow().checker.violations.is_empty() =>
             {
                 let shared = &mut *shared.borrow_mut();
                 shared.checker.crashed(shared.clock);
-                shared.held.clear();
                 world.forget();
-                shared.clock = shared.clock + DOWNTIME;
+                shared.pause(DOWNTIME);
             }
             Err(_) => break None,
         }
@@ -90,7 +98,8 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
 
 /// One life of the process: from opening to the end, or to its death.
 fn live(
-    scenario: &Scenario,
+    config: &Config,
+    is_later: bool,
     web: &Web,
     shared: &SharedRef,
     world: &mut SimWorld,
@@ -99,17 +108,47 @@ fn live(
 ) -> Result<StopReason, Error> {
     let opening: Opening = shared.borrow_mut().state.reopen();
     let now = shared.borrow().clock;
-    let mut config = scenario.config.clone();
+    let mut config = config.clone();
     shared.borrow().state.rows.seeds.iter().for_each(|seed| config.scope.add(seed));
     let mut subject = Subject::new(Engine::open(config, opening, now), mutant);
     // The owner names the seeds at every start; those known already change nothing.
     let seeds = web.seeds().into_iter();
     let seeds = seeds.map(|url| Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0 });
     world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
+    if is_later {
+        reconsider(&shared.borrow().state.rows, world);
+    }
     let mut archive = Gauge { inner: SimArchive(Rc::clone(shared)) };
     let mut state = SimState(Rc::clone(shared));
     let mut watched = Watched { subject: &mut subject, peak, turns: 0 };
     turn::run(&mut watched, &mut archive, &mut state, world)
+}
+
+/// Refused URLs in one event, as few as to need several.
+const RECONSIDERED_MAX: usize = 100;
+
+/// Rules may have changed since the run before: what they refused is judged again.
+fn reconsider(rows: &MemoryRows, world: &mut SimWorld) {
+    let refused = rows.urls.iter().filter(|(_, r)| matches!(r.status, Status::Refused(_)));
+    let all: Vec<Discovery> = refused
+        .map(|(key, record)| {
+            let (depth, hops) = (record.depth, record.hops);
+            Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops }
+        })
+        .collect();
+    let parts = all.len().div_ceil(RECONSIDERED_MAX);
+    for (n, part) in all.chunks(RECONSIDERED_MAX).enumerate() {
+        let event = Event::Reconsidered { discoveries: part.to_vec(), more: n + 1 < parts };
+        world.send(Span::millis(n as u64), event);
+    }
+}
+
+/// A run ends at its limit and not beyond it.
+fn check_limit(config: &Config, shared: &mut Shared) {
+    let pages = shared.state.rows.counters.pages;
+    if let Some(max) = config.pages_max.filter(|max| pages > *max) {
+        shared.checker.violated(5, format!("{pages} pages, {max} were asked for"));
+    }
 }
 
 /// The archive as the loop sees it.

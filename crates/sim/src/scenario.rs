@@ -1,7 +1,7 @@
 //! Named scenarios: a web, a configuration, and what goes wrong.
 
 use crate::web::{Oddities, WebConfig};
-use rhumb_engine::config::{Config, Polite, Retry, Traps};
+use rhumb_engine::config::{Config, Order, Polite, Retry, Traps};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -11,6 +11,9 @@ pub struct Scenario {
     pub what: &'static str,
     pub web: WebConfig,
     pub config: Config,
+    /// Crawled first, one after the other, each to its end: with other limits or rules. What they
+    /// refused is judged again by the next.
+    pub before: Vec<Config>,
     pub faults: Faults,
     /// Stop after this much virtual time; a crawl that revisits never ends by itself.
     pub time_max: Option<Span>,
@@ -23,17 +26,28 @@ pub struct Faults {
     pub lost_per_mille: u32,
     /// Of 1,000 requests, how many take a hundred times as long.
     pub slow_per_mille: u32,
+    /// Of 1,000 answers of the store, how many take seconds.
+    pub late_per_mille: u32,
+    /// Of 1,000 answers of the name server, how many are good for a moment only.
+    pub brief_per_mille: u32,
     /// How often the process dies, between any two lines of the loop.
     pub crashes: u32,
 }
 
 impl Faults {
     pub fn usual() -> Faults {
-        Faults { lost_per_mille: 20, slow_per_mille: 20, crashes: 4 }
+        Faults {
+            lost_per_mille: 20,
+            slow_per_mille: 20,
+            late_per_mille: 50,
+            brief_per_mille: 300,
+            crashes: 4,
+        }
     }
 }
 
-pub const NAMES: [&str; 6] = ["small", "hostile", "crowded", "slow", "revisit", "million"];
+pub const NAMES: [&str; 9] =
+    ["small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "revisit", "million"];
 
 impl Scenario {
     pub fn named(name: &str, seed: u64) -> Option<Scenario> {
@@ -73,6 +87,43 @@ impl Scenario {
                     },
                     ..WebConfig::plain(30, 1_500)
                 },
+                ..Scenario::base(seed)
+            },
+            "narrow" => Scenario {
+                name: "narrow",
+                what: "delays longer than a nap, one request per address, few hosts awake",
+                web: WebConfig { seed, seeds: 20, ..WebConfig::plain(60, 900) },
+                config: Config {
+                    order: Order::Random,
+                    concurrency: 3,
+                    hosts_awake_max: 6,
+                    polite: Polite {
+                        delay: Span::secs(40),
+                        per_address: 1,
+                        address_delay: Span::secs(1),
+                        ..Polite::default()
+                    },
+                    ..Scenario::base(seed).config
+                },
+                ..Scenario::base(seed)
+            },
+            "limited" => Scenario {
+                name: "limited",
+                what: "stopped at a number of pages three times, and taken up again",
+                web: WebConfig { seed, ..WebConfig::small() },
+                before: [40, 41, 150]
+                    .map(|max| Config { pages_max: Some(max), ..Scenario::base(seed).config })
+                    .into(),
+                ..Scenario::base(seed)
+            },
+            "widened" => Scenario {
+                name: "widened",
+                what: "crawled to a depth, then within a budget, then without either",
+                web: WebConfig { seed, ..WebConfig::small() },
+                before: vec![
+                    Config { depth_max: Some(2), ..Scenario::base(seed).config },
+                    Config { host_pages_max: Some(5), ..Scenario::base(seed).config },
+                ],
                 ..Scenario::base(seed)
             },
             "revisit" => Scenario {
@@ -121,6 +172,7 @@ impl Scenario {
                 depth_max: Some(60),
                 ..Config::default()
             },
+            before: Vec::new(),
             faults: Faults::default(),
             time_max: None,
         }

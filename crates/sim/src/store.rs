@@ -4,7 +4,7 @@ use crate::check::Checker;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{FetchId, Keep, KeepAs, Row};
 use rhumb_engine::rng::Rng;
-use rhumb_engine::time::Time;
+use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{Archive, State};
 use rhumb_page::url::Url;
 use rhumb_state::memory::MemoryState;
@@ -20,6 +20,14 @@ pub struct Shared {
     pub crash: CrashPlan,
     /// Bodies that workers hold.
     pub held: BTreeMap<FetchId, Url>,
+}
+
+impl Shared {
+    /// The process is down for a while: bodies that nobody kept are gone.
+    pub fn pause(&mut self, span: Span) {
+        self.held.clear();
+        self.clock = self.clock + span;
+    }
 }
 
 pub type SharedRef = Rc<RefCell<Shared>>;

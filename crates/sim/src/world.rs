@@ -221,10 +221,11 @@ impl World for SimWorld {
             Action::Resolve { host } => {
                 let now = self.now();
                 let answer = match self.web.address(&host.host()) {
-                    DnsAnswer::Found { ip, ttl_s } => Ok(Address {
-                        ip: IpAddr::V4(ip),
-                        until: now + Span::secs(u64::from(ttl_s)),
-                    }),
+                    DnsAnswer::Found { ip, ttl_s } => {
+                        let is_brief = self.chance(self.faults.brief_per_mille);
+                        let good_for = if is_brief { 0 } else { u64::from(ttl_s) };
+                        Ok(Address { ip: IpAddr::V4(ip), until: now + Span::secs(good_for) })
+                    }
                     DnsAnswer::NoSuchName => Err(FailKind::DnsNotFound),
                     DnsAnswer::ServerFailure => Err(FailKind::DnsTemporary),
                 };
@@ -233,8 +234,10 @@ impl World for SimWorld {
             }
             Action::Ask(question) => {
                 let answer = self.shared.borrow().state.answer(question)?;
-                let after = Span(200 + self.rng.draw() % 2_000);
-                self.schedule(after, Event::Answered(answer), None);
+                let usual = 200 + self.rng.draw() % 2_000;
+                // What happens meanwhile is newer than what the answer was read from.
+                let factor = if self.chance(self.faults.late_per_mille) { 5_000 } else { 1 };
+                self.schedule(Span(usual * factor), Event::Answered(answer), None);
             }
         }
         self.shared.borrow_mut().crash.point()

@@ -33,6 +33,21 @@ fn no_invariant_breaks_on_a_hostile_web_with_lost_and_slow_fetches_and_crashes()
 }
 
 #[test]
+fn a_crawl_that_is_stopped_and_taken_up_or_widened_ends_as_if_it_had_never_been() {
+    for name in ["limited", "widened"] {
+        for (seed, faults) in [(1, Faults::default()), (2, Faults::usual())] {
+            passes(name, seed, faults);
+        }
+    }
+}
+
+#[test]
+fn long_delays_few_places_and_single_requests_per_address_hold_nobody_up_for_ever() {
+    passes("narrow", 1, Faults::default());
+    passes("narrow", 2, Faults::usual());
+}
+
+#[test]
 fn no_host_starves_when_far_more_hosts_have_work_than_may_be_awake() {
     passes("crowded", 1, Faults::default());
     passes("crowded", 2, Faults::usual());
