@@ -1,7 +1,7 @@
 //! What we know of a host: the unit of politeness.
 
 use crate::outcome::FailKind;
-use crate::queue::SleepPlace;
+use crate::queue::{Place, SleepPlace};
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -29,4 +29,8 @@ pub struct HostRecord {
     pub given_up: Option<FailKind>,
     /// Where it sleeps (or slept, while awake): the row by which a restart finds it.
     pub sleep: Option<SleepPlace>,
+    /// While it sleeps, nothing waits in its queues up to these places: reading begins behind
+    /// them when it wakes, not among the remains of all that was fetched before.
+    pub now_after: Option<Place>,
+    pub later_after: Option<Place>,
 }

@@ -68,10 +68,12 @@ impl Engine {
             let delay = polite::delay(&self.config.polite, &record);
             record.not_before = record.not_before.max(opened + delay);
         }
+        // Good only while it sleeps: from here on its queues know better.
+        let after = (record.now_after.take(), record.later_after.take());
         let (rows, later) = if is_stale {
-            (BackQueue::unknown(), BackQueue::unknown())
+            (BackQueue::unknown(after.0), BackQueue::unknown(after.1))
         } else {
-            (BackQueue::from_rows(rows), BackQueue::from_rows(later))
+            (BackQueue::from_rows(after.0, rows), BackQueue::from_rows(after.1, later))
         };
         let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
@@ -226,11 +228,12 @@ impl Engine {
     }
 
     /// To sleep, or out of sight if nothing waits.
-    fn sleep(&mut self, now: Time, slot: u32, step: &mut Step) {
+    fn sleep(&mut self, at: Time, slot: u32, step: &mut Step) {
         let awake = self.awake.get(slot).expect("an awake host in this slot");
-        let place = bed(awake, self.counters.next_sleep, now, now + NAP_MIN);
+        let place = bed(awake, self.counters.next_sleep, at, at + NAP_MIN);
         self.counters.next_sleep += u64::from(place.is_some());
-        let Awake { key, mut record, .. } = self.awake.remove(slot);
+        let Awake { key, mut record, now, later, .. } = self.awake.remove(slot);
+        (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
         let old = std::mem::replace(&mut record.sleep, place);
         if let Some(place) = old {
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: false });

@@ -29,6 +29,25 @@ impl Place {
             Place::Later { .. } => Section::Later,
         }
     }
+
+    /// The last place before this one: where reading begins that is to find this one first.
+    pub fn before(&self) -> Option<Place> {
+        const LAST: u64 = u64::MAX;
+        Some(match *self {
+            Place::Now { class, rank, id: id @ 1.. } => Place::Now { class, rank, id: id - 1 },
+            Place::Now { class, rank: rank @ 1.., .. } => {
+                Place::Now { class, rank: rank - 1, id: LAST }
+            }
+            Place::Now { class: class @ 1.., .. } => {
+                Place::Now { class: class - 1, rank: LAST, id: LAST }
+            }
+            Place::Later { due, id: id @ 1.. } => Place::Later { due, id: id - 1 },
+            Place::Later { due: Time(due @ 1..), .. } => {
+                Place::Later { due: Time(due - 1), id: LAST }
+            }
+            _ => return None,
+        })
+    }
 }
 
 /// What waits at a place.

@@ -132,7 +132,7 @@ impl Engine {
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let slot = match self.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down(host, class, batch, step),
+            None => self.lay_down(host, place, batch, step),
         };
         if let Some(slot) = slot {
             let awake = self.awake.at(slot);
@@ -156,13 +156,17 @@ impl Engine {
     fn lay_down(
         &mut self,
         host: HostKey,
-        class: u8,
+        work: Place,
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
+        let Place::Now { class, .. } = work else { unreachable!("admitted URLs wait for now") };
         let before = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
         let is_new = before.is_none();
         let mut record = before.unwrap_or_default();
+        if record.now_after.is_some_and(|after| work <= after) {
+            record.now_after = work.before();
+        }
         let better = match record.sleep {
             None => true,
             Some(SleepPlace::Ready { class: present, .. }) => class < present,

@@ -167,8 +167,10 @@ fn wake_one<S: Snapshot>(
         Some(record) if record.robots_until.is_some() => snapshot.robots(&host)?,
         _ => None,
     };
-    let now = snapshot.queue(&host, Section::Now, None, rows_max)?;
-    let later = snapshot.queue(&host, Section::Later, None, rows_max)?;
+    let (now_after, later_after) =
+        record.as_ref().map_or((None, None), |r| (r.now_after, r.later_after));
+    let now = snapshot.queue(&host, Section::Now, now_after.as_ref(), rows_max)?;
+    let later = snapshot.queue(&host, Section::Later, later_after.as_ref(), rows_max)?;
     Ok(WokenHost { host, sleeper, record, robots, now, later })
 }
 

@@ -43,16 +43,26 @@ impl BackQueue {
         BackQueue { all_here: true, ..BackQueue::default() }
     }
 
-    /// A queue of which nothing is known yet.
-    pub fn unknown() -> BackQueue {
-        BackQueue::default()
+    /// A queue of which nothing is known yet but that nothing waits up to `after`.
+    pub fn unknown(after: Option<Place>) -> BackQueue {
+        BackQueue { cursor: after, ..BackQueue::default() }
     }
 
-    pub fn from_rows(rows: Rows) -> BackQueue {
-        let mut queue = BackQueue::unknown();
+    /// A queue of which these rows were read, behind `after`.
+    pub fn from_rows(after: Option<Place>, rows: Rows) -> BackQueue {
+        let mut queue = BackQueue::unknown(after);
         queue.late = Some(Late::default());
         queue.refilled(rows);
         queue
+    }
+
+    /// The place up to which nothing waits, here or in the store.
+    pub fn nothing_until(&self) -> Option<Place> {
+        assert!(!self.has_out(), "what is out still waits in the store");
+        match self.rows.front() {
+            Some((place, _)) => place.before(),
+            None => self.cursor,
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -226,7 +236,7 @@ mod tests {
             let url = Url::parse("http://a.test/x").unwrap();
             let known = rng.draw().is_multiple_of(2);
             let mut model = Model {
-                queue: if known { BackQueue::empty() } else { BackQueue::unknown() },
+                queue: if known { BackQueue::empty() } else { BackQueue::unknown(None) },
                 store: BTreeSet::new(),
                 asked: None,
                 out: BTreeSet::new(),
@@ -319,6 +329,10 @@ mod tests {
                 assert_eq!(best, None, "called drained while a row waits");
             }
             assert_eq!(self.queue.has_out(), !self.out.is_empty());
+            if self.out.is_empty() {
+                let until = self.queue.nothing_until();
+                assert!(best.is_none_or(|best| until < Some(*best)), "{until:?} hides {best:?}");
+            }
         }
 
         /// Nothing more arrives: all that waits comes out.

@@ -1,7 +1,8 @@
 //! Many links and many hosts: nobody is stalled, nobody starves, memory stays bounded.
 
 use crate::stage::{Reply, Stage, url};
-use rhumb_engine::config::{Config, Polite};
+use regex::Regex;
+use rhumb_engine::config::{Config, Polite, Priority};
 use rhumb_engine::event::{Question, StopReason};
 use rhumb_engine::time::Span;
 
@@ -67,6 +68,20 @@ fn hosts_beyond_the_bound_all_get_their_turn_before_any_is_done() {
     assert!(stage.heap_peak <= bound, "{} of {bound}", stage.heap_peak);
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.pages().len(), 12 * 401);
+}
+
+#[test]
+fn better_work_that_comes_while_a_host_sleeps_is_found_first_when_it_wakes() {
+    let urgent = Priority { pattern: Regex::new("urgent").unwrap(), class: Some(0), weight: None };
+    let polite = Polite { delay: Span::secs(60), ..Polite::default() };
+    let priorities = vec![urgent];
+    let mut stage = Stage::new(Config { priorities, polite, ..Config::default() })
+        .seed(&["a.test/1", "a.test/2", "a.test/3"]);
+    stage.run_for(Span::secs(90));
+    assert_eq!(stage.engine.snapshot(stage.now).hosts_awake, 0, "it naps between requests");
+    stage.send_seeds(&["a.test/urgent"], Span::ZERO);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages(), ["a.test/1", "a.test/urgent", "a.test/2", "a.test/3"]);
 }
 
 #[test]

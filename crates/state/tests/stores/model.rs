@@ -136,6 +136,8 @@ impl Chance {
             robots_until: (self.below(2) == 0).then(|| self.time()),
             crawl_delay: (self.below(2) == 0).then_some(Span::secs(3)),
             sleep: (self.below(2) == 0).then(|| self.sleep_place()),
+            now_after: (self.below(2) == 0).then(|| self.place(Section::Now)),
+            later_after: (self.below(2) == 0).then(|| self.place(Section::Later)),
             ..HostRecord::default()
         }
     }
