@@ -1,5 +1,6 @@
 //! The outside world: network, disk, command line. Decisions belong to the engine.
 
+pub mod bench;
 pub mod cli;
 pub mod demo;
 pub mod fetch;

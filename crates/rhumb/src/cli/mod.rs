@@ -4,6 +4,7 @@
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
+mod bench;
 mod crawl;
 mod demo;
 mod ended;
@@ -47,6 +48,7 @@ enum Verb {
     Status(status::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
+    Bench(bench::Flags),
 }
 
 /// Runs what the arguments say, to the end.
@@ -67,5 +69,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
+        Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),
     })
 }

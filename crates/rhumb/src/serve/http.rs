@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, IoSlice};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,8 @@ pub(super) struct Service {
     started: Instant,
     time_scale: u64,
     latency: bool,
+    /// Requests answered so far.
+    pub(super) answers: AtomicU64,
     /// How often each failing URL was asked for; none if nothing in this web fails.
     attempts: Option<Mutex<HashMap<Url, u32>>>,
 }
@@ -52,6 +55,7 @@ impl Service {
             started: Instant::now(),
             time_scale: u64::from(options.time_scale),
             latency: options.latency,
+            answers: AtomicU64::new(0),
             attempts: odd.then(Mutex::default),
         }
     }
@@ -145,6 +149,7 @@ async fn exchange(
     });
     let reply = service.reply(request);
     let outcome = act(stream, service, request, &reply, answer).await;
+    service.answers.fetch_add(1, Ordering::Relaxed);
     if let Some((log, logged)) = logged {
         log.end(logged, reply.status);
     }

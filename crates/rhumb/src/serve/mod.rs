@@ -27,6 +27,7 @@ mod tests;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -71,6 +72,7 @@ pub struct Served {
     /// The name server.
     pub dns: SocketAddr,
     log: Option<Arc<RequestLog>>,
+    service: Arc<http::Service>,
     threads: Vec<ServerThread>,
     stop: watch::Sender<bool>,
 }
@@ -98,9 +100,10 @@ impl Served {
         }
         let (stop, stopped) = watch::channel(false);
         let mut names = Some(names);
-        let mut served = Served { web, http, dns, log, threads: Vec::new(), stop };
+        let mut served = Served { web, http, dns, log, service, threads: Vec::new(), stop };
         for socket in sockets {
-            let thread = start_thread(socket, names.take(), service.clone(), stopped.clone())?;
+            let service = served.service.clone();
+            let thread = start_thread(socket, names.take(), service, stopped.clone())?;
             served.threads.push(thread);
         }
         Ok(served)
@@ -109,6 +112,11 @@ impl Served {
     /// The record of requests, if it was asked for.
     pub fn log(&self) -> Option<&RequestLog> {
         self.log.as_deref()
+    }
+
+    /// Requests answered so far, robots.txt included.
+    pub fn answers(&self) -> u64 {
+        self.service.answers.load(Ordering::Relaxed)
     }
 
     /// CPU time that the server has used, in microseconds; 0 where the kernel does not tell.

@@ -53,7 +53,20 @@ struct Target {
 
 /// Fetches the pages of a web, as many as asked for, and says how long it took.
 pub fn run(web: &Web, options: &PlainOptions) -> io::Result<PlainReport> {
-    let targets: Arc<[Target]> = targets(web, options.pages).into();
+    fetch(targets(web, options.pages), options)
+}
+
+/// Fetches the front page of the largest site so many times, over all connections.
+pub fn run_on_one_page(web: &Web, options: &PlainOptions) -> io::Result<PlainReport> {
+    let first = targets(web, 1).into_iter().next().ok_or(io::ErrorKind::NotFound)?;
+    let times = options.pages / options.connections.max(1);
+    let requests: Vec<Box<[u8]>> = first.requests.iter().cycle().take(times).cloned().collect();
+    let each = || Target { address: first.address, requests: requests.clone() };
+    fetch((0..options.connections).map(|_| each()).collect(), options)
+}
+
+fn fetch(targets: Vec<Target>, options: &PlainOptions) -> io::Result<PlainReport> {
+    let targets: Arc<[Target]> = targets.into();
     let next = Arc::new(AtomicUsize::new(0));
     let threads = options.threads.max(1);
     let started = Instant::now();

@@ -58,6 +58,9 @@ pub(super) fn read(head: &[u8]) -> Request {
         url.push_str(target);
         // Clients ask with the URLs that they were given, so there is nothing to make canonical.
         request.url = Url::from_canonical(url.into());
+    } else if target.starts_with("http://") {
+        // As to a proxy: by this a client needs no name server.
+        request.url = Url::from_canonical(target.into());
     }
     request
 }

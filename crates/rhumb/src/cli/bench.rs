@@ -1,0 +1,157 @@
+//! `rhumb bench crawl`: measurements, side by side in one run.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{HumanBytes, HumanCount};
+
+use super::ended::{Ended, Trouble};
+use super::json;
+use crate::bench::crawl::{self, Outcome};
+use crate::settings::{Archive, Word, Words};
+
+/// Measure this machine and this program, side by side in one run.
+#[derive(Args)]
+#[command(after_help = "Example:\n  rhumb bench crawl --rounds 3")]
+#[command(arg_required_else_help = true)]
+pub struct Flags {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Crawl(CrawlFlags),
+}
+
+/// The whole crawl beside a plain client over the same web on loopback.
+///
+/// The plain client knows its URLs, keeps connections alive and throws bodies away; the crawl finds
+/// the same pages by itself, in a process of its own. GNU wget2 and wrk are measured as well if
+/// they are installed. Rounds take turns and medians are told: compare ratios, not numbers of
+/// different runs, and let the machine do nothing else meanwhile.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb bench crawl
+  rhumb bench crawl --pages 20000 --archive none --rounds 5 --json")]
+struct CrawlFlags {
+    /// Pages of the web
+    #[arg(long, value_name = "N", default_value_t = 60_000)]
+    pages: u32,
+
+    /// Hosts they are spread over
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    hosts: u32,
+
+    /// Mean size of a page
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    page_bytes: u32,
+
+    /// Which crawls
+    #[arg(long, value_name = "both|none|warc", default_value = "both")]
+    archive: Word<Archives>,
+
+    /// Requests in flight of the crawl
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    concurrency: usize,
+
+    /// Each contender runs so many times
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..))]
+    rounds: u8,
+
+    /// Where crawls are written meanwhile: a disk that counts
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    tmp: PathBuf,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Archives {
+    Both,
+    None,
+    Warc,
+}
+
+impl Words for Archives {
+    const WHAT: &'static str = "archive";
+    const WORDS: &'static [(&'static str, Archives)] =
+        &[("both", Archives::Both), ("none", Archives::None), ("warc", Archives::Warc)];
+}
+
+pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+    match &flags.what {
+        What::Crawl(flags) => run_crawl(flags, quiet, out),
+    }
+}
+
+fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let archives = match flags.archive.0 {
+        Archives::Both => vec![Archive::None, Archive::Warc],
+        Archives::None => vec![Archive::None],
+        Archives::Warc => vec![Archive::Warc],
+    };
+    let options = crawl::Options {
+        pages: flags.pages,
+        hosts: flags.hosts,
+        page_bytes: flags.page_bytes,
+        concurrency: flags.concurrency,
+        rounds: flags.rounds.into(),
+        archives,
+        tmp: flags.tmp.clone(),
+    };
+    let outcome = crawl::run(&options, |contender, lap| {
+        if !quiet {
+            eprintln!("{:<18} {:>6.0} pages/s", contender.word(), lap.pages_per_s);
+        }
+    })?;
+    if flags.json {
+        json::print(out, &outcome)?;
+    } else {
+        write!(out, "{}", text(&outcome))?;
+        out.flush()?;
+    }
+    Ok(Ended::Done)
+}
+
+fn text(outcome: &Outcome) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
+    let head = ["", "pages", "pages/s", "of plain", "CPU µs/page", "server µs/page", "peak memory"];
+    table.set_header(head.map(right));
+    for standing in &outcome.standings {
+        let lap = &standing.median;
+        let memory = match lap.peak_rss_bytes {
+            0 => String::new(),
+            bytes => HumanBytes(bytes).to_string(),
+        };
+        table.add_row([
+            Cell::new(standing.contender.word()),
+            right(&HumanCount(lap.pages).to_string()),
+            right(&HumanCount(lap.pages_per_s as u64).to_string()),
+            right(&format!("{:.2}", lap.ratio)),
+            right(&format!("{:.1}", lap.client_cpu_us_per_page)),
+            right(&format!("{:.1}", lap.server_cpu_us_per_page)),
+            right(&memory),
+        ]);
+    }
+    let mut text = format!("{}\n", table.trim_fmt());
+    if let Some(wrk) = &outcome.beside_wrk {
+        text += &format!(
+            "one page over and over: plain client {:.0} pages/s, wrk {:.0}: {:.2} of it\n",
+            wrk.plain_pages_per_s, wrk.wrk_pages_per_s, wrk.ratio
+        );
+    }
+    for program in &outcome.absent {
+        text += &format!("{program} is not installed: not measured\n");
+    }
+    text
+}
