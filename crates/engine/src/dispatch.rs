@@ -83,8 +83,14 @@ impl Engine {
     /// Errands first, since others wait for them; then robots.txt; then pages that robots allow.
     fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Errand)> {
         let host = self.awake.at(slot);
-        if let Some(errand) = host.errands.pop() {
-            return Some((errand.url, Errand::RobotsFor(errand.for_host)));
+        if !host.errands.is_empty() {
+            // Those who ask for our own robots.txt are told when we have it.
+            let own = host.key.robots_url();
+            let errand = host.errands.iter().position(|errand| Some(&errand.url) != own.as_ref());
+            if let Some(at) = errand {
+                let errand = host.errands.remove(at);
+                return Some((errand.url, Errand::RobotsFor(errand.for_host)));
+            }
         }
         if host.record.robots_until.is_none_or(|until| until <= now) || host.robots.is_none() {
             let url = match &host.robots_at {

@@ -29,6 +29,7 @@ impl Engine {
             }
             Errand::Robots => {
                 self.keep_robots(fetch, &report, step);
+                self.tell_askers(now, flight.slot, &report.outcome, step);
                 self.robots_answered(now, flight.slot, report.outcome, step);
             }
             Errand::RobotsFor(host) => {
@@ -190,6 +191,35 @@ impl Engine {
         if there != own {
             host.doing = Doing::Elsewhere;
             self.send_errand(now, there, HostErrand { for_host: own, url: to }, step);
+        }
+    }
+
+    /// Others whose robots.txt redirects to ours need no request of their own.
+    fn tell_askers(&mut self, now: Time, slot: u32, outcome: &Outcome, step: &mut Step) {
+        let host = self.awake.at(slot);
+        let own = host.key.robots_url();
+        let (askers, others) = std::mem::take(&mut host.errands)
+            .into_iter()
+            .partition(|errand: &HostErrand| Some(&errand.url) == own.as_ref());
+        host.errands = others;
+        for errand in askers {
+            // It waits for this answer: it cannot have gone to sleep.
+            let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
+            self.awake.at(asker).doing = Doing::Nothing;
+            self.robots_answered(now, asker, outcome.clone(), step);
+            self.advance(now, asker, step);
+        }
+    }
+
+    /// If our rules are in force, those who ask for them get them without a request.
+    pub(crate) fn answer_errands(&mut self, now: Time, slot: u32, step: &mut Step) {
+        let host = self.awake.at(slot);
+        if host.errands.is_empty() {
+            return;
+        }
+        if let Some(robots) = host.robots_in_force(now) {
+            let rules = RobotsAnswer::Rules(Box::new(robots.clone()));
+            self.tell_askers(now, slot, &Outcome::Robots(rules), step);
         }
     }
 

@@ -150,6 +150,8 @@ impl Engine {
         if host.now.wants_refill() || host.later.wants_refill() {
             self.refills.push_back(slot);
         }
+        self.answer_errands(now, slot, step);
+        let host = self.awake.at(slot);
         if host.doing != Doing::Nothing || host.queued_up {
             return;
         }

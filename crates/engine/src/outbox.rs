@@ -33,9 +33,13 @@ impl Outbox {
 
     /// Turns what this turn found into rows.
     pub fn flush(&mut self, counters: &mut Counters, step: &mut Step) {
-        while !self.fresh.is_empty() {
-            let rest = self.fresh.split_off(self.fresh.len().min(CHUNK_MAX));
-            let chunk = Arc::new(std::mem::replace(&mut self.fresh, rest));
+        let mut fresh = std::mem::take(&mut self.fresh).into_iter();
+        loop {
+            let chunk: Chunk = fresh.by_ref().take(CHUNK_MAX).collect();
+            if chunk.is_empty() {
+                return;
+            }
+            let chunk = Arc::new(chunk);
             let number = counters.next_outbox;
             counters.next_outbox += 1;
             let contiguous = counters.outbox_head + self.sifting + self.held.len() as u64 == number;
