@@ -5,9 +5,12 @@
 //! and its memory are its own; the server runs in threads of this one, accounted apart.
 //!
 //! - [`crawl`]: the whole crawl beside the plain client, GNU wget2 and wrk.
+//! - [`memory`]: what a known URL costs, and how long a resume takes; `lists` is its web.
 //! - `process`: one child process and what the kernel counted. `rival`: the other programs.
 
 pub mod crawl;
+mod lists;
+pub mod memory;
 mod process;
 mod rival;
 mod scratch;

@@ -14,7 +14,8 @@ impl Scratch {
         let dir = parent.join(format!("rhumb-bench-{}", std::process::id()));
         fs::create_dir_all(parent)?;
         fs::create_dir(&dir)?;
-        Ok(Scratch { dir })
+        // Programs that run elsewhere are told of it, too.
+        Ok(Scratch { dir: dir.canonicalize()? })
     }
 
     pub fn path(&self) -> &Path {

@@ -1,4 +1,4 @@
-//! `rhumb bench crawl`: measurements, side by side in one run.
+//! `rhumb bench crawl` and `rhumb bench memory`: measurements, side by side in one run.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, HumanCount};
 use super::ended::{Ended, Trouble};
 use super::json;
 use crate::bench::crawl::{self, Outcome};
+use crate::bench::memory::{self, Level};
 use crate::settings::{Archive, Word, Words};
 
 /// Measure this machine and this program, side by side in one run.
@@ -24,6 +25,7 @@ pub struct Flags {
 #[derive(Subcommand)]
 enum What {
     Crawl(CrawlFlags),
+    Memory(MemoryFlags),
 }
 
 /// The whole crawl beside a plain client over the same web on loopback.
@@ -73,6 +75,29 @@ struct CrawlFlags {
     json: bool,
 }
 
+/// What a known URL costs in memory, and how long a resume takes.
+///
+/// For each number a crawl of its own reads lists of URLs until it knows so many, is killed as kill
+/// -9 does, and is started again. Hosts never answer, so nearly all of the URLs wait.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb bench memory
+  rhumb bench memory --urls 1000000,10000000 --json")]
+struct MemoryFlags {
+    /// Numbers of URLs, rising
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000,2000000")]
+    urls: Vec<u64>,
+
+    /// Where crawls are written meanwhile: a disk that counts
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    tmp: PathBuf,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Archives {
     Both,
@@ -89,6 +114,7 @@ impl Words for Archives {
 pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Crawl(flags) => run_crawl(flags, quiet, out),
+        What::Memory(flags) => run_memory(flags, quiet, out),
     }
 }
 
@@ -154,4 +180,40 @@ fn text(outcome: &Outcome) -> String {
         text += &format!("{program} is not installed: not measured\n");
     }
     text
+}
+
+fn run_memory(flags: &MemoryFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let options = memory::Options { urls: flags.urls.clone(), tmp: flags.tmp.clone() };
+    let levels = memory::run(&options, |level| {
+        if !quiet {
+            eprintln!("{} URLs known after {:.0} s", HumanCount(level.known_urls), level.seconds);
+        }
+    })?;
+    if flags.json {
+        json::print(out, &levels)?;
+    } else {
+        writeln!(out, "{}", memory_text(&levels))?;
+        out.flush()?;
+    }
+    Ok(Ended::Done)
+}
+
+fn memory_text(levels: &[Level]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
+    let head = ["known URLs", "seconds", "peak memory", "per further URL", "resume", "its memory"];
+    table.set_header(head.map(right));
+    for level in levels {
+        let further = level.bytes_per_further_url.map_or(String::new(), |n| format!("{n:.0} B"));
+        table.add_row([
+            right(&HumanCount(level.known_urls).to_string()),
+            right(&format!("{:.1}", level.seconds)),
+            right(&HumanBytes(level.peak_rss_bytes).to_string()),
+            right(&further),
+            right(&format!("{:.2} s", level.resume_seconds)),
+            right(&HumanBytes(level.resumed_peak_rss_bytes).to_string()),
+        ]);
+    }
+    table.trim_fmt()
 }
