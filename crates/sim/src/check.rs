@@ -26,6 +26,9 @@ const VIOLATIONS_MAX: usize = 20;
 pub struct Checker {
     polite: rhumb_engine::config::Polite,
     revisits: bool,
+    began: Time,
+    /// The present, for what is said of it.
+    pub now: Time,
     hosts: HashMap<HostKey, HostWatch>,
     addresses: HashMap<IpAddr, u32>,
     open: BTreeMap<FetchId, (HostKey, IpAddr)>,
@@ -71,8 +74,10 @@ struct UrlWatch {
 }
 
 impl Checker {
-    pub fn new(config: &Config) -> Checker {
+    pub fn new(config: &Config, began: Time) -> Checker {
         Checker {
+            began,
+            now: began,
             polite: config.polite,
             revisits: config.revisit_after.is_some(),
             hosts: HashMap::new(),
@@ -89,7 +94,9 @@ impl Checker {
 
     pub fn violated(&mut self, invariant: u8, what: impl Into<String>) {
         if self.violations.len() < VIOLATIONS_MAX {
-            self.violations.push(Violation { invariant, what: what.into() });
+            let at = self.now.since(self.began).as_secs_f64();
+            let what = format!("at {at:.3} s: {}", what.into());
+            self.violations.push(Violation { invariant, what });
         }
     }
 
@@ -114,10 +121,12 @@ impl Checker {
         }
         if now < rest_until {
             let early = rest_until.since(now).as_secs_f64();
-            self.violated(1, format!("{early:.3} s too soon: {url}"));
+            self.violated(1, format!("{early:.3} s sooner than its host's delay: {url}"));
         }
         if flying > u32::from(self.polite.per_address) {
-            self.violated(1, format!("{flying} requests open to {}", fetch.address));
+            let max = self.polite.per_address;
+            let address = fetch.address;
+            self.violated(1, format!("{flying} requests open to {address}, {max} may be: {url}"));
         }
         match fetch.purpose {
             Purpose::Robots => self.tally.robots_fetches += 1,
@@ -134,7 +143,7 @@ impl Checker {
         }
         let done = self.urls.get(&url.key()).map(|u| u.done);
         match done {
-            None => self.violated(3, format!("fetched without being admitted: {url}")),
+            None => self.violated(3, format!("fetched though no row admits it: {url}")),
             Some(true) if !self.revisits => {
                 self.violated(7, format!("fetched again though its visit is on record: {url}"));
             }

@@ -45,7 +45,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let shared: SharedRef = Rc::new(RefCell::new(Shared {
         clock: BEGINNING,
         state: MemoryState::new(seed),
-        checker: Checker::new(&scenario.config),
+        checker: Checker::new(&scenario.config, BEGINNING),
         crash: CrashPlan::new(seed, scenario.faults.crashes),
         held: BTreeMap::new(),
     }));
@@ -121,7 +121,15 @@ fn live(
     let mut archive = Gauge { inner: SimArchive(Rc::clone(shared)) };
     let mut state = SimState(Rc::clone(shared));
     let mut watched = Watched { subject: &mut subject, peak, turns: 0 };
-    turn::run(&mut watched, &mut archive, &mut state, world)
+    let end = turn::run(&mut watched, &mut archive, &mut state, world);
+    if let Err(error) = &end
+        && error.kind != ErrorKind::Crash
+    {
+        let snapshot = subject.engine.snapshot(shared.borrow().clock);
+        let why = snapshot.why_idle().unwrap_or_default();
+        shared.borrow_mut().checker.violated(4, format!("{error} ({why}): {snapshot:?}"));
+    }
+    end
 }
 
 /// Refused URLs in one event, as few as to need several.
@@ -206,7 +214,12 @@ fn heap_bound(scenario: &Scenario) -> usize {
 fn check_end(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
     for (key, record) in &rows.urls {
         if record.status == Status::Queued || record.place.is_some() {
-            checker.violated(4, format!("forgotten: {} ({:?})", key.url(), record.status));
+            let host = rows.hosts.get(&key.host_key());
+            let (status, place) = (record.status, record.place);
+            checker.violated(
+                4,
+                format!("forgotten: {} ({status:?}, {place:?}) of {host:?}", key.url()),
+            );
         }
     }
     if !rows.queue.is_empty() || !rows.sleep.is_empty() || !rows.outbox.is_empty() {

@@ -36,7 +36,12 @@ pub struct SimWorld {
     /// Earlier requests for URLs that failed at first. Looked up, never iterated.
     attempts: HashMap<Url, u32>,
     pub stop_at: Option<Time>,
+    /// Turns since time last passed or anything last happened.
+    idle_turns: u32,
 }
+
+/// An engine that wants to be called again so often, though nothing happens, goes in circles.
+const IDLE_TURNS_MAX: u32 = 10_000;
 
 /// An event on its way.
 struct Coming {
@@ -57,6 +62,7 @@ impl SimWorld {
             order: 0,
             attempts: HashMap::new(),
             stop_at: None,
+            idle_turns: 0,
         }
     }
 
@@ -186,14 +192,21 @@ impl World for SimWorld {
             (Some(a), Some(b)) => a.min(b),
             (Some(a), None) | (None, Some(a)) => a,
             (None, None) => {
-                self.shared.borrow_mut().checker.violated(4, "the engine waits for nothing");
-                return Err(Error::new(rhumb_engine::error::ErrorKind::Crash, "stuck"));
+                let what = "the engine waits for nothing that will come";
+                return Err(Error::new(rhumb_engine::error::ErrorKind::Invalid, what));
             }
         };
         let shared = Rc::clone(&self.shared);
         let mut shared = shared.borrow_mut();
+        let is_idle = until <= shared.clock && next.is_none_or(|at| at > shared.clock);
+        self.idle_turns = if is_idle { self.idle_turns + 1 } else { 0 };
+        if self.idle_turns > IDLE_TURNS_MAX {
+            let what = "the engine wants to be called again at once, for ever";
+            return Err(Error::new(rhumb_engine::error::ErrorKind::Invalid, what));
+        }
         shared.clock = shared.clock.max(until);
         let now = shared.clock;
+        shared.checker.now = now;
         shared.crash.point()?;
         while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
             let coming = self.coming.pop().expect("peeked");
