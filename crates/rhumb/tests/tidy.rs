@@ -106,8 +106,11 @@ fn the_arrows_between_rooms_point_one_way() {
     for (room, allowed) in ARROWS {
         let manifest = root().join("crates").join(room).join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
+        // A test may look back at a room that the code must not know.
+        let used = text.split("[dependencies]").nth(1).unwrap_or_default();
+        let used = used.split("\n[").next().unwrap_or_default();
         for (other, _) in ARROWS {
-            let named = text.lines().any(|l| l.starts_with(&format!("rhumb-{other}")));
+            let named = used.lines().any(|l| l.starts_with(&format!("rhumb-{other}")));
             assert!(!named || allowed.contains(&other), "{room} must not use {other}");
         }
     }
