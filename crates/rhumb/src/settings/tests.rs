@@ -76,7 +76,14 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
     settings.write_crawl_toml(&scratch.path().join(CRAWL_TOML)).unwrap();
 
     let again = typed(scratch.path(), None, Written::default(), &[]).settings().unwrap();
-    assert_eq!(again.written(), settings.written());
+    // What made the run stop is not taken over.
+    let (max_pages, max_bytes, max_time) = (again.max_pages, again.max_bytes, again.max_time);
+    assert_eq!((max_pages, max_bytes, max_time), (None, None, None));
+    let without_end = Settings { max_pages, max_bytes, max_time, ..settings.clone() };
+    assert_eq!(again.written(), without_end.written());
+    let (path, by_hand) = (scratch.path().join(CRAWL_TOML), scratch.path().join("elsewhere"));
+    let again = Typed { config: Some(path), dir: by_hand, ..Typed::default() }.settings().unwrap();
+    assert_eq!(again.written(), settings.written(), "as a --config it is taken whole");
     assert_eq!(again.scope_fingerprint(), settings.scope_fingerprint());
     let seeds: Vec<String> = again.seeds.iter().map(Seed::to_string).collect();
     assert_eq!(seeds, ["https://a.test/ 2.5", "http://b.test/"]);
