@@ -5,14 +5,17 @@
 //! next. It finds addresses in the model; the name server is not asked.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rhumb_sim::web::{DnsAnswer, Web};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::cpu::Account;
@@ -145,11 +148,11 @@ async fn fetch_hosts(
 ) -> io::Result<PlainReport> {
     let mut report = PlainReport::default();
     while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let stream = TcpStream::connect(target.address).await?;
+        let mut stream = TcpStream::connect(target.address).await?;
         stream.set_nodelay(true)?;
         for request in &target.requests {
             send(&stream, request).await?;
-            report.bytes += receive(&stream, &buffer).await?;
+            report.bytes += receive(&mut stream, &buffer).await?;
             report.pages += 1;
         }
     }
@@ -168,19 +171,23 @@ async fn send(stream: &TcpStream, mut request: &[u8]) -> io::Result<()> {
 }
 
 /// Reads one answer to its end and forgets it; says how long its body was.
-async fn receive(stream: &TcpStream, buffer: &RefCell<Vec<u8>>) -> io::Result<u64> {
+async fn receive(stream: &mut TcpStream, buffer: &RefCell<Vec<u8>>) -> io::Result<u64> {
     // Only a head that comes in pieces is kept.
     let mut head = Vec::new();
     let mut left = None;
     loop {
-        stream.readable().await?;
-        let mut buffer = buffer.borrow_mut();
-        let read = match stream.try_read(&mut buffer) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-            Err(error) => return Err(error),
-        };
+        let read = poll_fn(|context| {
+            let mut buffer = buffer.borrow_mut();
+            let mut room = ReadBuf::new(&mut buffer);
+            let read = pin!(&mut *stream).poll_read(context, &mut room);
+            read.map_ok(|()| room.filled().len())
+        });
+        let read = read.await?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // Nobody else of this thread has run since.
+        let buffer = buffer.borrow();
         let (length, rest) = match left {
             Some((length, rest)) => (length, rest),
             None => {
