@@ -20,8 +20,6 @@ pub struct Reader {
     /// The product token that robots.txt and page directives are matched by.
     pub token: String,
     pub strip: StripParams,
-    /// Whether payload digests are wanted: only an archive compares them.
-    pub digests: bool,
 }
 
 impl Reader {
@@ -100,7 +98,8 @@ impl Reader {
         content.copy_from_slice(&blake3::hash(body).as_bytes()[..16]);
         Page {
             content,
-            payload: self.payload(response),
+            // Only an archive needs it, and finds it when it packs: see `Workers::took`.
+            payload: PayloadDigest::default(),
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
@@ -111,10 +110,7 @@ impl Reader {
 
     /// As the archive computes it.
     pub fn payload(&self, response: &Response) -> PayloadDigest {
-        match self.digests {
-            true => ArchiveDigest::of(&response.raw[response.head_len..]).0,
-            false => PayloadDigest::default(),
-        }
+        ArchiveDigest::of(&response.raw[response.head_len..]).0
     }
 }
 

@@ -165,7 +165,6 @@ fn make_workers(
         reader: Reader {
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
-            digests: level.is_some(),
         },
         shop: Arc::clone(shop),
         clock,

@@ -74,17 +74,19 @@ impl Workers {
 
     /// Reads a response, packs it if it will most likely be kept, and holds it.
     fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
-        let report = self.reader.report(fetch, &response, at);
+        let mut report = self.reader.report(fetch, &response, at);
         let Some(level) = self.level else { return Report { held: false, ..report } };
         let packed = match report.outcome {
             Outcome::Unchanged => None,
             _ => Some(pack(level, fetch, &response, at)),
         };
-        let payload = match (&report.outcome, &packed) {
-            (Outcome::Page(page), _) => page.payload,
-            (_, Some(packed)) => packed.payload_digest.0,
-            (_, None) => self.reader.payload(&response),
+        let payload = match &packed {
+            Some(packed) => packed.payload_digest.0,
+            None => self.reader.payload(&response),
         };
+        if let Outcome::Page(page) = &mut report.outcome {
+            page.payload = payload;
+        }
         let bytes = Bytes::Response(Box::new(response));
         let (url, depth) = (fetch.url.clone(), fetch.depth);
         self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth });
