@@ -170,6 +170,17 @@ fn text(outcome: &Outcome) -> String {
         ]);
     }
     let mut text = format!("{}\n", table.trim_fmt());
+    for standing in &outcome.standings {
+        let (got, there) = (standing.median.pages, u64::from(outcome.pages));
+        if got < there {
+            text += &format!(
+                "{} fetched {} of {} pages: its numbers do not compare\n",
+                standing.contender.word(),
+                HumanCount(got),
+                HumanCount(there)
+            );
+        }
+    }
     if let Some(wrk) = &outcome.beside_wrk {
         text += &format!(
             "one page over and over: plain client {:.0} pages/s, wrk {:.0}: {:.2} of it\n",
