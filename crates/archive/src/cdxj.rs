@@ -129,7 +129,8 @@ pub(crate) fn opening(facts: &Facts<'_>) -> String {
 /// The whole line, with its end.
 pub(crate) fn closed(opening: &str, length: u64, offset: u64, filename: &str) -> String {
     format!(
-        "{opening}, \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": \"{filename}\"}}\n"
+        "{opening}, \"length\": \"{length}\", \"offset\": \"{offset}\", \
+         \"filename\": \"{filename}\"}}\n"
     )
 }
 

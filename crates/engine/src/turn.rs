@@ -38,7 +38,8 @@ pub trait World {
     fn perform(&mut self, action: Action) -> Result<(), Error>;
 }
 
-/// Turns, at least one, until the crawl is over, or something that is not the web's fault goes wrong.
+/// Turns, at least one, until the crawl is over, or something goes wrong that is not the web's
+/// fault.
 pub fn run<M: Machine, A: Archive, S: State, W: World>(
     engine: &mut M,
     archive: &mut A,

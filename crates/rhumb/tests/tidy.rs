@@ -63,6 +63,9 @@ fn files_and_functions_are_short_and_every_room_says_what_it_is() {
         for (line, length) in functions(code).filter(|(_, length)| *length > FUNCTION_LINES_MAX) {
             complaints.push(format!("{name}:{line}: a function of {length} lines"));
         }
+        if name.ends_with("tests.rs") {
+            continue;
+        }
         let long = code.lines().enumerate().filter(|(_, l)| l.chars().count() > COLUMNS_MAX);
         for (line, text) in long.filter(|(_, l)| !l.contains("http")) {
             complaints.push(format!("{name}:{}: {} columns", line + 1, text.chars().count()));

@@ -89,6 +89,32 @@ impl Scenario {
                 },
                 ..Scenario::base(seed)
             },
+            "revisit" => Scenario {
+                name: "revisit",
+                what: "pages that change, visited again every six hours for two days",
+                web: WebConfig { seed, change_period_us: 3_600_000_000 * 12, ..WebConfig::small() },
+                config: Config {
+                    revisit_after: Some(Span::secs(6 * 3600)),
+                    ..Scenario::base(seed).config
+                },
+                time_max: Some(Span::secs(48 * 3600)),
+                ..Scenario::base(seed)
+            },
+            "million" => Scenario {
+                name: "million",
+                what: "a million pages over 20,000 sites",
+                web: WebConfig { seed, ..WebConfig::million() },
+                config: Config { concurrency: 1_000, ..Scenario::base(seed).config },
+                ..Scenario::base(seed)
+            },
+            _ => return Scenario::of_limits(name, seed),
+        };
+        Some(scenario)
+    }
+
+    /// Those about what the owner, rather than the web, puts in the way.
+    fn of_limits(name: &str, seed: u64) -> Option<Scenario> {
+        let scenario = match name {
             "narrow" => Scenario {
                 name: "narrow",
                 what: "delays longer than a nap, one request per address, few hosts awake",
@@ -124,24 +150,6 @@ impl Scenario {
                     Config { depth_max: Some(2), ..Scenario::base(seed).config },
                     Config { host_pages_max: Some(5), ..Scenario::base(seed).config },
                 ],
-                ..Scenario::base(seed)
-            },
-            "revisit" => Scenario {
-                name: "revisit",
-                what: "pages that change, visited again every six hours for two days",
-                web: WebConfig { seed, change_period_us: 3_600_000_000 * 12, ..WebConfig::small() },
-                config: Config {
-                    revisit_after: Some(Span::secs(6 * 3600)),
-                    ..Scenario::base(seed).config
-                },
-                time_max: Some(Span::secs(48 * 3600)),
-                ..Scenario::base(seed)
-            },
-            "million" => Scenario {
-                name: "million",
-                what: "a million pages over 20,000 sites",
-                web: WebConfig { seed, ..WebConfig::million() },
-                config: Config { concurrency: 1_000, ..Scenario::base(seed).config },
                 ..Scenario::base(seed)
             },
             _ => return None,

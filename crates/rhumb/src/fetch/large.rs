@@ -1,5 +1,5 @@
-//! Room for large bodies. Many small ones fit in memory whatever happens; large ones share a room of
-//! a fixed size, and wait at its door.
+//! Room for large bodies. Many small ones fit in memory whatever happens; large ones share a room
+//! of a fixed size, and wait at its door.
 //!
 //! A body takes all the room it may need at once, so none waits while it holds a part.
 

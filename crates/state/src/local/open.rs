@@ -10,8 +10,9 @@ use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::host::HostRecord;
 use rhumb_engine::record::{Status, UrlRecord};
-use rhumb_page::url::{Url, UrlKey};
+use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -65,16 +66,13 @@ impl LocalReader {
     }
 
     /// Every host and its record, in the order of keys.
-    pub fn hosts(
-        &self,
-    ) -> impl Iterator<Item = Result<(rhumb_page::url::HostKey, rhumb_engine::host::HostRecord), Error>>
-    {
+    pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
         let snapshot = self.shared.database.snapshot();
         snapshot.iter(&self.shared.keyspaces.host).map(|guard| {
             let (key, value) = guard.into_inner().map_err(store_error)?;
             let key = std::str::from_utf8(&key)
                 .ok()
-                .and_then(rhumb_page::url::HostKey::from_text)
+                .and_then(HostKey::from_text)
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt, "host key cannot be read"))?;
             Ok((key, decode("host", &value)?))
         })
@@ -126,7 +124,8 @@ fn check_format(dir: &Path) -> Result<(), Error> {
         Ok(text) => Err(Error::new(
             ErrorKind::Invalid,
             format!(
-                "{} says {:?}, this program reads {FORMAT:?}: use the version that made it, or another --dir",
+                "{} says {:?}, this program reads {FORMAT:?}: use the version that made it, or \
+                 another --dir",
                 path.display(),
                 text.trim()
             ),
