@@ -115,6 +115,7 @@ fn run(
         questions,
         reader_failed,
         stop_at,
+        was_busy: false,
     };
     let mut node = Published::new(engine, Arc::clone(live));
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);

@@ -14,6 +14,11 @@ use tokio::runtime::Handle;
 /// The loop turns at least this often, so that limits on time and progress are seen.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 
+/// A turn with this many events is followed by one that waits a little for more: a commit costs
+/// nearly the same for one page as for twenty.
+const BUSY_EVENTS: usize = 4;
+const GATHER: Duration = Duration::from_millis(1);
+
 pub struct NodeWorld {
     pub workers: Arc<Workers>,
     pub runtime: Handle,
@@ -22,6 +27,8 @@ pub struct NodeWorld {
     pub questions: Sender<Question>,
     pub reader_failed: Receiver<Error>,
     pub stop_at: Option<Time>,
+    /// The last turn had so many events that the next will have some too.
+    pub was_busy: bool,
 }
 
 impl World for NodeWorld {
@@ -42,10 +49,14 @@ impl World for NodeWorld {
                 return Err(Error::new(ErrorKind::Corrupt, "all workers have ended"));
             }
         }
+        if self.was_busy {
+            std::thread::sleep(GATHER);
+        }
         while events.len() < BATCH_MAX {
             let Ok(event) = self.events.try_recv() else { break };
             events.push(event);
         }
+        self.was_busy = events.len() >= BUSY_EVENTS;
         if let Ok(error) = self.reader_failed.try_recv() {
             return Err(error);
         }

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex};
 
 /// Journals above this are flushed, which bounds the time to open after a crash.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
-const CACHE_BYTES: u64 = 64 << 20;
-const MEMTABLE_BYTES_MAX: u64 = 24 << 20;
+const CACHE_BYTES: u64 = 32 << 20;
+const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
 
 const SEED: &[u8] = b"filter seed";
 const FORMAT_FILE: &str = "FORMAT";
