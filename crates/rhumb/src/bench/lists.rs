@@ -1,8 +1,8 @@
 //! A web for the bench of memory: few lists of very many URLs, on hosts that never answer.
 //!
 //! A list is a sitemap on a host of its own, 127.1.x.y; what it names lies on hosts 127.2.x.y,
-//! which take a request and keep silent. So a crawl comes to know millions of URLs in a short time and
-//! fetches none of them. Addresses stand for names: no name server is needed.
+//! which take a request and keep silent. So a crawl comes to know millions of URLs in a short time
+//! and fetches none of them. Addresses stand for names: no name server is needed.
 
 use std::fmt::Write as _;
 use std::io;

@@ -9,10 +9,13 @@ use rhumb_page::url::Url;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
+use tokio::sync::OwnedSemaphorePermit;
 
 #[derive(Default)]
 pub struct Shop {
     held: Mutex<HashMap<FetchId, Held>>,
+    /// Leave to be large, given back with the capture.
+    turns: Mutex<HashMap<FetchId, OwnedSemaphorePermit>>,
 }
 
 /// A capture, with its records packed already if it will most likely be kept as a response.
@@ -40,7 +43,15 @@ impl Shop {
         self.lock().insert(fetch, held);
     }
 
+    /// A large body takes its turn until it is kept.
+    pub fn occupy(&self, fetch: FetchId, turn: Option<OwnedSemaphorePermit>) {
+        if let Some(turn) = turn {
+            self.turns.lock().unwrap_or_else(PoisonError::into_inner).insert(fetch, turn);
+        }
+    }
+
     pub fn take(&self, fetch: FetchId) -> Option<Held> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner).remove(&fetch);
         self.lock().remove(&fetch)
     }
 

@@ -172,9 +172,9 @@ fn make_workers(
         limits: settings.limits.clone(),
         allow_private: settings.allow_private,
         level,
-        large: tokio::sync::Semaphore::new(
+        large: Arc::new(tokio::sync::Semaphore::new(
             std::thread::available_parallelism().map_or(2, |n| n.get()),
-        ),
+        )),
         events,
     })
 }

@@ -31,8 +31,9 @@ pub struct Workers {
     pub allow_private: bool,
     /// Compression level of the archive; none if there is no archive.
     pub level: Option<i32>,
-    /// Large bodies read at one time: each may unfold to its full decoded limit.
-    pub large: Semaphore,
+    /// Large bodies between reading and keeping: each may unfold to its full decoded limit, and
+    /// name as many URLs as a page may have.
+    pub large: Arc<Semaphore>,
     pub events: Sender<Event>,
 }
 
@@ -60,8 +61,9 @@ impl Workers {
             limits,
         };
         let report = match self.fetcher.fetch(&request).await {
-            Ok(response) if response.raw.len() > INLINE_BYTES_MAX => {
-                let _turn = self.large.acquire().await;
+            Ok(response) if is_large(&response) => {
+                let turn = Arc::clone(&self.large).acquire_owned().await.ok();
+                self.shop.occupy(fetch.id, turn);
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
             }
             Ok(response) => self.took(&fetch, response, at),
@@ -134,6 +136,15 @@ impl Workers {
         let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
         Ok(Address { ip, until: self.clock.now() + holds })
     }
+}
+
+/// What may be long to read or full of links. A coded body is larger than it looks.
+fn is_large(response: &Response) -> bool {
+    let bytes_max = match response.head().content_encoding().is_empty() {
+        true => INLINE_BYTES_MAX,
+        false => INLINE_BYTES_MAX / 8,
+    };
+    response.raw.len() > bytes_max
 }
 
 fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time) -> Packed {
