@@ -41,7 +41,7 @@ pub(super) fn join(base: &Url, reference: &str) -> Result<Url, UrlError> {
 pub(super) fn parse_any(text: &str) -> Result<Url, UrlError> {
     check_reference_length(text)?;
     let parsed = url::Url::parse(text).map_err(syntax)?;
-    reduce(&parsed)
+    settle(reduce(&parsed)?)
 }
 
 /// The whole way, for any reference.
@@ -52,7 +52,26 @@ pub(super) fn join_any(base: &Url, reference: &str) -> Result<Url, UrlError> {
         Some(rest) => parsed.join(&format!("//{rest}")),
         None => parsed.join(reference),
     };
-    reduce(&parsed.map_err(syntax)?)
+    settle(reduce(&parsed.map_err(syntax)?)?)
+}
+
+/// Readings of a `file` URL before it is refused.
+const READINGS_MAX: usize = 4;
+
+/// What looks like a drive letter changes how the `url` crate reads a `file` path and host, so
+/// that its own output may mean something else: it is read until it stays the same.
+fn settle(mut url: Url) -> Result<Url, UrlError> {
+    if url.scheme != Scheme::File {
+        return Ok(url);
+    }
+    for _ in 0..READINGS_MAX {
+        let again = reduce(&url::Url::parse(url.as_str()).map_err(syntax)?)?;
+        if again == url {
+            return Ok(url);
+        }
+        url = again;
+    }
+    Err(UrlError::Syntax("a file path that is never read the same way twice"))
 }
 
 /// What follows three or more slashes at the start. The standard skips them all before a host;

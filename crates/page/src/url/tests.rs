@@ -235,3 +235,9 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_drive_letter_in_a_file_path_is_read_until_it_stays_the_same() {
+    let url = Url::parse("file://A//a|").unwrap();
+    assert_eq!(Url::parse(url.as_str()), Ok(url));
+}
