@@ -72,7 +72,9 @@ fn days_of(year: u64, month: u64, day: u64) -> u64 {
     365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468
 }
 
-fn civil_of(days: u64) -> (u64, u64, u64) {
+/// Year, month and day of a number of days since 1970-01-01. A year is counted from March, so
+/// that the leap day is its last, and 400 of them are always 146,097 days.
+pub(crate) fn civil_of(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era =

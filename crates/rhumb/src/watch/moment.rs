@@ -1,5 +1,6 @@
 //! Moments as people read them: RFC 3339 in UTC; and lengths of time in words.
 
+use crate::fetch::date::civil_of;
 use rhumb_engine::time::Time;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +16,7 @@ pub fn now() -> Time {
 /// `2026-11-03T09:15:00.250Z`; moments beyond the year 9999 are written as its last second.
 pub fn rfc3339(time: Time) -> String {
     let (seconds, ms) = (time.0 / 1_000_000, time.0 % 1_000_000 / 1000);
-    let (year, month, day) = civil(seconds / DAY_S);
+    let (year, month, day) = civil_of(seconds / DAY_S);
     if year > YEAR_MAX {
         return format!("{YEAR_MAX}-12-31T23:59:59.999Z");
     }
@@ -33,19 +34,6 @@ pub fn short(duration: Duration) -> String {
         3600..DAY_S => format!("{}h{:02}m", s / 3600, s / 60 % 60),
         _ => format!("{}d{:02}h", s / DAY_S, s / 3600 % 24),
     }
-}
-
-/// Year, month and day of a number of days since 1970-01-01. A year is counted from March, so
-/// that the leap day is its last, and 400 of them are always 146,097 days.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + next, month, day_of_month)
 }
 
 #[cfg(test)]
