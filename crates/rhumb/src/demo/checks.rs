@@ -86,23 +86,16 @@ fn one_at_a_time(requests: &[Logged]) -> Check {
     Check { holds: most <= 1, what }
 }
 
-/// From start to start: we wait from the end of an answer, which the server cannot see. A request
-/// that a kept connection swallowed (status 0) is sent once more at once: such are told apart.
+/// From start to start: we wait from the end of an answer, which the server cannot see.
 fn unhurried(by_host: &BTreeMap<&str, Vec<&Logged>>, delay: Duration) -> Check {
     let gap_us = |pair: &&[&Logged]| pair[1].start_us - pair[0].start_us;
     let is_short = |pair: &&[&Logged]| u128::from(gap_us(pair)) < delay.as_micros();
-    let pairs = by_host.values().flat_map(|list| list.windows(2)).filter(is_short);
-    let (swallowed, answered): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair[0].status == 0);
-    let least = answered.into_iter().min_by_key(gap_us);
-    let hurried = least.map(|pair| (gap_us(&pair), pair[1]));
+    let pairs = by_host.values().flat_map(|list| list.windows(2));
+    let hurried = pairs.filter(is_short).min_by_key(gap_us);
     let what = match hurried {
-        None => format!(
-            "never less than {delay:?} between two requests to one host, but for {} that a kept \
-             connection swallowed and that were sent again at once",
-            swallowed.len()
-        ),
-        Some((gap_us, request)) => {
-            let example = first_of(Some(&request));
+        None => format!("never less than {delay:?} between two requests to one host"),
+        Some(pair) => {
+            let (gap_us, example) = (gap_us(&pair), first_of(Some(&pair[1])));
             format!("only {gap_us} µs between two requests to one host{example}")
         }
     };

@@ -4,10 +4,10 @@
 //! That spares a task and two wake-ups per request, and a connection dies with the request that
 //! was dropped.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use http_body_util::Empty;
 use hyper::body::{Bytes, Incoming};
@@ -53,8 +53,16 @@ impl Connection {
         self.sender.send_request(request)
     }
 
-    pub fn has_ended(&self) -> bool {
-        self.driver.is_none()
+    /// A connection that rested may have been closed by the server meanwhile: asks the kernel
+    /// itself, since what the runtime knows of a socket is as old as its last look.
+    pub async fn is_still_open(&mut self) -> bool {
+        self.tee.lock().ask_kernel = true;
+        poll_fn(|cx| {
+            self.drive(cx);
+            Poll::Ready(())
+        })
+        .await;
+        self.driver.is_some()
     }
 
     /// The message is over, the connection is not, and it may be used again.

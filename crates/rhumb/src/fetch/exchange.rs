@@ -33,9 +33,6 @@ pub(super) async fn exchange(
     large: &LargeBodies,
     started: Instant,
 ) -> Result<Response, Failure> {
-    if connection.is_used && has_ended_while_idle(connection).await {
-        return Err(Failure::new(FailureKind::Closed, "closed while idle"));
-    }
     connection.tee.take();
     let was_used = std::mem::replace(&mut connection.is_used, true);
     let mut watch = Watch::new(limits, started, Instant::now());
@@ -71,15 +68,6 @@ pub(super) async fn exchange(
     finish(copied, read, limits, started)
         .map_err(|failure| Failure { address: Some(connection.address), ..failure })
         .map(|response| Response { address: Some(connection.address), _room: room, ..response })
-}
-
-/// A connection that rested may have been closed by the server meanwhile; driving it tells.
-async fn has_ended_while_idle(connection: &mut Connection) -> bool {
-    poll_fn(|cx| {
-        connection.drive(cx);
-        Poll::Ready(connection.has_ended())
-    })
-    .await
 }
 
 /// A body on its way in.
@@ -196,7 +184,7 @@ fn finish(
     limits: &Limits,
     started: Instant,
 ) -> Result<Response, Failure> {
-    let Copied { sent, received: mut raw, first_byte_at, unclean_close } = copied;
+    let Copied { sent, received: mut raw, first_byte_at, unclean_close, .. } = copied;
     let took = started.elapsed();
     let Some(found) = read.found else {
         let detail = "head without an end";

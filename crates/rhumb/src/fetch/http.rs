@@ -1,9 +1,10 @@
 //! http: and https: over HTTP/1.1, on connections of our own.
 //!
 //! hyper does the protocol, the tee under it keeps the bytes. A request goes out on the host's idle
-//! connection if there is one. Servers close those when they like, so if it turns out closed before
-//! a byte of the response came, the request is sent once more on a fresh connection: that is part
-//! of keep-alive, not a retry.
+//! connection if there is one and it is still open. A server may close it in the very moment in
+//! which the request goes out. It is not sent again from here, though every HTTP client may do so:
+//! who reads the server's log would see two requests at once. It is a failure like any other, which
+//! the engine tries again when the host's time has come.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
@@ -100,15 +101,16 @@ impl Http {
         let started = Instant::now();
         let host = request.url.host_key();
         let idle = self.pool().take(&host, address, started);
-        if let Some(connection) = idle {
+        if let Some(mut connection) = idle
+            && connection.is_still_open().await
+        {
             let outcome = self.exchange_on(connection, &host, request, started).await;
-            // Nothing came back, or nothing was sent: what came then was meant for nobody.
-            let was_stale = |failure: &Failure| {
-                failure.kind == FailureKind::Closed
-                    && (failure.raw.is_empty() || failure.raw_request.is_empty())
+            // It ended before the first byte was written: nobody has seen this request yet.
+            let was_unsent = |failure: &Failure| {
+                failure.kind == FailureKind::Closed && failure.raw_request.is_empty()
             };
             match outcome {
-                Err(failure) if was_stale(&failure) => {}
+                Err(failure) if was_unsent(&failure) => {}
                 outcome => return outcome,
             }
         }

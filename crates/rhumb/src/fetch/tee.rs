@@ -5,11 +5,14 @@
 //! stream once it has it; only one task ever touches it, so the lock is never waited for.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -21,6 +24,8 @@ pub(super) struct Copied {
     pub received: Vec<u8>,
     pub first_byte_at: Option<Instant>,
     pub unclean_close: bool,
+    /// The next read that finds nothing is to ask the kernel whether the other end has gone.
+    pub ask_kernel: bool,
 }
 
 /// A handle on the copy.
@@ -41,6 +46,25 @@ impl Tee {
 pub(super) enum Wire {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Wire {
+    fn socket(&self) -> BorrowedFd<'_> {
+        match self {
+            Wire::Plain(stream) => stream.as_fd(),
+            Wire::Tls(stream) => stream.get_ref().0.as_fd(),
+        }
+    }
+
+    /// Ready if the other end has gone, or has said something that the runtime has not heard of:
+    /// on a connection that rests, one is as good a reason as the other not to use it again.
+    fn poll_end(&self) -> Poll<io::Result<()>> {
+        match recv(self.socket(), &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok(_) => Poll::Ready(Ok(())),
+            Err(Errno::AGAIN | Errno::INTR) => Poll::Pending,
+            Err(errno) => Poll::Ready(Err(errno.into())),
+        }
+    }
 }
 
 pub(super) struct TeeStream {
@@ -74,6 +98,9 @@ impl AsyncRead for TeeStream {
             Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 self.tee.lock().unclean_close = true;
                 Poll::Ready(Ok(()))
+            }
+            Poll::Pending if std::mem::take(&mut self.tee.lock().ask_kernel) => {
+                self.wire.poll_end()
             }
             other => other,
         }

@@ -31,6 +31,7 @@ pub fn send(bytes: impl AsRef<[u8]>) -> Act {
 pub struct Server {
     pub port: u16,
     requests: Receiver<Vec<u8>>,
+    closed: Receiver<()>,
 }
 
 impl Server {
@@ -38,6 +39,7 @@ impl Server {
         let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
+        let (close, closed) = channel();
         std::thread::spawn(move || {
             for script in scripts {
                 let (mut stream, _) = listener.accept().unwrap();
@@ -50,9 +52,10 @@ impl Server {
                     }
                 }
                 let _ = stream.shutdown(Shutdown::Both);
+                let _ = close.send(());
             }
         });
-        Server { port, requests }
+        Server { port, requests, closed }
     }
 
     /// One connection that reads a request and then does this.
@@ -64,6 +67,11 @@ impl Server {
 
     pub fn url(&self, path: &str) -> Url {
         Url::parse(&format!("http://site.test:{}{path}", self.port)).unwrap()
+    }
+
+    /// Waits until one more connection was closed.
+    pub fn wait_for_close(&self) {
+        self.closed.recv().unwrap();
     }
 
     /// All requests read so far.
