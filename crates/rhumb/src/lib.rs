@@ -5,6 +5,7 @@ pub mod cli;
 pub mod demo;
 pub mod fetch;
 pub mod node;
+pub mod plot;
 pub mod serve;
 pub mod settings;
 pub mod watch;
