@@ -23,6 +23,7 @@ pub mod outcome;
 pub mod polite;
 pub mod queue;
 pub mod record;
+pub mod refresh;
 pub mod rng;
 mod sifted;
 pub mod snapshot;

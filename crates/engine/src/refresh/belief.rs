@@ -1,0 +1,155 @@
+//! What we believe of a page's rate of change: a Gamma distribution in two numbers.
+//!
+//! A visit after `t` days that finds no change has likelihood e^−λt: exact, b grows by t. One that
+//! finds a change has 1 − e^−λt; the posterior is a difference of two Gammas and is replaced by the
+//! Gamma of the same mean and variance (assumed-density filtering). With q = b/(b+t):
+//! E[λ] = (a/b)(1 − q^(a+1))/(1 − q^a), E[λ²] = (a(a+1)/b²)(1 − q^(a+2))/(1 − q^a).
+//!
+//! Kept is the *evidence*: what visits added to the prior. So the prior can move on while we learn
+//! about all pages, and a page that was never visited again moves with it. Forgetting multiplies
+//! the evidence: pages change their ways, and they change in bursts.
+
+/// The least a and b that a Gamma may have: evidence can be negative when the prior has moved.
+const SHAPE_MIN: f64 = 0.02;
+const DAYS_MIN: f64 = 1e-6;
+
+/// Evidence of one page, over its prior.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Belief {
+    pub changes: f32,
+    pub days: f32,
+}
+
+/// A Gamma distribution of changes a day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gamma {
+    pub a: f64,
+    pub b: f64,
+}
+
+/// What a visit found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Seen {
+    Unchanged,
+    Changed,
+    /// Changed, and a server that we trust says how many days ago it last did.
+    ChangedAgo(f64),
+}
+
+impl Gamma {
+    pub fn mean(self) -> f64 {
+        self.a / self.b
+    }
+
+    /// After a visit `t` days after the one before.
+    pub fn after(self, t: f64, seen: Seen) -> Gamma {
+        match seen {
+            Seen::Unchanged => Gamma { b: self.b + t, ..self },
+            // The last change is as far back as the next one is ahead: one event in that time.
+            Seen::ChangedAgo(ago) => Gamma { a: self.a + 1.0, b: self.b + ago.clamp(0.0, t) },
+            Seen::Changed => self.after_change(t),
+        }
+    }
+
+    fn after_change(self, t: f64) -> Gamma {
+        let Gamma { a, b } = self;
+        let ln_q = -(t / b).ln_1p();
+        // 1 − q^k, exact for a q near 1.
+        let rest = |k: f64| -(k * ln_q).exp_m1();
+        let m1 = a / b * rest(a + 1.0) / rest(a);
+        let m2 = a * (a + 1.0) / (b * b) * rest(a + 2.0) / rest(a);
+        let variance = m2 - m1 * m1;
+        let tangible = variance.is_finite() && variance > m1 * m1 * 1e-9 && m1.is_finite();
+        if !tangible {
+            // The interval was so short that only the change itself tells anything.
+            return Gamma { a: a + 1.0, b };
+        }
+        Gamma { a: m1 * m1 / variance, b: m1 / variance }
+    }
+}
+
+impl Belief {
+    pub fn with(self, prior: Gamma) -> Gamma {
+        Gamma {
+            a: (prior.a + f64::from(self.changes)).max(SHAPE_MIN),
+            b: (prior.b + f64::from(self.days)).max(DAYS_MIN),
+        }
+    }
+
+    /// After a visit; of the old evidence `kept` remains.
+    pub fn after(self, prior: Gamma, kept: f64, t: f64, seen: Seen) -> Belief {
+        let faded = Belief {
+            changes: (f64::from(self.changes) * kept) as f32,
+            days: (f64::from(self.days) * kept) as f32,
+        };
+        let posterior = faded.with(prior).after(t.max(DAYS_MIN), seen);
+        Belief { changes: (posterior.a - prior.a) as f32, days: (posterior.b - prior.b) as f32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and variance of the exact posterior, by summing over a fine grid of rates.
+    fn exact(prior: Gamma, visits: &[(f64, bool)]) -> (f64, f64) {
+        let mut sums = [0.0; 3];
+        for step in 0..40_000 {
+            let rate = (-14.0 + f64::from(step) * 0.0005).exp();
+            let mut ln = prior.a * rate.ln() - prior.b * rate;
+            for (t, changed) in visits {
+                ln += if *changed { (-(-rate * t).exp_m1()).ln() } else { -rate * t };
+            }
+            let p = ln.exp();
+            (0..3).for_each(|k| sums[k] += p * rate.powi(k as i32));
+        }
+        let mean = sums[1] / sums[0];
+        (mean, sums[2] / sums[0] - mean * mean)
+    }
+
+    #[test]
+    fn one_visit_has_the_mean_and_variance_of_the_exact_posterior() {
+        let prior = Gamma { a: 0.5, b: 1.0 };
+        for t in [0.01, 0.5, 3.0, 40.0] {
+            for changed in [true, false] {
+                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let ours = prior.after(t, seen);
+                let (mean, variance) = exact(prior, &[(t, changed)]);
+                assert!((ours.mean() / mean - 1.0).abs() < 0.01, "{ours:?} for {mean}");
+                let ratio = ours.a / (ours.b * ours.b) / variance;
+                assert!((ratio - 1.0).abs() < 0.02, "variance off by {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_visits_stay_near_the_exact_posterior() {
+        let prior = Gamma { a: 0.5, b: 1.0 };
+        let visits: Vec<(f64, bool)> =
+            (0..24).map(|i| (0.3 + f64::from(i % 5) * 0.4, i % 3 == 0)).collect();
+        let mut belief = Belief::default();
+        for (t, changed) in &visits {
+            let seen = if *changed { Seen::Changed } else { Seen::Unchanged };
+            belief = belief.after(prior, 1.0, *t, seen);
+        }
+        let (mean, _) = exact(prior, &visits);
+        let ours = belief.with(prior).mean();
+        assert!((ours / mean - 1.0).abs() < 0.02, "{ours} for {mean}");
+    }
+
+    #[test]
+    fn no_interval_however_short_or_long_breaks_a_belief() {
+        for t in [0.0, 1e-12, 1e-3, 1e9, f64::from(f32::MAX)] {
+            for seen in [Seen::Changed, Seen::Unchanged, Seen::ChangedAgo(-5.0)] {
+                let prior = Gamma { a: 0.5, b: 1.0 };
+                let mut belief = Belief::default();
+                for _ in 0..50 {
+                    belief = belief.after(prior, 0.9, t, seen);
+                    let gamma = belief.with(prior);
+                    assert!(gamma.a > 0.0 && gamma.b > 0.0, "{gamma:?} after {t} {seen:?}");
+                    assert!(gamma.mean().is_finite(), "{gamma:?} after {t} {seen:?}");
+                }
+            }
+        }
+    }
+}
