@@ -11,13 +11,14 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 7] = [
     ("page", &[]),
+    ("graph", &[]),
     ("engine", &["page"]),
     ("state", &["page", "engine"]),
     ("archive", &["page"]),
-    ("sim", &["page", "engine", "state"]),
-    ("rhumb", &["page", "engine", "state", "archive", "sim"]),
+    ("sim", &["page", "graph", "engine", "state"]),
+    ("rhumb", &["page", "graph", "engine", "state", "archive", "sim"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,0 +1,33 @@
+//! Who links to whom? A compact link graph, in memory and on disk, and what it says of importance.
+//!
+//! [`Graph`] holds the links of every page as gaps, one or two bytes each; [`file`] maps the same
+//! bytes from disk. [`read()`] takes whatever file holds a graph: ours, [`wg1`], or an [`edges`]
+//! list of any size and order, which [`Builder`] sorts in bounded memory. [`rank`] is PageRank and
+//! its personalised kind and [`rewired`] makes
+//! large graphs of small ones.
+//!
+//! Nothing here knows about crawling: pages are numbers from 0, and links have no text.
+
+pub mod builder;
+pub mod edges;
+pub mod error;
+pub mod file;
+mod gaps;
+pub mod graph;
+mod mapped;
+pub mod rank;
+pub mod rewired;
+pub mod source;
+pub mod wg1;
+pub mod writer;
+
+pub use builder::Builder;
+pub use error::{Error, ErrorKind};
+pub use graph::{Graph, Links};
+pub use source::{Format, Loaded, read};
+pub use writer::Writer;
+
+/// A page's number. Memory grows with the greatest number, so it is bounded: two bytes of index
+/// for each of a thousand million pages.
+pub type Page = u32;
+pub const PAGES_MAX: u32 = 1 << 30;
