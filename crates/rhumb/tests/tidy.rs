@@ -11,14 +11,15 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("page", &[]),
     ("graph", &[]),
+    ("neardup", &[]),
     ("engine", &["page"]),
     ("state", &["page", "engine"]),
     ("archive", &["page"]),
     ("sim", &["page", "graph", "engine", "state"]),
-    ("rhumb", &["page", "graph", "engine", "state", "archive", "sim"]),
+    ("rhumb", &["page", "graph", "neardup", "engine", "state", "archive", "sim"]),
 ];
 
 fn root() -> PathBuf {

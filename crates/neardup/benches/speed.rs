@@ -1,0 +1,84 @@
+//! MB of text per CPU-second of one core, step by step. The text is a file of lines, one document
+//! each: `RHUMB_TEXTS=FILE cargo bench -p rhumb-neardup`; without it, made-up words.
+
+use std::fs;
+use std::hint::black_box;
+
+use rhumb_neardup::resemblance::{Scratch, into_set};
+use rhumb_neardup::shingle::{exact_hash, fingerprints};
+use rhumb_neardup::sketch::Sketch;
+use rhumb_neardup::words::hash_words;
+
+fn main() {
+    let text = match std::env::var_os("RHUMB_TEXTS") {
+        Some(path) => fs::read_to_string(path).expect("a readable file of UTF-8"),
+        None => made_up(),
+    };
+    let texts: Vec<&str> = text.lines().collect();
+    println!("{} texts, {:.1} MB", texts.len(), text.len() as f64 / 1e6);
+    let mut prints = Vec::new();
+    let mut scratch = Scratch::default();
+    measure("words", &texts, |text| {
+        prints.clear();
+        hash_words(text, &mut prints);
+        prints.len()
+    });
+    measure("shingles", &texts, |text| {
+        prints.clear();
+        fingerprints(text, 4, &mut prints);
+        prints.len()
+    });
+    measure("exact hash", &texts, |text| {
+        prints.clear();
+        fingerprints(text, 4, &mut prints);
+        exact_hash(&prints) as usize
+    });
+    measure("signature: exact hash and sketch", &texts, |text| {
+        prints.clear();
+        fingerprints(text, 4, &mut prints);
+        Sketch::of(&prints).map_or(0, |sketch| sketch.0[0] as usize) + exact_hash(&prints) as usize
+    });
+    measure("sorted sets", &texts, |text| {
+        prints.clear();
+        fingerprints(text, 4, &mut prints);
+        into_set(&mut prints, &mut scratch);
+        prints.len()
+    });
+}
+
+fn measure(name: &str, texts: &[&str], mut each: impl FnMut(&str) -> usize) {
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let best = (0..3)
+        .map(|_| {
+            let start = cpu_s();
+            for text in texts {
+                black_box(each(text));
+            }
+            cpu_s() - start
+        })
+        .fold(f64::INFINITY, f64::min);
+    println!("{name:34} {:7.0} MB/s", bytes as f64 / 1e6 / best);
+}
+
+/// CPU time of this process, which has one thread, in seconds.
+fn cpu_s() -> f64 {
+    let stat = fs::read_to_string("/proc/self/schedstat").expect("Linux");
+    let ns = stat.split(' ').next().and_then(|field| field.parse::<f64>().ok());
+    ns.expect("nanoseconds") / 1e9
+}
+
+fn made_up() -> String {
+    let words = ["the", "Of", "archive", "page", "x86", "near-duplicate", "crawling", "a", "été"];
+    let mut seed = 7u64;
+    let mut text = String::new();
+    for _ in 0..20_000 {
+        for _ in 0..300 {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            text.push_str(words[(seed >> 33) as usize % words.len()]);
+            text.push_str(&(seed >> 60).to_string());
+            text.push(' ');
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,33 @@
+//! Have we seen this text? Near-duplicates, one by one as they arrive or over a whole corpus.
+//!
+//! Two texts are as alike as the sets of their shingles: r(A, B) = |A ∩ B| / |A ∪ B|. The way of a
+//! text:
+//!
+//! 1. [`words`]: its words, lower-case, as hashes;
+//! 2. [`shingle`]: every four words in a row, as fingerprints;
+//! 3. [`sketch`]: 128 bytes that estimate the resemblance with any other text ([`estimate`]);
+//! 4. [`bands`]: keys by which texts worth comparing meet;
+//! 5. [`resemblance`]: the truth, from the sets themselves.
+//!
+//! ```
+//! use rhumb_neardup::{Sketch, estimate::Slots, shingle};
+//! let sketch = |text: &str| {
+//!     let mut prints = Vec::new();
+//!     shingle::fingerprints(text, shingle::WORDS_DEFAULT, &mut prints);
+//!     Sketch::of(&prints)
+//! };
+//! let a = sketch("The quick brown fox jumps over the lazy dog.").expect("it has words");
+//! let b = sketch("the quick brown fox jumps over the lazy dog").expect("it has words");
+//! assert_eq!(Slots::BYTES.estimate(a.agreeing(&b)).resemblance, 1.0);
+//! ```
+//!
+//! This crate knows nothing of crawling: no URLs, no pages, no markup.
+
+pub mod bands;
+pub mod estimate;
+pub mod resemblance;
+pub mod shingle;
+pub mod sketch;
+pub mod words;
+
+pub use sketch::Sketch;
