@@ -32,6 +32,8 @@ pub struct Options {
     pub concurrency: usize,
     pub rounds: usize,
     pub archives: Vec<Archive>,
+    /// Other programs are left out, installed or not.
+    pub alone: bool,
     /// Where crawls are written while they are measured.
     pub tmp: PathBuf,
 }
@@ -116,7 +118,8 @@ pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<O
     for standing in &mut standings {
         standing.median = middle(&standing.laps);
     }
-    let beside_wrk = rival::is_installed("wrk").then(|| course.beside_wrk()).transpose()?;
+    let has_wrk = !options.alone && rival::is_installed("wrk");
+    let beside_wrk = has_wrk.then(|| course.beside_wrk()).transpose()?;
     let Options { pages, hosts, page_bytes, concurrency, .. } = *options;
     Ok(Outcome { pages, hosts, page_bytes, concurrency, standings, beside_wrk, absent })
 }
@@ -139,6 +142,9 @@ fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
         Archive::Warc => Contender::CrawlWithWarc,
     }));
     let mut absent = Vec::new();
+    if options.alone {
+        return (contenders, absent);
+    }
     match rival::is_installed("wget2") {
         true => contenders.push(Contender::Wget2),
         false => absent.push("wget2"),
@@ -234,13 +240,12 @@ impl Course<'_> {
         Ok(Run { pages, seconds: ran.seconds, cpu_us: ran.cpu_us, peak_rss_bytes })
     }
 
-    /// It keeps no count that can be had cheaply: it fetches the pages that the crawl does, all.
+    /// It keeps no count that can be had cheaply: the server does.
     fn wget2(&self) -> Result<Run, Error> {
         let dir = self.scratch.fresh("wget2").map_err(|e| trouble("wget2", &e))?;
-        let answered = self.served.answers();
+        let before = self.served.pages();
         let ran = rival::wget2(&self.served, &self.seeds(), &dir)?;
-        let robots = u64::from(self.options.hosts);
-        let pages = (self.served.answers() - answered).saturating_sub(robots);
+        let pages = self.served.pages() - before;
         Ok(Run { pages, seconds: ran.seconds, cpu_us: ran.cpu_us, peak_rss_bytes: 0 })
     }
 

@@ -66,6 +66,10 @@ struct CrawlFlags {
     #[arg(value_parser = clap::value_parser!(u8).range(1..))]
     rounds: u8,
 
+    /// Leave wget2 and wrk out, installed or not
+    #[arg(long)]
+    alone: bool,
+
     /// Where crawls are written meanwhile: a disk that counts
     #[arg(long, value_name = "DIR", default_value = ".")]
     tmp: PathBuf,
@@ -131,6 +135,7 @@ fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<En
         concurrency: flags.concurrency,
         rounds: flags.rounds.into(),
         archives,
+        alone: flags.alone,
         tmp: flags.tmp.clone(),
     };
     let outcome = crawl::run(&options, |contender, lap| {

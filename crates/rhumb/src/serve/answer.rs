@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use rhumb_sim::web::{Body, Reply, Web, gzip};
 
+use super::request::Request;
 use crate::fetch::date;
 
 /// The buffers of a connection, used again for every answer.
@@ -15,7 +16,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Fills the buffers. `pack` compresses pages, in one chunk, as servers do on the fly.
-    pub(super) fn fill(&mut self, web: &Web, reply: &Reply, pack: bool, keep_alive: bool) {
+    pub(super) fn fill(&mut self, web: &Web, reply: &Reply, pack: bool, request: &Request) {
         self.body.clear();
         web.render(&reply.body, &mut self.body);
         let pack = pack && matches!(reply.body, Body::Html(_));
@@ -27,10 +28,10 @@ impl Answer {
             self.body.extend_from_slice(b"\r\n0\r\n\r\n");
         }
         self.head.clear();
-        self.write_head(reply, pack, keep_alive);
+        self.write_head(reply, pack, request);
     }
 
-    fn write_head(&mut self, reply: &Reply, packed: bool, keep_alive: bool) {
+    fn write_head(&mut self, reply: &Reply, packed: bool, request: &Request) {
         let head = &mut self.head;
         // Writing to a string cannot fail.
         let _ = write!(head, "HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));
@@ -59,7 +60,11 @@ impl Answer {
         if let Some(tag) = reply.robots_tag {
             let _ = write!(head, "X-Robots-Tag: {tag}\r\n");
         }
-        head.push_str(if keep_alive { "\r\n" } else { "Connection: close\r\n\r\n" });
+        head.push_str(match request.keep_alive {
+            true if request.asks_to_keep_alive => "Connection: keep-alive\r\n\r\n",
+            true => "\r\n",
+            false => "Connection: close\r\n\r\n",
+        });
     }
 }
 

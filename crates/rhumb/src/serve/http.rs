@@ -38,6 +38,8 @@ pub(super) struct Service {
     latency: bool,
     /// Requests answered so far.
     pub(super) answers: AtomicU64,
+    /// Those of them that were pages: status 200, and not robots.txt.
+    pub(super) pages: AtomicU64,
     /// How often each failing URL was asked for; none if nothing in this web fails.
     attempts: Option<Mutex<HashMap<Url, u32>>>,
 }
@@ -56,6 +58,7 @@ impl Service {
             time_scale: u64::from(options.time_scale),
             latency: options.latency,
             answers: AtomicU64::new(0),
+            pages: AtomicU64::new(0),
             attempts: odd.then(Mutex::default),
         }
     }
@@ -109,7 +112,7 @@ async fn converse(mut stream: TcpStream, service: Arc<Service>) {
     let _ = stream.set_nodelay(true);
     let mut received = Vec::with_capacity(1024);
     let mut answer = Answer::default();
-    while let Ok(Some(request)) = next_request(&mut stream, &mut received).await {
+    while let Ok(Some(request)) = next_request(&mut stream, &mut received, local.port()).await {
         match exchange(&mut stream, &service, &request, &mut answer, local.ip()).await {
             Ok(true) => {}
             // What a client makes of its connection is its own affair.
@@ -122,10 +125,11 @@ async fn converse(mut stream: TcpStream, service: Arc<Service>) {
 async fn next_request(
     stream: &mut TcpStream,
     received: &mut Vec<u8>,
+    port: u16,
 ) -> io::Result<Option<Request>> {
     loop {
         if let Some(end) = request::head_end(received) {
-            let request = request::read(&received[..end]);
+            let request = request::read(&received[..end], port);
             received.drain(..end);
             return Ok(Some(request));
         }
@@ -150,6 +154,8 @@ async fn exchange(
     let reply = service.reply(request);
     let outcome = act(stream, service, request, &reply, answer).await;
     service.answers.fetch_add(1, Ordering::Relaxed);
+    let is_robots = request.url.as_ref().is_some_and(|url| url.path() == "/robots.txt");
+    service.pages.fetch_add(u64::from(reply.status == 200 && !is_robots), Ordering::Relaxed);
     if let Some((log, logged)) = logged {
         log.end(logged, reply.status);
     }
@@ -175,7 +181,7 @@ async fn act(
     }
     let host = request.url.as_ref().map_or("", |url| url.host());
     let pack = request.accepts_gzip && service.web.compresses(host);
-    answer.fill(&service.web, reply, pack, request.keep_alive);
+    answer.fill(&service.web, reply, pack, request);
     let head = answer.head.as_bytes();
     match reply.fault {
         Fault::Cut => {

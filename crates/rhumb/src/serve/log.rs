@@ -91,7 +91,8 @@ impl RequestLog {
         }
     }
 
-    fn now_us(&self) -> u64 {
+    /// By the clock of [`Logged::start_us`].
+    pub fn now_us(&self) -> u64 {
         self.started.elapsed().as_micros() as u64
     }
 

@@ -119,6 +119,11 @@ impl Served {
         self.service.answers.load(Ordering::Relaxed)
     }
 
+    /// Pages among them: status 200, robots.txt not counted.
+    pub fn pages(&self) -> u64 {
+        self.service.pages.load(Ordering::Relaxed)
+    }
+
     /// CPU time that the server has used, in microseconds; 0 where the kernel does not tell.
     pub fn cpu_us(&self) -> u64 {
         self.threads.iter().filter_map(|thread| thread.account.as_ref()).map(|a| a.used_us()).sum()

@@ -13,6 +13,8 @@ pub(super) struct Request {
     pub(super) modified_since_s: Option<u64>,
     pub(super) accepts_gzip: bool,
     pub(super) keep_alive: bool,
+    /// It says so itself, and some clients want to hear the same from the server.
+    pub(super) asks_to_keep_alive: bool,
     pub(super) is_get: bool,
 }
 
@@ -21,8 +23,8 @@ pub(super) fn head_end(received: &[u8]) -> Option<usize> {
     memchr::memmem::find(received, b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// Reads a head. A URL that makes no sense is none; the caller answers 400.
-pub(super) fn read(head: &[u8]) -> Request {
+/// Reads a head. A URL that makes no sense is none; the caller answers 400. `port` is our own.
+pub(super) fn read(head: &[u8], port: u16) -> Request {
     let text = std::str::from_utf8(head).unwrap_or_default();
     let mut lines = text.split("\r\n");
     let mut first = lines.next().unwrap_or_default().split(' ');
@@ -34,6 +36,7 @@ pub(super) fn read(head: &[u8]) -> Request {
         modified_since_s: None,
         accepts_gzip: false,
         keep_alive: first.next() == Some("HTTP/1.1"),
+        asks_to_keep_alive: false,
         is_get,
     };
     let mut host = "";
@@ -49,6 +52,7 @@ pub(super) fn read(head: &[u8]) -> Request {
             request.accepts_gzip = value.contains("gzip");
         } else if name.eq_ignore_ascii_case("connection") {
             request.keep_alive &= !value.eq_ignore_ascii_case("close");
+            request.asks_to_keep_alive = value.eq_ignore_ascii_case("keep-alive");
         }
     }
     if target.starts_with('/') && !host.is_empty() {
@@ -58,9 +62,18 @@ pub(super) fn read(head: &[u8]) -> Request {
         url.push_str(target);
         // Clients ask with the URLs that they were given, so there is nothing to make canonical.
         request.url = Url::from_canonical(url.into());
-    } else if target.starts_with("http://") {
+    } else if let Some(rest) = target.strip_prefix("http://") {
         // As to a proxy: by this a client needs no name server.
-        request.url = Url::from_canonical(target.into());
+        request.url = Url::from_canonical(with_port(rest, port).into());
     }
     request
+}
+
+/// wget2 1.99 forgets the port of a URL when it asks a proxy; all our hosts have the same.
+fn with_port(rest: &str, port: u16) -> String {
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.contains(':') || port == 80 {
+        true => format!("http://{rest}"),
+        false => format!("http://{authority}:{port}{path}"),
+    }
 }

@@ -1,11 +1,10 @@
 //! From seeds to WARC in one go.
 
-use crate::site::{Site, assert_polite, pages_in_archive, reachable, report_of};
+use crate::site::{
+    Site, assert_polite, assert_tools_accept, pages_in_archive, reachable, report_of,
+};
 use rhumb_sim::web::{Oddities, WebConfig};
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// 3,000 pages over 300 hosts and more, with copies, redirects, robots and dead links.
 fn web() -> WebConfig {
@@ -32,23 +31,4 @@ fn every_reachable_page_is_fetched_once_politely_and_kept() {
     assert!(report["exact_duplicates"].as_u64().unwrap() > 0, "{report}");
     assert!(report["robots_denied"].as_u64().unwrap() > 0, "{report}");
     assert_tools_accept(&site.crawl_dir());
-}
-
-/// warcio finds every record whole and every digest right; cdxj-indexer finds what we indexed.
-fn assert_tools_accept(dir: &Path) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let made = Command::new("sh").arg(root.join("scripts/python-env")).status().unwrap();
-    assert!(made.success(), "scripts/python-env failed");
-    let tools = root.join(".venv/bin");
-    let warcs: Vec<PathBuf> =
-        fs::read_dir(dir.join("warc")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    for warc in &warcs {
-        let check = Command::new(tools.join("warcio")).arg("check").arg(warc).output().unwrap();
-        assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
-    }
-    let indexed = Command::new(tools.join("cdxj-indexer")).arg("-s").args(&warcs).output().unwrap();
-    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
-    let ours = fs::read_to_string(dir.join("index.cdxj")).unwrap();
-    assert!(ours.lines().is_sorted(), "index.cdxj is sorted");
-    assert_eq!(ours, String::from_utf8(indexed.stdout).unwrap(), "index.cdxj is cdxj-indexer's");
 }

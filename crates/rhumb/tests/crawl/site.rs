@@ -111,3 +111,22 @@ pub fn pages_in_archive(web: &Web, dir: &Path) -> BTreeSet<(u32, u32)> {
 pub fn reachable(web: &Web) -> BTreeSet<(u32, u32)> {
     web.reachable(&web.seeds(), Scope::Any).pages(web)
 }
+
+/// warcio finds every record whole and every digest right; cdxj-indexer finds what we indexed.
+pub fn assert_tools_accept(dir: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let made = Command::new("sh").arg(root.join("scripts/python-env")).status().unwrap();
+    assert!(made.success(), "scripts/python-env failed");
+    let tools = root.join(".venv/bin");
+    let warcs: Vec<PathBuf> =
+        fs::read_dir(dir.join("warc")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for warc in &warcs {
+        let check = Command::new(tools.join("warcio")).arg("check").arg(warc).output().unwrap();
+        assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    }
+    let indexed = Command::new(tools.join("cdxj-indexer")).arg("-s").args(&warcs).output().unwrap();
+    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
+    let ours = fs::read_to_string(dir.join("index.cdxj")).unwrap();
+    assert!(ours.lines().is_sorted(), "index.cdxj is sorted");
+    assert_eq!(ours, String::from_utf8(indexed.stdout).unwrap(), "index.cdxj is cdxj-indexer's");
+}
