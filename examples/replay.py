@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""Replays a tiny archive of ours with pywb, on loopback.
+"""Replays an archive of ours with pywb, on loopback.
 
-Makes the archive (cargo run --example tiny), starts pywb's `wayback` over its WARC files and its
-index.cdxj, fetches every capture back and compares it with what was kept; then does the same with
-an index made by pywb's own cdxj-indexer. Exits 0 if all came back.
+    examples/replay.py            a tiny archive, made for this (cargo run --example tiny)
+    examples/replay.py DIR        the directory of a crawl or of a demo
+
+Starts pywb's `wayback` over the WARC files and index.cdxj, fetches captures back and compares them
+with what was kept, byte for byte; then does the same with an index made by cdxj-indexer. Of a crawl
+at most 500 captures are compared, spread evenly over its index, revisits among them; what was kept
+is read with warcio. Exits 0 if all came back.
 """
 
+import base64
+import gzip
+import http.client
+import json
 import os
 import pathlib
 import re
@@ -21,8 +29,9 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv" / "bin"
 START_SECONDS_MAX = 60
+CAPTURES_MAX = 500
 
-WANTED = [
+TINY = [
     ("20251115210700", "http://example.com/", b"<h1>Kept by rhumb</h1>"),
     ("20251115210700", "http://example.com/coded", b"<h1>Kept in chunks</h1>"),
     ("20251116210700", "http://example.com/", b"<h1>Kept by rhumb</h1>"),
@@ -35,19 +44,67 @@ def main():
     subprocess.run([ROOT / "scripts" / "python-env"], check=True)
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
-        crawl = work / "crawl"
-        cargo = ["cargo", "run", "--quiet", "-p", "rhumb-archive", "--example", "tiny", "--"]
-        subprocess.run([*cargo, crawl], cwd=ROOT, check=True)
-        replay(work / "ours", crawl, crawl / "index.cdxj")
+        if len(sys.argv) > 1:
+            crawl = pathlib.Path(sys.argv[1]).resolve()
+            wanted = wanted_of(crawl)
+        else:
+            crawl = work / "crawl"
+            cargo = ["cargo", "run", "--quiet", "-p", "rhumb-archive", "--example", "tiny", "--"]
+            subprocess.run([*cargo, crawl], cwd=ROOT, check=True)
+            wanted = TINY
+        replay(work / "ours", crawl, crawl / "index.cdxj", wanted)
         theirs = work / "theirs.cdxj"
         with open(theirs, "wb") as out:
             indexer = [TOOLS / "cdxj-indexer", "-s", crawl / "warc"]
             subprocess.run(indexer, stdout=out, check=True)
-        replay(work / "theirs", crawl, theirs)
+        replay(work / "theirs", crawl, theirs, wanted)
     print("replayed by pywb: all captures came back")
 
 
-def replay(site, crawl, index):
+def wanted_of(crawl):
+    """Captures with status 200, spread over the index: timestamp, URL and payload as kept."""
+    captures = []
+    with open(crawl / "index.cdxj", encoding="utf-8") as index:
+        for line in index:
+            _, timestamp, fields = line.split(" ", 2)
+            fields = json.loads(fields)
+            if fields.get("status") == "200":
+                captures.append((timestamp, fields["url"], fields["digest"].split(":")[-1]))
+    if not captures:
+        sys.exit(f"replay: no capture with status 200 in {crawl / 'index.cdxj'}")
+    step = max(1, -(-len(captures) // CAPTURES_MAX))
+    captures = captures[::step]
+    payloads = read_payloads(crawl, {digest for _, _, digest in captures})
+    return [(timestamp, url, payloads[digest]) for timestamp, url, digest in captures]
+
+
+READ_PAYLOADS = """
+import base64, json, sys
+from warcio.archiveiterator import ArchiveIterator
+wanted = set(json.load(sys.stdin))
+for path in sys.argv[1:]:
+    with open(path, "rb") as stream:
+        for record in ArchiveIterator(stream):
+            digest = record.rec_headers.get_header("WARC-Payload-Digest", "").split(":")[-1]
+            if record.rec_type == "response" and digest in wanted:
+                wanted.discard(digest)
+                body = base64.b64encode(record.content_stream().read()).decode()
+                print(json.dumps([digest, body]))
+"""
+
+
+def read_payloads(crawl, digests):
+    """The decoded payloads with these digests, read by warcio in its own environment."""
+    warcs = sorted((crawl / "warc").glob("*.warc.gz"))
+    command = [TOOLS / "python", "-c", READ_PAYLOADS, *warcs]
+    ran = subprocess.run(
+        command, input=json.dumps(sorted(digests)), stdout=subprocess.PIPE, text=True, check=True
+    )
+    pairs = (json.loads(line) for line in ran.stdout.splitlines())
+    return {digest: base64.b64decode(body) for digest, body in pairs}
+
+
+def replay(site, crawl, index, wanted):
     """Serves one collection and fetches all captures from it."""
     collection = site / "collections" / "kept"
     (collection / "indexes").mkdir(parents=True)
@@ -59,11 +116,14 @@ def replay(site, crawl, index):
         server = subprocess.Popen(command, stdout=log, stderr=log, cwd=site)
     try:
         wait_for(server, port)
-        for timestamp, url, body in WANTED:
+        size = 0
+        for timestamp, url, body in wanted:
             got, served = fetch(f"http://127.0.0.1:{port}/kept/{timestamp}id_/{url}")
             if got != body or timestamp not in served:
-                sys.exit(f"replay: {timestamp} {url} with {index.name}: {got!r} from {served}")
-            print(f"{index.name}: {timestamp} {url}: {len(got)} bytes as kept")
+                what = f"{timestamp} {url} with {index.name}: {got[:200]!r} from {served}"
+                sys.exit(f"replay: {what}, wanted {body[:200]!r}")
+            size += len(got)
+        print(f"{index.name}: {len(wanted)} captures, {size} bytes, as kept")
     except SystemExit:
         print((site / "log").read_text(errors="replace")[-3000:], file=sys.stderr)
         raise
@@ -84,13 +144,24 @@ def wait_for(server, port):
 
 
 def fetch(url):
-    """The body, and the capture's own address as pywb tells it."""
+    """The decoded body, and the capture's own address as pywb tells it."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=30) as answer:
-            return answer.read(), answer.geturl() + " " + memento(answer.headers)
+            body = read(answer)
+            if answer.headers.get("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+            return body, answer.geturl() + " " + memento(answer.headers)
     except urllib.error.HTTPError as error:
         return error.read()[-300:], f"HTTP {error.code}"
+
+
+def read(answer):
+    """A capture that was cut on its way comes back as short as it was kept."""
+    try:
+        return answer.read()
+    except http.client.IncompleteRead as cut:
+        return cut.partial
 
 
 def memento(headers):

@@ -178,8 +178,12 @@ fn text(outcome: &Outcome) -> String {
     for standing in &outcome.standings {
         let (got, there) = (standing.median.pages, u64::from(outcome.pages));
         if got < there {
+            let verdict = match got * 10 < there * 9 {
+                true => ": its numbers do not compare",
+                false => "",
+            };
             text += &format!(
-                "{} fetched {} of {} pages: its numbers do not compare\n",
+                "{} fetched {} of {} pages{verdict}\n",
                 standing.contender.word(),
                 HumanCount(got),
                 HumanCount(there)
