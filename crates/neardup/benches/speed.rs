@@ -4,7 +4,8 @@
 use std::fs;
 use std::hint::black_box;
 
-use rhumb_neardup::resemblance::{Scratch, into_set};
+use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
+use rhumb_neardup::resemblance::append_set;
 use rhumb_neardup::shingle::{exact_hash, fingerprints};
 use rhumb_neardup::sketch::Sketch;
 use rhumb_neardup::words::hash_words;
@@ -17,7 +18,7 @@ fn main() {
     let texts: Vec<&str> = text.lines().collect();
     println!("{} texts, {:.1} MB", texts.len(), text.len() as f64 / 1e6);
     let mut prints = Vec::new();
-    let mut scratch = Scratch::default();
+    let (mut sets, mut ends) = (Vec::new(), Vec::new());
     measure("words", &texts, |text| {
         prints.clear();
         hash_words(text, &mut prints);
@@ -41,9 +42,38 @@ fn main() {
     measure("sorted sets", &texts, |text| {
         prints.clear();
         fingerprints(text, 4, &mut prints);
-        into_set(&mut prints, &mut scratch);
-        prints.len()
+        sets.clear();
+        append_set(&mut prints, &mut sets, &mut ends)
     });
+    batch(&texts, text.len());
+}
+
+/// All pairs in memory, by one thread.
+fn batch(texts: &[&str], bytes: usize) {
+    let settings = Settings { memory_bytes: 8 << 30, ..Settings::default() };
+    let start = cpu_s();
+    let mut signer = Signer::new(settings.words);
+    let mut corpus = Corpus::new(settings);
+    for texts in texts.chunks(256) {
+        let mut block = Block::for_bytes(texts.iter().map(|text| text.len()).sum());
+        texts.iter().for_each(|text| signer.sign(text, &mut block));
+        corpus.add(block).expect("memory");
+    }
+    let signed = cpu_s();
+    let matches = corpus.matches().expect("memory");
+    let done = cpu_s();
+    let compared = matches.compared;
+    let mut pairs = 0;
+    let counted = matches.each(|_| {
+        pairs += 1;
+        Ok::<(), Error>(())
+    });
+    counted.expect("memory");
+    let rate = |cpu_s: f64| bytes as f64 / 1e6 / cpu_s;
+    println!("batch: signed, kept                {:7.0} MB/s", rate(signed - start));
+    println!("batch: pairs found, verified       {:7.0} MB/s", rate(done - signed));
+    println!("batch: all                         {:7.0} MB/s", rate(done - start));
+    println!("{pairs} pairs of {compared} compared");
 }
 
 fn measure(name: &str, texts: &[&str], mut each: impl FnMut(&str) -> usize) {
@@ -60,11 +90,13 @@ fn measure(name: &str, texts: &[&str], mut each: impl FnMut(&str) -> usize) {
     println!("{name:34} {:7.0} MB/s", bytes as f64 / 1e6 / best);
 }
 
-/// CPU time of this process, which has one thread, in seconds.
+/// CPU time of this process in seconds.
 fn cpu_s() -> f64 {
-    let stat = fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    let ns = stat.split(' ').next().and_then(|field| field.parse::<f64>().ok());
-    ns.expect("nanoseconds") / 1e9
+    // Of all threads: those that are gone count as well.
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split(' ').collect();
+    // User and system time, in hundredths of a second.
+    [12, 13].iter().map(|at| fields[*at].parse::<f64>().expect("a number")).sum::<f64>() / 100.0
 }
 
 fn made_up() -> String {

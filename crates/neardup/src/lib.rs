@@ -24,6 +24,7 @@
 //! This crate knows nothing of crawling: no URLs, no pages, no markup.
 
 pub mod bands;
+pub mod batch;
 pub mod estimate;
 pub mod resemblance;
 pub mod shingle;

@@ -19,17 +19,19 @@ impl Overlap {
     }
 }
 
-/// Room to sort in, used again and again.
-#[derive(Default)]
-pub struct Scratch {
-    ends: Vec<u32>,
-    sorted: Vec<u64>,
-}
-
-/// Sorts fingerprints and drops repeats: a set, as [`overlap`] wants it.
-pub fn into_set(prints: &mut Vec<u64>, scratch: &mut Scratch) {
-    sort(prints, scratch);
-    prints.dedup();
+/// Appends the set of these fingerprints, ascending and without repeats, as [`overlap`] wants it;
+/// how many they are. The order of `prints` is lost; `ends` is room to work in.
+pub fn append_set(prints: &mut [u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) -> usize {
+    let start = sets.len();
+    if (SCATTER_MIN..=SCATTER_MAX).contains(&prints.len()) {
+        scatter(prints, sets, ends);
+        let kept = insert_in_order(&mut sets[start..]);
+        sets.truncate(start + kept);
+    } else {
+        prints.sort_unstable();
+        sets.extend(prints.chunk_by(|a, b| a == b).map(|same| same[0]));
+    }
+    sets.len() - start
 }
 
 /// Of two sets, each ascending without repeats.
@@ -109,45 +111,48 @@ const SCATTER_MAX: usize = 1 << 15;
 const SCATTER_MIN: usize = 64;
 
 /// Fingerprints are spread evenly, so one scatter by the first bits almost sorts them.
-fn sort(prints: &mut Vec<u64>, scratch: &mut Scratch) {
-    if !(SCATTER_MIN..=SCATTER_MAX).contains(&prints.len()) {
-        prints.sort_unstable();
-        return;
-    }
+fn scatter(prints: &[u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) {
     // About one fingerprint to a bucket: hardly any is left in the wrong place.
     let bits = prints.len().ilog2() + 1;
     let bucket = |print: u64| (print >> (u64::BITS - bits)) as usize;
-    let ends = &mut scratch.ends;
     ends.clear();
-    ends.resize(1 << bits, 0u32);
-    for print in prints.iter() {
+    ends.resize(1 << bits, 0);
+    for print in prints {
         ends[bucket(*print)] += 1;
     }
     let mut sum = 0;
     for end in ends.iter_mut() {
         sum += std::mem::replace(end, sum);
     }
-    let sorted = &mut scratch.sorted;
-    sorted.resize(prints.len(), 0);
-    for print in prints.iter() {
+    let start = sets.len();
+    sets.resize(start + prints.len(), 0);
+    let sorted = &mut sets[start..];
+    for print in prints {
         let at = &mut ends[bucket(*print)];
         sorted[*at as usize] = *print;
         *at += 1;
     }
-    insertion_sort(sorted);
-    std::mem::swap(prints, sorted);
 }
 
-fn insertion_sort(prints: &mut [u64]) {
-    for at in 1..prints.len() {
+/// Sorts what is almost sorted and drops repeats; how many are left.
+fn insert_in_order(prints: &mut [u64]) -> usize {
+    let mut kept = 0;
+    for at in 0..prints.len() {
         let print = prints[at];
-        let mut hole = at;
-        while hole > 0 && prints[hole - 1] > print {
-            prints[hole] = prints[hole - 1];
-            hole -= 1;
+        let mut place = kept;
+        while place > 0 && prints[place - 1] > print {
+            place -= 1;
         }
-        prints[hole] = print;
+        if place > 0 && prints[place - 1] == print {
+            continue;
+        }
+        if place < kept {
+            prints.copy_within(place..kept, place + 1);
+        }
+        prints[place] = print;
+        kept += 1;
     }
+    kept
 }
 
 #[cfg(test)]
@@ -159,9 +164,9 @@ mod tests {
     use super::*;
 
     fn set_of(prints: &[u64]) -> Vec<u64> {
-        let mut set = prints.to_vec();
-        into_set(&mut set, &mut Scratch::default());
-        set
+        let mut sets = vec![9, 9];
+        assert_eq!(append_set(&mut prints.to_vec(), &mut sets, &mut vec![1]), sets.len() - 2);
+        sets.split_off(2)
     }
 
     proptest! {

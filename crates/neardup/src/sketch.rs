@@ -40,6 +40,16 @@ impl Minima {
         densify(&mut minima).then_some(Minima(minima))
     }
 
+    /// Of fingerprints in ascending order.
+    pub fn of_set(set: &[u64]) -> Option<Minima> {
+        let mut minima = [EMPTY; K];
+        // From the last to the first: what stays in a bin is its least, without looking.
+        for &print in set.iter().rev() {
+            minima[(print >> (u64::BITS - BIN_BITS)) as usize] = print;
+        }
+        densify(&mut minima).then_some(Minima(minima))
+    }
+
     pub fn sketch(&self) -> Sketch {
         Sketch(self.0.map(|minimum| minimum as u8))
     }
@@ -98,6 +108,9 @@ mod tests {
             let least = some.iter().filter(|print| (*print >> 57) as usize == bin).min();
             assert_eq!(Some(minimum), least, "bin {bin}");
         }
+        let mut set = some.clone();
+        set.sort_unstable();
+        assert_eq!(Minima::of_set(&set).as_ref(), Some(&minima));
         some.reverse();
         some.extend_from_within(..99);
         assert_eq!(Minima::of(&some), Some(minima));

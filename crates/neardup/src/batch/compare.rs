@@ -1,0 +1,90 @@
+//! Are two texts that met in a bucket near-duplicates? The cheap questions first, the exact answer
+//! last.
+
+use super::corpus::{Corpus, TextId};
+use super::error::Error;
+use super::sets::Room;
+use super::wide::FirstBand;
+use crate::estimate::Slots;
+use crate::resemblance::{Overlap, overlap};
+
+/// A pair whose estimate is so many standard errors below the threshold is not looked at: one in
+/// 40,000 pairs exactly at the threshold.
+const ERRORS_FORGIVEN: f64 = 4.07;
+/// The error is as stated for texts of this many shingles; shorter ones are always compared, which
+/// costs little.
+const ESTIMATED_MIN: u32 = 512;
+
+pub struct Comparer<'a> {
+    corpus: &'a Corpus,
+    agreeing_min: u32,
+    first_band: FirstBand,
+    left: Room,
+    /// The set of this text is in `left`.
+    left_is: Option<TextId>,
+    right: Room,
+    /// Pairs compared exactly.
+    pub compared: u64,
+}
+
+impl<'a> Comparer<'a> {
+    pub fn new(corpus: &'a Corpus) -> Comparer<'a> {
+        let threshold = corpus.settings.threshold;
+        let agreeing_min = Slots::PAIRS_OF_BYTES.agreeing_min(threshold, ERRORS_FORGIVEN);
+        Comparer {
+            corpus,
+            agreeing_min,
+            first_band: FirstBand::new(corpus.bands),
+            left: Room::default(),
+            left_is: None,
+            right: Room::default(),
+            compared: 0,
+        }
+    }
+
+    /// May they be near-duplicates? Asked in every band where they meet, answered in the first.
+    pub fn worth_comparing_in(&self, band: usize, a: TextId, b: TextId) -> bool {
+        if !self.sizes_allow(a, b) {
+            return false;
+        }
+        let agreement = self.agreement(a, b);
+        self.estimate_allows(a, b, agreement) && self.first_band.of(agreement) == Some(band)
+    }
+
+    /// May they be near-duplicates?
+    pub fn worth_comparing(&self, a: TextId, b: TextId) -> bool {
+        self.sizes_allow(a, b) && self.estimate_allows(a, b, self.agreement(a, b))
+    }
+
+    /// Their overlap, if they are near-duplicates.
+    pub fn compare(&mut self, a: TextId, b: TextId) -> Result<Option<Overlap>, Error> {
+        let Corpus { sets, places, settings, .. } = self.corpus;
+        self.compared += 1;
+        // Pairs come in order of their first text: its set is read once.
+        if self.left_is != Some(a) {
+            self.left_is = None;
+            sets.get(places[a as usize], &mut self.left)?;
+            self.left_is = Some(a);
+        }
+        let left = sets.again(places[a as usize], &self.left);
+        let right = sets.get(places[b as usize], &mut self.right)?;
+        let found = overlap(left, right);
+        Ok((found.resemblance() >= settings.threshold).then_some(found))
+    }
+
+    /// The smaller set is at most the overlap, the larger one at least the union.
+    fn sizes_allow(&self, a: TextId, b: TextId) -> bool {
+        let [a, b] = [a, b].map(|text| self.corpus.places[text as usize].len);
+        f64::from(a.min(b)) >= self.corpus.settings.threshold * f64::from(a.max(b))
+    }
+
+    fn agreement(&self, a: TextId, b: TextId) -> u128 {
+        let sketches = &self.corpus.sketches;
+        sketches[a as usize].agreement(&sketches[b as usize])
+    }
+
+    fn estimate_allows(&self, a: TextId, b: TextId, agreement: u128) -> bool {
+        let [a, b] = [a, b].map(|text| self.corpus.places[text as usize].len);
+        agreement.count_ones() >= self.agreeing_min || a.min(b) < ESTIMATED_MIN
+    }
+}

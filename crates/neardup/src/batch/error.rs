@@ -1,0 +1,52 @@
+//! What the disk does to a batch.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Coarse on purpose: each kind is something a caller would do differently.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// No space (or quota, or file size) left where temporary files go.
+    Full,
+    /// Any other failure of the file system.
+    Io,
+    /// More documents than a batch can number.
+    TooMany,
+}
+
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    place: PathBuf,
+    what: String,
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub(super) fn io(place: &Path, doing: &str, error: &io::Error) -> Error {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let full = matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge);
+        let kind = if full { ErrorKind::Full } else { ErrorKind::Io };
+        Error { kind, place: place.into(), what: format!("cannot {doing} temporary data: {error}") }
+    }
+
+    pub(super) fn too_many(documents_max: usize) -> Error {
+        let what = format!("more than {documents_max} documents");
+        Error { kind: ErrorKind::TooMany, place: PathBuf::new(), what }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.place.as_os_str().is_empty() {
+            write!(f, "{}: ", self.place.display())?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Error {}

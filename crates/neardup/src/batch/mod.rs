@@ -1,0 +1,43 @@
+//! Near-duplicates of a whole corpus, in a given memory.
+//!
+//! Documents are signed in any number of threads ([`Signer`] into [`Block`]s) and added in order
+//! ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found and verified
+//! ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which is linear.
+//! What does not fit in memory goes through temporary files, in sorted runs; the results are the
+//! same.
+//!
+//! ```
+//! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
+//! let settings = Settings { threshold: 0.5, ..Settings::default() };
+//! let mut signer = Signer::new(settings.words);
+//! let mut block = Block::default();
+//! for text in ["a b c d e f g", "A, b, c, d, e, f, h!", "something else"] {
+//!     signer.sign(text, &mut block);
+//! }
+//! let mut corpus = Corpus::new(settings);
+//! corpus.add(block)?;
+//! corpus.matches()?.each(|pair| {
+//!     assert_eq!((pair.a, pair.b, pair.resemblance()), (0, 1, 0.6));
+//!     Ok::<(), Error>(())
+//! })?;
+//! # Ok::<(), Error>(())
+//! ```
+
+mod block;
+mod compare;
+mod corpus;
+mod error;
+mod links;
+mod pairs;
+mod runs;
+mod sets;
+mod spool;
+mod union;
+mod wide;
+mod workers;
+
+pub use block::{Block, Signer};
+pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
+pub use error::{Error, ErrorKind};
+pub use pairs::{Match, Matches};
+pub use union::Union;

@@ -1,0 +1,160 @@
+//! All pairs of near-duplicate texts, each once, verified exactly.
+//!
+//! The keys of all bands, sorted, put texts that agree in a band next to each other: a bucket. Of
+//! two texts that meet in several buckets, the one of their first band compares them.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::compare::Comparer;
+use super::corpus::{Corpus, Key, TextId, number};
+use super::error::Error;
+use super::runs::{Merge, PARTS, Record, Sorted, Sorter};
+use super::workers::share;
+use crate::bands::Bands;
+use crate::resemblance::Overlap;
+
+/// Two near-duplicate texts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Match {
+    /// Less than b.
+    pub a: TextId,
+    pub b: TextId,
+    both: u32,
+    either: u32,
+}
+
+impl Match {
+    pub fn overlap(&self) -> Overlap {
+        Overlap { both: self.both, either: self.either }
+    }
+
+    pub fn resemblance(&self) -> f64 {
+        self.overlap().resemblance()
+    }
+}
+
+/// All pairs, in the order of their texts.
+pub struct Matches {
+    sorted: Sorted<Match>,
+    /// Pairs compared exactly to find them.
+    pub compared: u64,
+}
+
+impl Matches {
+    /// Hands over all pairs, once.
+    pub fn each<E: From<Error>>(
+        self,
+        mut take: impl FnMut(Match) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for part in 0..PARTS {
+            let mut merge = self.sorted.part(part)?;
+            while let Some(found) = merge.next()? {
+                take(found)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn spilled_bytes(&self) -> u64 {
+        self.sorted.spilled_bytes()
+    }
+}
+
+impl Corpus {
+    /// Finds all pairs of near-duplicate texts. Copies of one text are one text: see
+    /// [`Corpus::copies`].
+    ///
+    /// # Panics
+    ///
+    /// If pairs or links were asked for before: the keys are used up by it.
+    pub fn matches(&mut self) -> Result<Matches, Error> {
+        let keys = self.take_keys();
+        let memory = self.settings.memory_bytes / 4;
+        let part = |found: &Match, texts: u32| {
+            (u64::from(found.a) * PARTS as u64 / u64::from(texts)) as usize
+        };
+        let texts = self.texts().max(1) as u32;
+        let found = Mutex::new(Sorter::new(&self.settings.dir, memory, part, texts));
+        let compared = AtomicU64::new(0);
+        share(self.settings.threads, PARTS, |part| {
+            let mut comparer = Comparer::new(self);
+            let mut here = Vec::new();
+            each_bucket(keys.part(part)?, |band, texts| {
+                pairs_of_bucket(&mut comparer, band, texts, &mut here)?;
+                if here.len() < HANDED_OVER {
+                    return Ok(());
+                }
+                hand_over(&mut here, &found)
+            })?;
+            compared.fetch_add(comparer.compared, Ordering::Relaxed);
+            hand_over(&mut here, &found)
+        })?;
+        let sorted = found.into_inner().expect("no thread panicked").finish();
+        Ok(Matches { sorted, compared: compared.into_inner() })
+    }
+}
+
+/// Pairs that a thread gathers before it asks for the lock.
+const HANDED_OVER: usize = 4096;
+
+fn hand_over(here: &mut Vec<Match>, found: &Mutex<Sorter<Match>>) -> Result<(), Error> {
+    let mut found = found.lock().expect("no thread panicked");
+    here.drain(..).try_for_each(|pair| found.push(pair))
+}
+
+fn pairs_of_bucket(
+    comparer: &mut Comparer<'_>,
+    band: usize,
+    texts: &[TextId],
+    found: &mut Vec<Match>,
+) -> Result<(), Error> {
+    for (at, &a) in texts.iter().enumerate() {
+        for &b in &texts[at + 1..] {
+            if comparer.worth_comparing_in(band, a, b)
+                && let Some(Overlap { both, either }) = comparer.compare(a, b)?
+            {
+                found.push(Match { a, b, both, either });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands over every bucket of two texts or more, the texts ascending.
+pub(super) fn each_bucket(
+    mut keys: Merge<'_, Key>,
+    mut take: impl FnMut(usize, &[TextId]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut texts = Vec::new();
+    let mut current = None;
+    while let Some(Key { key, text }) = keys.next()? {
+        if current != Some(key) {
+            if let (Some(key), 2..) = (current, texts.len()) {
+                take(Bands::band_of(key), &texts)?;
+            }
+            current = Some(key);
+            texts.clear();
+        }
+        texts.push(text);
+    }
+    match (current, texts.len()) {
+        (Some(key), 2..) => take(Bands::band_of(key), &texts),
+        _ => Ok(()),
+    }
+}
+
+impl Record for Match {
+    const BYTES: usize = 16;
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        for field in [self.a, self.b, self.both, self.either] {
+            bytes.extend_from_slice(&field.to_le_bytes());
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Match {
+        let field = |at: usize| number(&bytes[4 * at..4 * at + 4]) as u32;
+        Match { a: field(0), b: field(1), both: field(2), either: field(3) }
+    }
+}
