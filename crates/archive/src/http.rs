@@ -40,7 +40,8 @@ pub(crate) fn media_type(content_type: &[u8]) -> &[u8] {
     &content_type[..content_type.iter().position(ends).unwrap_or(content_type.len())]
 }
 
-pub(crate) fn is_chunked(head: &[u8]) -> bool {
+/// Is the body in chunks?
+pub fn is_chunked(head: &[u8]) -> bool {
     let Some(codings) = header(head, "Transfer-Encoding") else {
         return false;
     };
@@ -48,7 +49,7 @@ pub(crate) fn is_chunked(head: &[u8]) -> bool {
 }
 
 /// Hands over the data of each chunk in turn; false if the framing is broken or unfinished.
-pub(crate) fn each_chunk<'a>(body: &'a [u8], mut take: impl FnMut(&'a [u8])) -> bool {
+pub fn each_chunk<'a>(body: &'a [u8], mut take: impl FnMut(&'a [u8])) -> bool {
     let mut rest = body;
     while let Some((chunk, after)) = next_chunk(rest) {
         if chunk.is_empty() {

@@ -28,7 +28,7 @@ mod writer;
 pub use cdxj::{Entry, lookup};
 pub use digest::PayloadDigest;
 pub use error::{Error, ErrorKind};
-pub use http::head_len;
+pub use http::{each_chunk, head_len, is_chunked};
 pub use index::{rebuild, write_index};
 pub use pack::{
     BLOCK_BYTES_MAX, Capture, Content, LEVEL_DEFAULT, Original, Packed, PackedRecord, Packer,
