@@ -6,10 +6,11 @@
 
 use super::policy::{Demand, Policy, Rule, Visits};
 
-/// Passes over all pages; Newton's method needs four or five.
+/// Passes over all pages; Newton's method needs three or four.
 const PASSES_MAX: usize = 60;
-/// How near to the budget is near enough.
-const TOLERANCE: f64 = 1e-10;
+/// How near to the budget is near enough: within a page or two of a million. A page at the edge of
+/// being given up jumps, so that no price may spend the budget to the last digit.
+const TOLERANCE: f64 = 5e-7;
 const SAMPLE_PAGES: usize = 1024;
 /// ln μ lies within these bounds for any rates and budgets that a crawl can have.
 const LN_PRICE: (f64, f64) = (-120.0, 120.0);

@@ -9,12 +9,14 @@
 //! about all pages, and a page that was never visited again moves with it. Forgetting multiplies
 //! the evidence: pages change their ways, and they change in bursts.
 
+use serde::{Deserialize, Serialize};
+
 /// The least a and b that a Gamma may have: evidence can be negative when the prior has moved.
 const SHAPE_MIN: f64 = 0.02;
 const DAYS_MIN: f64 = 1e-6;
 
 /// Evidence of one page, over its prior.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     pub changes: f32,
     pub days: f32,
@@ -39,6 +41,11 @@ pub enum Seen {
 impl Gamma {
     pub fn mean(self) -> f64 {
         self.a / self.b
+    }
+
+    /// ln S(t): the logarithm of the chance that nothing changes in `t` days.
+    pub fn ln_unchanged(self, t: f64) -> f64 {
+        -self.a * (t / self.b).ln_1p()
     }
 
     /// After a visit `t` days after the one before.

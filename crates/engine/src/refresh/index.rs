@@ -17,9 +17,12 @@
 //! | delay | λt | λt²/2 |
 
 use super::belief::Gamma;
+use serde::{Deserialize, Serialize};
 
 /// What a crawl wants of its copies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Objective {
     #[default]
     Harmonic,
@@ -31,6 +34,11 @@ pub enum Objective {
 /// Newton's method gets there in three or four.
 const STEPS_MAX: usize = 12;
 const TOLERANCE: f64 = 1e-3;
+
+/// How old our copy is expected to be `t` days after a visit: t − ∫S.
+pub fn expected_age(gamma: Gamma, t: f64) -> f64 {
+    value(Objective::Harmonic, gamma, t).0.max(0.0)
+}
 
 /// V(t)/w and its derivative.
 fn value(objective: Objective, gamma: Gamma, t: f64) -> (f64, f64) {
@@ -55,19 +63,29 @@ fn falling(z: f64) -> f64 {
     if z.abs() < 1e-6 { 1.0 - z / 2.0 } else { -(-z).exp_m1() / z }
 }
 
+/// How long a page may wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    pub days: f64,
+    /// The derivative of ln(days) by ln μ: 0 where the bound decides.
+    pub elasticity: f64,
+}
+
 /// The days after a visit at which V(t) reaches `worth` = μ/w, at most `days_max`.
-pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) -> f64 {
+pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) -> Wait {
     let rate = gamma.mean();
-    if objective == Objective::Delay {
-        return (2.0 * worth / rate).sqrt().min(days_max);
-    }
     // Right for pages that change rarely between visits, and for those that always do.
     let guess = match objective {
         Objective::Harmonic => worth / 2.0 + (worth * worth / 4.0 + 2.0 * worth / rate).sqrt(),
         Objective::Age => (3.0 * worth / rate).cbrt().max((2.0 * worth).sqrt()),
         Objective::Freshness | Objective::Delay => (2.0 * worth / rate).sqrt(),
     };
+    if objective == Objective::Delay {
+        let within = guess < days_max;
+        return Wait { days: guess.min(days_max), elasticity: if within { 0.5 } else { 0.0 } };
+    }
     let mut t = guess.min(days_max);
+    let mut elasticity = 0.0;
     let (mut low, mut high) = (0.0, days_max);
     for _ in 0..STEPS_MAX {
         let (v, slope) = value(objective, gamma, t);
@@ -77,7 +95,8 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
             high = t;
         }
         // V grows like a power of t at both ends: Newton on logarithms is nearly exact there.
-        let next = t * ((worth / v).ln() * v / (slope * t)).exp();
+        elasticity = v / (slope * t);
+        let next = t * ((worth / v).ln() * elasticity).exp();
         let inside = next.is_finite() && next > low && next < high;
         let next = if inside { next } else { (low + high) / 2.0 };
         let done = (next - t).abs() <= TOLERANCE * t;
@@ -86,7 +105,8 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
             break;
         }
     }
-    t
+    let within = t < days_max * (1.0 - TOLERANCE) && elasticity.is_finite();
+    Wait { days: t, elasticity: if within { elasticity } else { 0.0 } }
 }
 
 #[cfg(test)]
@@ -119,7 +139,7 @@ mod tests {
         for (rate, price) in [(0.05, 3.0), (0.7, 0.2), (4.0, 0.05)] {
             let sure = Gamma { a: 1e7, b: 1e7 / rate };
             let page = Demand { rate, weight: 1.0 };
-            let t = |objective| due_after(objective, sure, price, 1e6);
+            let t = |objective| due_after(objective, sure, price, 1e6).days;
             let near = |t: f64, f: f64| assert!((t * f - 1.0).abs() < 3e-3, "{t} for {}", 1.0 / f);
             near(t(Objective::Freshness), freshness::visits(page, price).per_day);
             near(t(Objective::Age), age::visits(page, price).per_day);
@@ -132,7 +152,7 @@ mod tests {
         for objective in ALL {
             for worth in [0.0, 1e-12, 1.0, 1e12] {
                 for gamma in [Gamma { a: 0.02, b: 1e-6 }, Gamma { a: 5.0, b: 1e9 }] {
-                    let t = due_after(objective, gamma, worth, 90.0);
+                    let t = due_after(objective, gamma, worth, 90.0).days;
                     assert!((0.0..=90.0).contains(&t), "{objective:?} {worth} {gamma:?}: {t}");
                 }
             }

@@ -1,6 +1,9 @@
 //! When to visit a page again: learning how pages change and placing visits where they pay.
 //!
-//! [`belief`] is what we know of one page. [`index`] says how long a page may wait at a price.
+//! [`belief`] is what we know of one page, [`population`] what we know of all, [`tuning`] how fast
+//! either is forgotten. [`index`] says how long a page may wait at a price, and [`scheduler`] finds
+//! the price at which the budget is spent, on a [`sample`] of the pages.
+//!
 //! The rest is for pages whose rates are known: [`policy`] (one a file), [`allocate`] and
 //! [`host_caps`] (exact solutions), [`closed`] (what they buy), and [`estimate`] (the estimators of
 //! the literature).
@@ -12,3 +15,7 @@ pub mod estimate;
 pub mod host_caps;
 pub mod index;
 pub mod policy;
+pub mod population;
+pub mod sample;
+pub mod scheduler;
+pub mod tuning;
