@@ -33,6 +33,10 @@ pub const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// Compression level: on 20 kB pages level 6 makes files 4 % smaller and takes twice the time.
 pub const LEVEL_DEFAULT: i32 = 1;
 
+/// Records up to this size are stored as they are in their member. A request is hardly anything but
+/// its own digests and identifiers, and a compressor clears 128 kB of tables before each member.
+const STORED_BYTES_MAX: usize = 1_024;
+
 /// Longest value of a noted field.
 const NOTE_BYTES_MAX: usize = 4096;
 
@@ -116,6 +120,8 @@ pub struct Packed {
 /// A compressor and its buffers, kept from capture to capture; one a worker.
 pub struct Packer {
     compressor: Compressor,
+    /// For what does not compress: small records, and bodies that came compressed.
+    storer: Compressor,
     plain: Vec<u8>,
     member: Vec<u8>,
 }
@@ -130,7 +136,13 @@ impl Packer {
     /// A level libdeflate does not have (it has 0 to 12) becomes the default one.
     pub fn new(level: i32) -> Packer {
         let level = CompressionLvl::new(level).unwrap_or_default();
-        Packer { compressor: Compressor::new(level), plain: Vec::new(), member: Vec::new() }
+        let stored = CompressionLvl::new(0).expect("0 is a level");
+        Packer {
+            compressor: Compressor::new(level),
+            storer: Compressor::new(stored),
+            plain: Vec::new(),
+            member: Vec::new(),
+        }
     }
 
     /// Packs a capture with all its bytes.
@@ -243,9 +255,13 @@ impl Packer {
         self.plain.extend_from_slice(b"\r\n");
         self.plain.extend_from_slice(block);
         self.plain.extend_from_slice(b"\r\n\r\n");
-        self.member.resize(self.compressor.gzip_compress_bound(self.plain.len()), 0);
-        let length = self
-            .compressor
+        let gain = self.plain.len() > STORED_BYTES_MAX && !is_coded(block);
+        let compressor = if gain { &mut self.compressor } else { &mut self.storer };
+        let bound = compressor.gzip_compress_bound(self.plain.len());
+        if self.member.len() < bound {
+            self.member.resize(bound, 0);
+        }
+        let length = compressor
             .gzip_compress(&self.plain, &mut self.member)
             .expect("the bound is large enough");
         &self.member[..length]
@@ -262,6 +278,13 @@ impl Packed {
             line_opening,
         }
     }
+}
+
+/// A message whose body came compressed: most of the web's do, and it gains nothing by more.
+fn is_coded(block: &[u8]) -> bool {
+    block.starts_with(b"HTTP/")
+        && header(&block[..head_len(block)], "Content-Encoding")
+            .is_some_and(|coding| !coding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// A capture's first record, cut where its parts meet.
