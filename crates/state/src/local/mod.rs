@@ -7,12 +7,14 @@
 mod codec;
 mod keys;
 mod open;
+mod ordered;
 mod read;
 
 use crate::answer;
 use crate::seen::Seen;
 use codec::encode;
 use fjall::{Database, Keyspace, PersistMode};
+use ordered::Ordered;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::turn::State;
@@ -80,10 +82,12 @@ impl State for LocalState {
             return Ok(());
         }
         let shared = &*self.shared;
-        let mut batch = shared.database.batch();
-        rows.iter().for_each(|row| put(&mut batch, &shared.keyspaces, row));
+        let mut writes = Ordered::with_capacity(rows.len() + 1);
+        rows.iter().for_each(|row| put(&mut writes, &shared.keyspaces, row));
         self.commits += 1;
-        batch.insert(&shared.keyspaces.meta, COMMITS, encode(&self.commits));
+        writes.insert(&shared.keyspaces.meta, COMMITS, encode(&self.commits));
+        let mut batch = shared.database.batch();
+        writes.into_batch(&mut batch);
         batch.commit().map_err(store_error)?;
         let mut seen = shared.seen.lock().unwrap_or_else(|e| e.into_inner());
         for row in rows.drain(..) {
@@ -96,7 +100,7 @@ impl State for LocalState {
     }
 }
 
-fn put(batch: &mut fjall::OwnedWriteBatch, keyspaces: &Keyspaces, row: &Row) {
+fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
     match row {
         Row::Url { key, record } => batch.insert(&keyspaces.url, key.as_bytes(), encode(record)),
         Row::Queue { host, place, entry: Some(entry) } => {
