@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rhumb_engine::error::Error;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
 use rhumb_page::url::Url;
-use rhumb_state::local::{LocalReader, LocalState};
+use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::Serialize;
 
@@ -50,9 +50,7 @@ pub struct FileSize {
 }
 
 pub fn look(dir: &Path) -> Result<Finds, Error> {
-    // The seed only spreads hashes, and these are thrown away with the store.
-    let (state, _) = LocalState::open(&dir.join("state"), 0)?;
-    let reader = state.reader();
+    let reader = LocalReader::open(&dir.join("state"))?;
     let mut finds = Finds { files: files(dir)?, ..Finds::default() };
     for row in reader.urls() {
         let (key, record) = row?;

@@ -30,14 +30,7 @@ const MARK_FILE: &str = "MARK";
 impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
-        check_format(dir)?;
-        let database = Database::builder(dir.join("fjall"))
-            .cache_size(CACHE_BYTES)
-            .max_journaling_size(JOURNAL_BYTES_MAX)
-            .open()
-            .map_err(|e| opening_error(dir, e))?;
-        let keyspaces = Keyspaces::open(&database)?;
-        let commits = check_mark(dir, &database, &keyspaces)?;
+        let (database, keyspaces, commits) = open_rows(dir)?;
         let seed = filter_seed(&database, &keyspaces, seed)?;
         let seen = rebuild_filter(&database, &keyspaces, seed)?;
         let opening = opening(&database, &keyspaces)?;
@@ -47,6 +40,16 @@ impl LocalState {
 }
 
 impl LocalReader {
+    /// Opens the store of a crawl at rest to look at it, and keeps a crawl from starting meanwhile.
+    /// The filter of known URLs is not built, which is nearly all that opening costs: sifting is
+    /// for those who crawl.
+    pub fn open(dir: &Path) -> Result<LocalReader, Error> {
+        let (database, keyspaces, _) = open_rows(dir)?;
+        let seen = Mutex::new(Seen::new(0));
+        let shared = Shared { database, keyspaces, seen, dir: dir.to_owned() };
+        Ok(LocalReader { shared: Arc::new(shared) })
+    }
+
     /// Every URL and its record, in the order of keys.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
         let snapshot = self.shared.database.snapshot();
@@ -92,6 +95,19 @@ impl LocalReader {
     pub fn counters(&self) -> Result<Counters, Error> {
         counters(&self.shared.database, &self.shared.keyspaces)
     }
+}
+
+/// The rows, checked to be of our version and all there, and the number of commits they hold.
+fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
+    check_format(dir)?;
+    let database = Database::builder(dir.join("fjall"))
+        .cache_size(CACHE_BYTES)
+        .max_journaling_size(JOURNAL_BYTES_MAX)
+        .open()
+        .map_err(|e| opening_error(dir, e))?;
+    let keyspaces = Keyspaces::open(&database)?;
+    let commits = check_mark(dir, &database, &keyspaces)?;
+    Ok((database, keyspaces, commits))
 }
 
 impl Keyspaces {

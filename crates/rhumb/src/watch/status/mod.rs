@@ -2,8 +2,8 @@
 //! from its store.
 //!
 //! The hosts are read one after the other, which takes as long as there are hosts; memory holds
-//! only the few that are shown. Opening the store of a crawl at rest reads every URL once, as a
-//! crawl does, and keeps a crawl from starting meanwhile.
+//! only the few that are shown. A store at rest is opened for it, which keeps a crawl from starting
+//! meanwhile.
 
 mod hosts;
 mod text;
@@ -19,7 +19,7 @@ use super::report::Report;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
-use rhumb_state::local::{LocalReader, LocalState};
+use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -27,8 +27,6 @@ use std::path::Path;
 /// Where a crawl's directory has its store.
 pub const STATE_DIR: &str = "state";
 const FORMAT_FILE: &str = "FORMAT";
-/// Only a new store is given a seed, and we never make one.
-const NO_SEED: u64 = 0;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Status {
@@ -65,8 +63,8 @@ pub fn of_dir(dir: &Path) -> Result<Status, Error> {
         Some(reply) => return Err(unexpected(reply)),
         None => {}
     }
-    match LocalState::open(&dir.join(STATE_DIR), NO_SEED) {
-        Ok((state, _)) => at_rest(dir, &state.reader()),
+    match LocalReader::open(&dir.join(STATE_DIR)) {
+        Ok(reader) => at_rest(dir, &reader),
         Err(e) if is_held(&e) => by_report(dir, e),
         Err(e) => Err(e),
     }
@@ -78,10 +76,7 @@ pub fn of_dir_and_url(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
     match ask(dir, &Request::Url(url.to_owned()))? {
         Some(Reply::Url(status)) => Ok(*status),
         Some(reply) => Err(unexpected(reply)),
-        None => {
-            let (state, _) = LocalState::open(&dir.join(STATE_DIR), NO_SEED)?;
-            of_url(url, moment::now(), &state.reader())
-        }
+        None => of_url(url, moment::now(), &LocalReader::open(&dir.join(STATE_DIR))?),
     }
 }
 
