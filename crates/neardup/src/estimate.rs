@@ -44,10 +44,10 @@ impl Slots {
     }
 
     /// The least number of agreeing slots that speaks for a resemblance of `threshold`, if
-    /// `errors` standard errors are forgiven.
-    pub fn agreeing_min(self, threshold: f64, errors: f64) -> u32 {
+    /// `errors` standard errors are forgiven, of texts of at least so many shingles.
+    pub fn agreeing_min(self, threshold: f64, errors: f64, shingles: u64) -> u32 {
         let chance = self.chance();
-        let least = threshold - errors * standard_error(threshold, chance, K as f64);
+        let least = threshold - errors * standard_error(threshold, chance, filled(shingles));
         let share = least.max(0.0) * (1.0 - chance) + chance;
         (share * K as f64).floor() as u32
     }
@@ -60,9 +60,13 @@ impl Slots {
 impl Estimate {
     /// The standard error if the truth is `resemblance` and the texts have some `shingles` each.
     pub fn error_at(&self, resemblance: f64, shingles: u64) -> f64 {
-        let filled = K as f64 * (1.0 - (-(shingles as f64) / K as f64).exp());
-        standard_error(resemblance, self.chance, filled.max(1.0))
+        standard_error(resemblance, self.chance, filled(shingles))
     }
+}
+
+/// Slots that a text fills by itself.
+fn filled(shingles: u64) -> f64 {
+    (K as f64 * (1.0 - (-(shingles as f64) / K as f64).exp())).max(1.0)
 }
 
 fn standard_error(resemblance: f64, chance: f64, slots: f64) -> f64 {

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod cli;
+pub mod dedup;
 pub mod demo;
 pub mod fetch;
 pub mod node;

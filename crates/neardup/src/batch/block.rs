@@ -28,6 +28,27 @@ impl Block {
         Block { documents: Vec::new(), prints: Vec::with_capacity(bytes / 6) }
     }
 
+    /// Drops the documents for which `kept` says so.
+    ///
+    /// # Panics
+    ///
+    /// If it does not say so of every document.
+    pub fn retain(&mut self, kept: &[bool]) {
+        assert_eq!(kept.len(), self.documents.len(), "one answer for each document");
+        let (mut start, mut end) = (0, 0);
+        for (signed, kept) in self.documents.iter().zip(kept) {
+            let len = signed.len as usize;
+            if *kept {
+                self.prints.copy_within(start..start + len, end);
+                end += len;
+            }
+            start += len;
+        }
+        self.prints.truncate(end);
+        let mut kept = kept.iter();
+        self.documents.retain(|_| kept.next().is_some_and(|kept| *kept));
+    }
+
     pub fn len(&self) -> usize {
         self.documents.len()
     }

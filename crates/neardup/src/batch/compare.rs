@@ -11,13 +11,15 @@ use crate::resemblance::{Overlap, overlap};
 /// A pair whose estimate is so many standard errors below the threshold is not looked at: one in
 /// 40,000 pairs exactly at the threshold.
 const ERRORS_FORGIVEN: f64 = 4.07;
-/// The error is as stated for texts of this many shingles; shorter ones are always compared, which
-/// costs little.
-const ESTIMATED_MIN: u32 = 512;
+/// Lengths of texts, in steps of 16 shingles, that have a bound of their own: longer ones fill the
+/// slots of their sketches.
+const SHORT_STEPS: usize = 32;
+const SHORT_STEP: u32 = 16;
 
 pub struct Comparer<'a> {
     corpus: &'a Corpus,
-    agreeing_min: u32,
+    /// Slots that must agree, by the length of the shorter text.
+    agreeing_min: [u32; SHORT_STEPS + 1],
     first_band: FirstBand,
     left: Room,
     /// The set of this text is in `left`.
@@ -30,7 +32,10 @@ pub struct Comparer<'a> {
 impl<'a> Comparer<'a> {
     pub fn new(corpus: &'a Corpus) -> Comparer<'a> {
         let threshold = corpus.settings.threshold;
-        let agreeing_min = Slots::PAIRS_OF_BYTES.agreeing_min(threshold, ERRORS_FORGIVEN);
+        let agreeing_min = std::array::from_fn(|step| {
+            let shingles = u64::from(SHORT_STEP) * step as u64;
+            Slots::PAIRS_OF_BYTES.agreeing_min(threshold, ERRORS_FORGIVEN, shingles)
+        });
         Comparer {
             corpus,
             agreeing_min,
@@ -78,6 +83,11 @@ impl<'a> Comparer<'a> {
         f64::from(a.min(b)) >= self.corpus.settings.threshold * f64::from(a.max(b))
     }
 
+    /// Slots of their sketches that agree.
+    pub fn agreeing(&self, a: TextId, b: TextId) -> u32 {
+        self.agreement(a, b).count_ones()
+    }
+
     fn agreement(&self, a: TextId, b: TextId) -> u128 {
         let sketches = &self.corpus.sketches;
         sketches[a as usize].agreement(&sketches[b as usize])
@@ -85,6 +95,7 @@ impl<'a> Comparer<'a> {
 
     fn estimate_allows(&self, a: TextId, b: TextId, agreement: u128) -> bool {
         let [a, b] = [a, b].map(|text| self.corpus.places[text as usize].len);
-        agreement.count_ones() >= self.agreeing_min || a.min(b) < ESTIMATED_MIN
+        let step = (a.min(b) / SHORT_STEP) as usize;
+        agreement.count_ones() >= self.agreeing_min[step.min(SHORT_STEPS)]
     }
 }

@@ -113,6 +113,11 @@ impl Corpus {
         self.sets.spilled_bytes()
     }
 
+    /// Bands, and slots in each.
+    pub fn bands(&self) -> [usize; 2] {
+        [self.bands.count(), self.bands.rows()]
+    }
+
     pub fn text_of(&self, document: DocumentId) -> Option<TextId> {
         self.texts[document as usize]
     }

@@ -24,10 +24,13 @@
 //! ```
 
 mod block;
+mod clusters;
 mod compare;
 mod corpus;
 mod error;
+mod leaders;
 mod links;
+mod mirrors;
 mod pairs;
 mod runs;
 mod sets;
@@ -37,7 +40,9 @@ mod wide;
 mod workers;
 
 pub use block::{Block, Signer};
+pub use clusters::{Clusters, Portrait};
 pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
 pub use error::{Error, ErrorKind};
+pub use mirrors::{CollectionId, Mirror, Mirrors};
 pub use pairs::{Match, Matches};
 pub use union::Union;

@@ -6,6 +6,7 @@
 
 mod bench;
 mod crawl;
+mod dedup;
 mod demo;
 mod ended;
 mod json;
@@ -46,6 +47,7 @@ enum Verb {
     Crawl(Box<crawl::Flags>),
     Demo(demo::Flags),
     Status(status::Flags),
+    Dedup(dedup::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
     Bench(bench::Flags),
@@ -66,6 +68,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ended::exit(match verb {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
+        Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),

@@ -93,13 +93,13 @@ impl<'de> Deserialize<'de> for Seed {
 }
 
 /// Opens what was named: `-` is standard input, and .gz and .zst are read as such.
-pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     let file = File::open(path)?;
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let reader: Box<dyn Read> = match extension {
+    let reader: Box<dyn Read + Send> = match extension {
         Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(file))),
         Some("zst") => Box::new(zstd::Decoder::new(file)?),
         _ => Box::new(file),

@@ -1,0 +1,102 @@
+//! Clusters of documents, and what can be said of each: its size, a sample, how far apart its ends
+//! are, and whether it is a chain.
+
+use super::corpus::{Copies, Corpus, DocumentId, TextId};
+use super::union::Union;
+use crate::estimate::Slots;
+
+/// Documents named of a cluster.
+const SAMPLE_MAX: usize = 5;
+
+/// The cluster of every text, as its least text.
+pub struct Clusters(Vec<TextId>);
+
+/// What is worth knowing of a cluster.
+#[derive(Clone, Debug)]
+pub struct Portrait {
+    pub documents: usize,
+    pub texts: usize,
+    /// The first few, and the two ends.
+    pub sample: Vec<DocumentId>,
+    /// Estimated resemblance of the two members that are farthest apart, as far as two sweeps
+    /// tell: from any member to the farthest, and from there to the farthest again.
+    pub resemblance_min: f64,
+    /// The ends resemble each other less than two texts can that are both near-duplicates of one
+    /// leader: they are joined by steps in between.
+    pub chain: bool,
+}
+
+impl Clusters {
+    pub fn single_link(union: &Union, corpus: &Corpus) -> Clusters {
+        Clusters((0..corpus.texts() as TextId).map(|text| union.root(text)).collect())
+    }
+
+    /// Of the leader of each text.
+    pub fn leader(leaders: Vec<TextId>) -> Clusters {
+        Clusters(leaders)
+    }
+
+    /// The least text of its cluster.
+    pub fn of_text(&self, text: TextId) -> TextId {
+        self.0[text as usize]
+    }
+
+    /// The texts of each cluster, ascending, by its least text.
+    fn members(&self) -> Vec<(TextId, TextId)> {
+        let mut members: Vec<(TextId, TextId)> =
+            self.0.iter().enumerate().map(|(text, cluster)| (*cluster, text as TextId)).collect();
+        members.sort_unstable();
+        members
+    }
+
+    /// All clusters of two documents or more: how many they are, how many documents they hold, and
+    /// the portraits of the `portraits_max` largest.
+    pub fn portraits(
+        &self,
+        corpus: &Corpus,
+        copies: &Copies,
+        portraits_max: usize,
+    ) -> (usize, usize, Vec<Portrait>) {
+        let members = self.members();
+        let mut sized: Vec<(usize, &[(TextId, TextId)])> = members
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|of| (of.iter().map(|(_, text)| copies.of_text(*text).len()).sum(), of))
+            .filter(|(documents, _)| *documents > 1)
+            .collect();
+        sized.sort_by_key(|(documents, of)| (usize::MAX - documents, of[0].0));
+        let documents = sized.iter().map(|(documents, _)| documents).sum();
+        let largest = sized.iter().take(portraits_max);
+        let portraits = largest.map(|(count, of)| portrait(corpus, copies, *count, of)).collect();
+        (sized.len(), documents, portraits)
+    }
+}
+
+fn portrait(
+    corpus: &Corpus,
+    copies: &Copies,
+    documents: usize,
+    members: &[(TextId, TextId)],
+) -> Portrait {
+    let texts = || members.iter().map(|(_, text)| *text);
+    let one_end = farthest(corpus, members[0].1, texts()).0;
+    let (other_end, resemblance_min) = farthest(corpus, one_end, texts());
+    let first = |text: TextId| copies.of_text(text)[0];
+    let ends = [one_end, other_end].map(first);
+    let mut sample: Vec<DocumentId> =
+        texts().flat_map(|text| copies.of_text(text).iter().copied()).take(SAMPLE_MAX).collect();
+    sample.extend(ends.iter().filter(|end| !sample.contains(end)).collect::<Vec<_>>());
+    sample.sort_unstable();
+    sample.dedup();
+    let error = Slots::PAIRS_OF_BYTES.estimate(64).error;
+    // Two standard errors, so that no cluster is called a chain by bad luck alone.
+    let chain = resemblance_min + 2.0 * error < 2.0 * corpus.settings.threshold - 1.0;
+    Portrait { documents, texts: members.len(), sample, resemblance_min, chain }
+}
+
+/// The text farthest from this one, and how much they resemble.
+fn farthest(corpus: &Corpus, from: TextId, texts: impl Iterator<Item = TextId>) -> (TextId, f64) {
+    let sketch = &corpus.sketches[from as usize];
+    let agreeing = |text: TextId| sketch.agreement(&corpus.sketches[text as usize]).count_ones();
+    let (least, text) = texts.map(|text| (agreeing(text), text)).min().unwrap_or((128, from));
+    (text, Slots::PAIRS_OF_BYTES.estimate(least).resemblance)
+}

@@ -1,0 +1,83 @@
+//! Leader clustering: a text joins an earlier leader that it is a near-duplicate of, or becomes one.
+//!
+//! J. Hartigan, "Clustering Algorithms", 1975, chapter 3. Every member is a near-duplicate of its
+//! leader, so any two members resemble each other by 2t - 1 at least: no chains. One pass in order
+//! of appearance, since who leads depends on who came first.
+
+use std::collections::HashMap;
+
+use super::compare::Comparer;
+use super::corpus::{Corpus, TextId};
+use super::error::Error;
+
+/// Leaders of a bucket that a text looks at, the latest first.
+const LOOKED_AT_MAX: usize = 64;
+/// Leaders that a text is compared with exactly, the most promising first.
+const COMPARED_MAX: usize = 64;
+
+impl Corpus {
+    /// The leader of each text; a leader is its own.
+    pub fn leaders(&self) -> Result<Vec<TextId>, Error> {
+        let mut comparer = Comparer::new(self);
+        let mut buckets = Buckets { latest: HashMap::new(), before: Vec::new() };
+        let mut leaders: Vec<TextId> = Vec::with_capacity(self.texts());
+        let mut found = Vec::new();
+        for text in 0..self.texts() as TextId {
+            let keys: Vec<u64> = self.bands.keys_of(&self.sketches[text as usize].0).collect();
+            found.clear();
+            keys.iter().for_each(|key| buckets.look(*key, &mut found));
+            found.sort_unstable();
+            found.dedup();
+            let leader = first_that_fits(&mut comparer, text, &found)?;
+            if leader.is_none() {
+                keys.iter().for_each(|key| buckets.add(*key, text));
+            }
+            leaders.push(leader.unwrap_or(text));
+        }
+        Ok(leaders)
+    }
+}
+
+fn first_that_fits(
+    comparer: &mut Comparer<'_>,
+    text: TextId,
+    found: &[TextId],
+) -> Result<Option<TextId>, Error> {
+    let mut promising: Vec<(u32, TextId)> = found
+        .iter()
+        .filter(|leader| comparer.worth_comparing(text, **leader))
+        .map(|leader| (comparer.agreeing(text, *leader), *leader))
+        .collect();
+    promising.sort_unstable_by_key(|(agreeing, leader)| (u32::MAX - agreeing, *leader));
+    for (_, leader) in promising.into_iter().take(COMPARED_MAX) {
+        if comparer.compare(text, leader)?.is_some() {
+            return Ok(Some(leader));
+        }
+    }
+    Ok(None)
+}
+
+/// The leaders of each bucket, as lists that lead from the latest to the one before it.
+struct Buckets {
+    latest: HashMap<u64, u32>,
+    before: Vec<(TextId, u32)>,
+}
+
+/// The end of a list.
+const NONE: u32 = u32::MAX;
+
+impl Buckets {
+    fn look(&self, key: u64, found: &mut Vec<TextId>) {
+        let mut at = self.latest.get(&key).copied().unwrap_or(NONE);
+        for _ in 0..LOOKED_AT_MAX {
+            let Some((leader, before)) = self.before.get(at as usize) else { break };
+            found.push(*leader);
+            at = *before;
+        }
+    }
+
+    fn add(&mut self, key: u64, leader: TextId) {
+        let before = self.latest.insert(key, self.before.len() as u32).unwrap_or(NONE);
+        self.before.push((leader, before));
+    }
+}

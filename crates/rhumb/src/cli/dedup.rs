@@ -1,0 +1,201 @@
+//! `rhumb dedup INPUT`
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use rhumb_neardup::{batch, shingle};
+
+use super::ended::{Ended, Trouble};
+use super::json;
+use crate::dedup::{self, Clustering, Failure, Job, Report, Watch};
+use crate::settings::{Size, Word, Words};
+
+/// Complaints shown one by one; the rest are counted.
+const COMPLAINTS_SHOWN: usize = 20;
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+/// Sets, keys and pairs of some millions of pages.
+const MEMORY_DEFAULT: &str = "1GiB";
+
+/// Find near-duplicates: pairs, clusters, mirrors.
+///
+/// INPUT is JSON lines {id, text or html, url}, a WARC file, or a crawl's directory. Two documents
+/// are as alike as their sets of shingles, runs of four words: shared ones divided by all. Pairs are
+/// verified exactly. A document that cannot be read is named and left out.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb dedup pages.jsonl.zst --pairs pairs.tsv --clusters clusters.tsv
+  rhumb dedup rhumb-crawl --mirrors mirrors.tsv --json
+  rhumb dedup huge.jsonl.zst --clusters clusters.tsv --memory 256MB --tmp /var/tmp")]
+pub struct Flags {
+    /// JSON lines, a WARC file, or a crawl's directory; - is standard input
+    #[arg(value_name = "INPUT")]
+    input: PathBuf,
+
+    /// Least similarity of near-duplicates
+    #[arg(long, value_name = "X", default_value_t = 0.8)]
+    threshold: f64,
+
+    /// Words in a shingle
+    #[arg(long, value_name = "N", default_value_t = shingle::WORDS_DEFAULT)]
+    shingle: usize,
+
+    /// Write all pairs: a, b, similarity
+    #[arg(long, value_name = "OUT.tsv")]
+    pairs: Option<PathBuf>,
+
+    /// Write the cluster of every document, named after its first one
+    #[arg(long, value_name = "OUT.tsv")]
+    clusters: Option<PathBuf>,
+
+    /// Join whatever is connected by pairs, or only what resembles one leader
+    #[arg(long, value_name = "single-link|leader", default_value = "single-link")]
+    cluster: Word<Clustering>,
+
+    /// Write pairs of hosts of which one holds 30 % or more of the other
+    #[arg(long, value_name = "OUT.tsv")]
+    mirrors: Option<PathBuf>,
+
+    /// Write pairs of paths of hosts of which one holds 30 % or more of the other
+    #[arg(long, value_name = "OUT.tsv")]
+    collections: Option<PathBuf>,
+
+    /// Memory for sets, keys and pairs; beyond it they go to disk
+    #[arg(long, value_name = "SIZE", default_value = MEMORY_DEFAULT)]
+    memory: Size,
+
+    /// Where temporary files go
+    #[arg(long, value_name = "DIR")]
+    tmp: Option<PathBuf>,
+
+    /// Threads; all cores by default
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
+impl Words for Clustering {
+    const WHAT: &'static str = "clustering";
+    const WORDS: &'static [(&'static str, Clustering)] =
+        &[("single-link", Clustering::SingleLink), ("leader", Clustering::Leader)];
+}
+
+pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let json = flags.json;
+    let job = job(flags)?;
+    let watch = Watch::default();
+    let mut complaints = 0;
+    let mut complain = |what: &str| {
+        complaints += 1;
+        if complaints <= COMPLAINTS_SHOWN {
+            eprintln!("{what}");
+        } else if complaints == COMPLAINTS_SHOWN + 1 {
+            eprintln!("more such lines are only counted");
+        }
+    };
+    let report = thread::scope(|scope| {
+        if !quiet && std::io::stderr().is_terminal() {
+            scope.spawn(|| draw(&watch));
+        }
+        let report = dedup::run(&job, &watch, &mut complain);
+        watch.done.store(true, Ordering::Release);
+        report
+    });
+    let report = report.map_err(|Failure(what)| Trouble::Failed(what))?;
+    if json {
+        json::print(out, &report)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(Ended::Done)
+}
+
+fn job(flags: Flags) -> Result<Job, Trouble> {
+    let usage = |what: String| Err(Trouble::Usage(what));
+    if !(flags.threshold > 0.0 && flags.threshold <= 1.0) {
+        return usage(format!("--threshold {}: above 0 and up to 1", flags.threshold));
+    }
+    if !(1..=shingle::WORDS_MAX).contains(&flags.shingle) {
+        return usage(format!("--shingle {}: from 1 to {}", flags.shingle, shingle::WORDS_MAX));
+    }
+    if flags.threads == Some(0) {
+        return usage("--threads 0: at least one".to_owned());
+    }
+    if flags.input.as_os_str() != "-" && !flags.input.exists() {
+        return usage(format!("{}: no such file or directory", flags.input.display()));
+    }
+    let dir = flags.tmp.unwrap_or_else(std::env::temp_dir);
+    if !dir.is_dir() {
+        return usage(format!("--tmp {}: no such directory", dir.display()));
+    }
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    Ok(Job {
+        input: flags.input,
+        settings: batch::Settings {
+            threshold: flags.threshold,
+            words: flags.shingle,
+            memory_bytes: usize::try_from(flags.memory.0).unwrap_or(usize::MAX),
+            dir,
+            threads: flags.threads.unwrap_or_else(cores),
+        },
+        pairs: flags.pairs,
+        clusters: flags.clusters,
+        clustering: flags.cluster.0,
+        mirrors: flags.mirrors,
+        collections: flags.collections,
+    })
+}
+
+fn draw(watch: &Watch) {
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    let bar = ProgressBar::new_spinner()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    while !watch.done.load(Ordering::Acquire) {
+        let documents = HumanCount(watch.documents.load(Ordering::Relaxed));
+        let bytes = HumanBytes(watch.bytes.load(Ordering::Relaxed));
+        bar.set_message(format!("{documents} documents, {bytes} of text"));
+        bar.tick();
+        thread::sleep(DRAW_EVERY);
+    }
+    bar.finish_and_clear();
+}
+
+fn print(report: &Report, out: &mut impl Write) -> Result<(), Trouble> {
+    let Report { documents, exact_duplicates, empty, skipped, seconds, .. } = report;
+    writeln!(out, "{documents} documents: {exact_duplicates} exact duplicates, {empty} empty")?;
+    if *skipped > 0 {
+        writeln!(out, "{skipped} left out, see above")?;
+    }
+    if let Some(pairs) = report.pairs {
+        writeln!(out, "{pairs} pairs at {} or above", report.threshold)?;
+    }
+    if let Some(clusters) = &report.clusters {
+        let (count, inside) = (clusters.count, clusters.documents);
+        writeln!(out, "{count} clusters of two or more, with {inside} documents")?;
+        for cluster in clusters.largest.iter().take(5) {
+            let least = cluster.resemblance_min;
+            let chain = if cluster.chain { "  a chain: its ends differ" } else { "" };
+            let sample = cluster.sample.join(", ");
+            writeln!(out, "  {:>8}  ends {least:.2} alike{chain}  ({sample})", cluster.documents)?;
+        }
+    }
+    if let Some(mirrors) = report.mirrors {
+        writeln!(out, "{mirrors} pairs of mirrors")?;
+    }
+    if let Some(collections) = report.collections {
+        writeln!(out, "{collections} pairs of collections")?;
+    }
+    let rate = report.mb_per_s;
+    let memory = HumanBytes(report.peak_rss_bytes);
+    writeln!(out, "{seconds:.1} s, {rate:.0} MB/s of text, at most {memory} of memory")?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! `rhumb dedup`: near-duplicates, clusters and mirrors of what a file or a crawl holds.
+//!
+//! [`input`] is read by all threads into a corpus ([`gather`]); the crate `rhumb-neardup` finds pairs
+//! or clusters; [`tell`] writes what was asked for. Files appear whole or not at all ([`output`]).
+
+mod gather;
+mod input;
+mod mirrors;
+mod output;
+mod row;
+mod table;
+mod tell;
+pub mod text;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rhumb_neardup::batch::{self, Clusters, Corpus, Portrait};
+use serde::Serialize;
+
+use crate::watch::memory;
+use gather::Gathered;
+pub use gather::Watch;
+use input::Input;
+use table::Table;
+
+/// Clusters that are described.
+const PORTRAITS_MAX: usize = 20;
+
+/// What is asked for.
+pub struct Job {
+    pub input: PathBuf,
+    pub settings: batch::Settings,
+    pub pairs: Option<PathBuf>,
+    pub clusters: Option<PathBuf>,
+    pub clustering: Clustering,
+    pub mirrors: Option<PathBuf>,
+    pub collections: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clustering {
+    SingleLink,
+    Leader,
+}
+
+/// Why it could not be done, for people.
+#[derive(Debug)]
+pub struct Failure(pub String);
+
+impl From<batch::Error> for Failure {
+    fn from(error: batch::Error) -> Failure {
+        Failure(error.to_string())
+    }
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub documents: usize,
+    pub texts: usize,
+    pub exact_duplicates: usize,
+    pub empty: usize,
+    pub skipped: u64,
+    pub recaptures: u64,
+    pub bytes: u64,
+    pub threshold: f64,
+    pub shingle: usize,
+    pub bands: [usize; 2],
+    /// None if pairs were not asked for, nor needed.
+    pub pairs: Option<u64>,
+    pub compared: Option<u64>,
+    pub clustering: Clustering,
+    pub clusters: Option<ClusterReport>,
+    pub mirrors: Option<usize>,
+    pub collections: Option<usize>,
+    pub threads: usize,
+    pub seconds: f64,
+    pub cpu_s: f64,
+    pub read_cpu_s: f64,
+    /// Of text, per second, and per second of CPU without reading and parsing.
+    pub mb_per_s: f64,
+    pub mb_per_cpu_s: f64,
+    pub spilled_bytes: u64,
+    pub peak_rss_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ClusterReport {
+    /// Of two documents or more.
+    pub count: usize,
+    pub documents: usize,
+    pub chains: usize,
+    pub largest: Vec<Cluster>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Cluster {
+    pub documents: usize,
+    pub texts: usize,
+    pub resemblance_min: f64,
+    pub chain: bool,
+    pub sample: Vec<String>,
+}
+
+/// Does the job; `complain` hears of every document that is left out.
+pub fn run(
+    job: &Job,
+    watch: &Watch,
+    complain: &mut (dyn FnMut(&str) + Send),
+) -> Result<Report, Failure> {
+    let began = Instant::now();
+    let input = Input::open(&job.input)
+        .map_err(|error| Failure(format!("{}: {error}", job.input.display())))?;
+    let asks_hosts = job.mirrors.is_some() || job.collections.is_some();
+    let (corpus, table) = (Corpus::new(job.settings.clone()), Table::new(asks_hosts));
+    let threads = job.settings.threads.max(1);
+    let mut gathered =
+        gather::gather(input, corpus, table, (job.settings.words, threads), watch, complain)?;
+    gathered.table.close();
+    let mut report = begun(job, &gathered);
+    let needs_pairs = job.pairs.is_some() || asks_hosts;
+    let clusters = if needs_pairs {
+        tell::pairs(job, &mut gathered, &mut report)?
+    } else {
+        clusters_alone(job, &mut gathered)?
+    };
+    tell::clusters(job, &gathered, &clusters, &mut report)?;
+    finish(&mut report, began, &gathered);
+    Ok(report)
+}
+
+fn clusters_alone(job: &Job, gathered: &mut Gathered) -> Result<Clusters, Failure> {
+    Ok(match job.clustering {
+        Clustering::SingleLink => {
+            let union = gathered.corpus.links()?;
+            Clusters::single_link(&union, &gathered.corpus)
+        }
+        Clustering::Leader => Clusters::leader(gathered.corpus.leaders()?),
+    })
+}
+
+fn begun(job: &Job, gathered: &Gathered) -> Report {
+    let Gathered { corpus, counts, .. } = gathered;
+    Report {
+        documents: corpus.len(),
+        texts: corpus.texts(),
+        exact_duplicates: corpus.len() - corpus.texts() - corpus.wordless(),
+        empty: corpus.wordless(),
+        skipped: counts.skipped,
+        recaptures: counts.recaptures,
+        bytes: counts.bytes,
+        threshold: job.settings.threshold,
+        shingle: job.settings.words,
+        bands: corpus.bands(),
+        pairs: None,
+        compared: None,
+        clustering: job.clustering,
+        clusters: None,
+        mirrors: None,
+        collections: None,
+        threads: job.settings.threads,
+        seconds: 0.0,
+        cpu_s: 0.0,
+        read_cpu_s: counts.read_cpu.as_secs_f64(),
+        mb_per_s: 0.0,
+        mb_per_cpu_s: 0.0,
+        spilled_bytes: 0,
+        peak_rss_bytes: 0,
+    }
+}
+
+fn finish(report: &mut Report, began: Instant, gathered: &Gathered) {
+    let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    report.seconds = began.elapsed().as_secs_f64();
+    report.cpu_s = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;
+    let megabytes = report.bytes as f64 / 1e6;
+    report.mb_per_s = megabytes / report.seconds.max(1e-9);
+    report.mb_per_cpu_s = megabytes / (report.cpu_s - report.read_cpu_s).max(1e-9);
+    report.spilled_bytes += gathered.corpus.spilled_bytes();
+    report.peak_rss_bytes = memory::of_this_process().peak_rss_bytes;
+}
+
+fn described(portrait: Portrait, table: &Table) -> Cluster {
+    let Portrait { documents, texts, sample, resemblance_min, chain } = portrait;
+    let sample = sample.into_iter().map(|document| table.id(document).to_owned()).collect();
+    Cluster { documents, texts, resemblance_min, chain, sample }
+}

@@ -1,0 +1,108 @@
+//! What documents are called and where they come from, by their number.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use rhumb_neardup::batch::{CollectionId, DocumentId};
+use rhumb_page::url::Url;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+#[derive(Default)]
+pub struct Table {
+    ids: Texts,
+    /// Only if mirrors are asked for.
+    urls: Texts,
+    hosts: Vec<Option<CollectionId>>,
+    host_names: Vec<String>,
+    host_ids: HashMap<u64, CollectionId>,
+    /// Hashes of the identifiers, and where each was first.
+    seen: HashMap<u128, Place>,
+    keeps_urls: bool,
+}
+
+/// A line of the input, or zero where there are none.
+pub type Place = u64;
+
+/// What a document is called.
+pub struct Name {
+    pub id: String,
+    pub url: Option<String>,
+    pub place: Place,
+}
+
+impl Table {
+    pub fn new(keeps_urls: bool) -> Table {
+        Table { keeps_urls, ..Table::default() }
+    }
+
+    /// Where this identifier was before, if it was; else it is taken from now on.
+    pub fn known(&mut self, name: &Name) -> Option<Place> {
+        match self.seen.entry(xxh3_128(name.id.as_bytes())) {
+            Entry::Occupied(first) => Some(*first.get()),
+            Entry::Vacant(free) => {
+                free.insert(name.place);
+                None
+            }
+        }
+    }
+
+    pub fn push(&mut self, name: &Name) {
+        self.ids.push(&name.id);
+        if self.keeps_urls {
+            let url = name.url.as_deref().and_then(|url| Url::parse(url).ok());
+            self.urls.push(url.as_ref().map_or("", Url::path));
+            let host = url.map(|url| self.host(url.host()));
+            self.hosts.push(host);
+        }
+    }
+
+    fn host(&mut self, name: &str) -> CollectionId {
+        *self.host_ids.entry(xxh3_64(name.as_bytes())).or_insert_with(|| {
+            self.host_names.push(name.to_owned());
+            self.host_names.len() as CollectionId - 1
+        })
+    }
+
+    pub fn id(&self, document: DocumentId) -> &str {
+        self.ids.get(document)
+    }
+
+    /// The path of its URL; empty if it has none.
+    pub fn path(&self, document: DocumentId) -> &str {
+        self.urls.get(document)
+    }
+
+    pub fn hosts(&self) -> &[Option<CollectionId>] {
+        &self.hosts
+    }
+
+    pub fn host_name(&self, host: CollectionId) -> &str {
+        &self.host_names[host as usize]
+    }
+
+    /// Frees what only reading needs.
+    pub fn close(&mut self) {
+        self.seen = HashMap::new();
+        self.host_ids = HashMap::new();
+    }
+}
+
+/// Many short texts in one piece of memory.
+#[derive(Default)]
+struct Texts {
+    all: String,
+    ends: Vec<u64>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        self.all.push_str(text);
+        self.ends.push(self.all.len() as u64);
+    }
+
+    fn get(&self, number: u32) -> &str {
+        let end = self.ends[number as usize] as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before as usize] as usize);
+        &self.all[start..end]
+    }
+}

@@ -1,0 +1,107 @@
+//! Results as files: pairs, clusters, mirrors.
+
+use rhumb_neardup::batch::{Clusters, Copies, DocumentId, Match, Union};
+
+use super::gather::Gathered;
+use super::mirrors::Hosts;
+use super::output::Output;
+use super::table::Table;
+use super::{ClusterReport, Clustering, Failure, Job, PORTRAITS_MAX, Report, described};
+
+/// Finds all pairs, writes them and the mirrors; the clusters that follow from them.
+pub fn pairs(job: &Job, gathered: &mut Gathered, report: &mut Report) -> Result<Clusters, Failure> {
+    let matches = gathered.corpus.matches()?;
+    let Gathered { corpus, table, .. } = &*gathered;
+    let copies = corpus.copies();
+    report.compared = Some(matches.compared);
+    report.spilled_bytes += matches.spilled_bytes();
+    let mut out = job.pairs.as_deref().map(Output::create).transpose()?;
+    let asks_hosts = job.mirrors.is_some() || job.collections.is_some();
+    let mut hosts = asks_hosts.then(|| Hosts::new(table));
+    let union = Union::new(corpus.texts());
+    let mut count = 0;
+    for text in 0..corpus.texts() as u32 {
+        let documents = copies.of_text(text);
+        if documents.len() > 1 {
+            count += same(documents, table, out.as_mut())?;
+            if let Some(hosts) = &mut hosts {
+                hosts.pair(&copies, text, text);
+            }
+        }
+    }
+    matches.each(|found| {
+        union.join(found.a, found.b);
+        if let Some(hosts) = &mut hosts {
+            hosts.pair(&copies, found.a, found.b);
+        }
+        count += alike(&found, &copies, table, out.as_mut())?;
+        Ok::<(), Failure>(())
+    })?;
+    out.map_or(Ok(()), Output::finish)?;
+    report.pairs = Some(count);
+    if let Some(hosts) = hosts {
+        hosts.write(job, report)?;
+    }
+    Ok(match job.clustering {
+        Clustering::SingleLink => Clusters::single_link(&union, corpus),
+        Clustering::Leader => Clusters::leader(corpus.leaders()?),
+    })
+}
+
+/// All pairs of copies of one text.
+fn same(documents: &[DocumentId], table: &Table, out: Option<&mut Output>) -> Result<u64, Failure> {
+    if let Some(out) = out {
+        for (at, a) in documents.iter().enumerate() {
+            for b in &documents[at + 1..] {
+                out.line(&[table.id(*a), table.id(*b), "1.000000"])?;
+            }
+        }
+    }
+    let count = documents.len() as u64;
+    Ok(count * (count - 1) / 2)
+}
+
+/// All pairs of a copy of one text and a copy of the other.
+fn alike(
+    found: &Match,
+    copies: &Copies,
+    table: &Table,
+    out: Option<&mut Output>,
+) -> Result<u64, Failure> {
+    let [of_a, of_b] = [copies.of_text(found.a), copies.of_text(found.b)];
+    if let Some(out) = out {
+        let resemblance = format!("{:.6}", found.resemblance());
+        for a in of_a {
+            for b in of_b {
+                let (a, b) = (a.min(b), a.max(b));
+                out.line(&[table.id(*a), table.id(*b), &resemblance])?;
+            }
+        }
+    }
+    Ok(of_a.len() as u64 * of_b.len() as u64)
+}
+
+/// Writes the cluster of every document, by the name of its first one, and describes the largest.
+pub fn clusters(
+    job: &Job,
+    gathered: &Gathered,
+    clusters: &Clusters,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let Gathered { corpus, table, .. } = gathered;
+    let copies = corpus.copies();
+    if let Some(path) = &job.clusters {
+        let mut out = Output::create(path)?;
+        for document in 0..corpus.len() as DocumentId {
+            let cluster = corpus.text_of(document).map(|text| clusters.of_text(text));
+            let first = cluster.map_or(document, |text| copies.of_text(text)[0]);
+            out.line(&[table.id(document), table.id(first)])?;
+        }
+        out.finish()?;
+    }
+    let (count, documents, portraits) = clusters.portraits(corpus, &copies, PORTRAITS_MAX);
+    let chains = portraits.iter().filter(|portrait| portrait.chain).count();
+    let largest = portraits.into_iter().map(|portrait| described(portrait, table)).collect();
+    report.clusters = Some(ClusterReport { count, documents, chains, largest });
+    Ok(())
+}
