@@ -9,6 +9,7 @@ use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Step};
 use rhumb_engine::outcome::{Outcome, Page, Report, RobotsAnswer};
+use rhumb_engine::record::UrlId;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::BATCH_MAX;
 use rhumb_page::url::Url;
@@ -91,7 +92,7 @@ fn memory() {
     let mut at_million = 0;
     for n in 1..=10_000_000u64 {
         let print = seen.fingerprint_bytes(format!("test,h{},)/{n}", n % 9_999).as_bytes());
-        seen.insert(print, (n % 9) as u16);
+        seen.insert(print, (n % 9) as u16, UrlId(n));
         if n == 1_000_000 || n % 3_000_000 == 0 || n == 10_000_000 {
             let bytes = resident_bytes() - before;
             if n == 1_000_000 {
@@ -137,8 +138,8 @@ impl Crawl {
     }
 
     fn seed(&mut self, seeds: Vec<Url>) {
-        let seeds =
-            seeds.into_iter().map(|url| Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0 });
+        let seed = |url| Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None };
+        let seeds = seeds.into_iter().map(|url| (seed(url), 1.0));
         let event = Event::Seeded { seeds: seeds.collect() };
         self.send(Span::ZERO, event);
     }

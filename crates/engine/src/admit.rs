@@ -82,6 +82,12 @@ pub fn judge(config: &Config, discovery: &Discovery, host_admitted: u64) -> Resu
     Ok(())
 }
 
+/// Whether a URL belongs to the web that the owner meant at all: what the rest is measured by.
+pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
+    let is_seed = discovery.kind == FoundAs::Seed;
+    config.scope.admits(&discovery.url) && (is_seed || config.rules.admits(&discovery.url))
+}
+
 /// Paths that grow without end: too long, too deep, or one segment over and over.
 fn is_trap(traps: &Traps, url: &Url) -> bool {
     if url.as_str().len() > traps.url_bytes_max {

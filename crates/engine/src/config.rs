@@ -16,6 +16,9 @@ pub struct Config {
     pub rules: Rules,
     pub priorities: Vec<Priority>,
     pub order: Order,
+    pub selection: Selection,
+    /// Stop when the crawled pages have this share of all importance for certain, or cannot.
+    pub coverage: Option<f64>,
     pub depth_max: Option<u16>,
     pub host_pages_max: Option<u64>,
     pub pages_max: Option<u64>,
@@ -36,9 +39,27 @@ pub struct Config {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
+    Settled,
+    RankMass,
+    Windowed,
+    LNeighbor,
+    Opic,
+    Backlink,
+    PartialPr,
     Bfs,
     Dfs,
     Random,
+}
+
+/// Which of the hosts that are due comes next, by the class of its best URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// As the order wants it: the best for those that follow importance, else by chance.
+    ByOrder,
+    /// Mercator's: each class gets half of the turns that the classes above leave.
+    Biased,
+    /// Always of the best class that there is.
+    Best,
 }
 
 /// `[[priority]]`: a rule on URLs, first match wins.
@@ -92,7 +113,9 @@ impl Default for Config {
             scope: Scope::any(),
             rules: Rules::default(),
             priorities: Vec::new(),
-            order: Order::Bfs,
+            order: Order::Settled,
+            selection: Selection::ByOrder,
+            coverage: None,
             depth_max: None,
             host_pages_max: None,
             pages_max: None,

@@ -26,6 +26,8 @@ pub struct Counters {
     pub robots_absent: u64,
     pub revisits: u64,
     pub discoveries: u64,
+    /// URLs filed anew while they waited, having become more important.
+    pub promoted: u64,
     pub refused: [u64; Refusal::ALL.len()],
     pub failed: [u64; FailKind::ALL.len()],
     /// The next numbers to give.

@@ -21,6 +21,19 @@ pub enum FoundAs {
     Listed,
     /// Known and refused before; the rules have changed since.
     Rejudge,
+    /// On a page with the bytes of another: it counts as a link and is not followed.
+    Copied,
+    /// Known and waiting, and more important than when it was queued.
+    Promoted,
+}
+
+/// The page that a link was read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Its number.
+    pub page: u32,
+    /// It is the page's last.
+    pub ends: bool,
 }
 
 /// A found URL with its place in the crawl.
@@ -32,6 +45,8 @@ pub struct Discovery {
     pub depth: u16,
     /// Redirects since the last link.
     pub hops: u8,
+    /// None for what no page links to, such as seeds.
+    pub from: Option<Origin>,
 }
 
 /// Discoveries that travel together: one outbox row.

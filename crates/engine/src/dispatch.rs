@@ -1,8 +1,10 @@
 //! Choosing: hosts whose time has come, by class, as long as there are free slots.
 
+use crate::config::Selection;
 use crate::engine::{Engine, Errand, Flight};
 use crate::event::{Action, Fetch, FetchId, Step};
 use crate::frontier::awake::Doing;
+use crate::frontier::ready::Chooser;
 use crate::polite::Gate;
 use crate::queue::{Entry, Place};
 use crate::time::Time;
@@ -27,10 +29,23 @@ impl Engine {
             }
         }
         while self.free_slots() > 0 {
-            let Some((slot, ticket)) = self.ready.pop(&mut self.rng) else { break };
+            let mut chooser = match self.takes_best() {
+                true => Chooser::Best,
+                false => Chooser::Biased(&mut self.rng),
+            };
+            let Some((slot, ticket)) = self.ready.pop(&mut chooser) else { break };
             if self.is_in_line(slot, ticket) {
                 self.begin(now, slot, step);
             }
+        }
+    }
+
+    /// Whether the best class always comes first.
+    pub(crate) fn takes_best(&self) -> bool {
+        match self.config.selection {
+            Selection::ByOrder => self.policy.follows_importance(),
+            Selection::Best => true,
+            Selection::Biased => false,
         }
     }
 

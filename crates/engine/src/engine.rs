@@ -14,8 +14,9 @@ use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
 use crate::host::HostRecord;
 use crate::judge::Judging;
+use crate::mass::{EDGES_AT_END, Mass};
 use crate::order::{self, OrderPolicy};
-use crate::outbox::{CHUNKS_HELD_MAX, Outbox};
+use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::polite::Addresses;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::rng::Rng;
@@ -34,11 +35,15 @@ pub const RESOLVING_MAX: usize = 512;
 pub struct Opening {
     pub counters: Counters,
     pub sleepers: Vec<SleepPlace>,
+    pub mass: Mass,
 }
 
 pub struct Engine {
     pub(crate) config: Config,
     pub(crate) policy: Box<dyn OrderPolicy>,
+    pub(crate) mass: Mass,
+    /// URLs that may be filed anew: each page that comes pays for one.
+    pub(crate) promotions: u32,
     pub(crate) rng: Rng,
     pub(crate) counters: Counters,
     /// What was committed last, to write the row only when it changed.
@@ -105,6 +110,8 @@ impl Engine {
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         Engine {
             policy: order::policy(&config),
+            mass: opening.mass,
+            promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
             counters_written: opening.counters.clone(),
             counters: opening.counters,
@@ -156,6 +163,7 @@ impl Engine {
 
     /// Ends a turn: chooses what to fetch, asks what must be known, and writes what changed.
     pub fn conclude(&mut self, now: Time, step: &mut Step) {
+        self.settle_mass(step);
         self.check_limits();
         self.outbox.flush(&mut self.counters, step);
         if self.stopping.is_none() {
@@ -176,6 +184,10 @@ impl Engine {
         if self.counters != self.counters_written {
             self.counters_written = self.counters.clone();
             step.rows.push(Row::Counters(Box::new(self.counters.clone())));
+        }
+        if self.over().is_some() {
+            self.mass.settle_all(EDGES_AT_END);
+            self.mass.write_all(step);
         }
     }
 
@@ -217,12 +229,22 @@ impl Engine {
         &self.config
     }
 
-    fn seeded(&mut self, seeds: Vec<Discovery>, step: &mut Step) {
-        for seed in seeds {
+    fn seeded(&mut self, seeds: Vec<(Discovery, f64)>, step: &mut Step) {
+        self.mass.seeded(seeds.iter().map(|(seed, weight)| (seed.url.clone(), *weight)));
+        for (seed, weight) in seeds {
             self.config.scope.add(&seed.url);
-            step.rows.push(Row::Seed { url: seed.url.clone() });
+            step.rows.push(Row::Seed { url: seed.url.clone(), weight });
             self.outbox.push(seed);
         }
+    }
+
+    /// Importance moves on in memory, whatever else happens.
+    fn settle_mass(&mut self, step: &mut Step) {
+        if !self.reconsidering && !self.mass.awaits_seeds() && self.mass.refresh() {
+            self.policy.restored(&self.mass);
+        }
+        self.mass.settle(self.policy.pushing());
+        self.mass.write(step);
     }
 
     fn check_limits(&mut self) {
@@ -233,6 +255,17 @@ impl Engine {
         if over(self.config.bytes_max, self.counters.bytes) {
             self.stopping = self.stopping.or(Some(StopReason::Bytes));
         }
+        let Some(wanted) = self.config.coverage.filter(|_| self.stopping.is_none()) else { return };
+        let Some(coverage) = self.mass.coverage() else { return };
+        if coverage.bound >= wanted {
+            self.stopping = Some(StopReason::Coverage);
+        } else if coverage.ceiling_for_good < wanted {
+            self.stopping = Some(StopReason::CoverageOutOfReach);
+        }
+    }
+
+    pub fn mass(&self) -> &Mass {
+        &self.mass
     }
 
     fn write_dirty(&mut self, step: &mut Step) {
@@ -253,7 +286,8 @@ impl Engine {
         }
     }
 
-    /// An estimate of the heap that the engine holds, from the lengths of its parts.
+    /// An estimate of the heap that the engine holds, from the lengths of its parts; the books of
+    /// importance, which grow with known URLs, are apart.
     pub fn heap_bytes(&self) -> usize {
         let hosts: usize = self.awake.iter().map(|host| host.heap_bytes()).sum();
         hosts
@@ -276,7 +310,8 @@ impl Engine {
         awake * (host + 64 + 4 * 16)
             + config.concurrency * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.concurrency * links) * DISCOVERY_BYTES
-            + 2 * (crate::outbox::SIFT_MAX * 4 + awake) * OVERLAY_BYTES
+            + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES
+            + 2 * (SIFT_MAX * 4 + awake) * OVERLAY_BYTES
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::host::HostRecord;
+use crate::mass::{LinkPart, SettledRow};
 use crate::outcome::{ContentDigest, FailKind, Report};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
-use crate::record::{Twin, UrlRecord};
+use crate::record::{Twin, UrlId, UrlRecord};
 use crate::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
@@ -19,9 +20,9 @@ pub struct FetchId(pub u64);
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The owner named seeds.
+    /// The owner named seeds, each with the weight of the owner's trust in it.
     Seeded {
-        seeds: Vec<Discovery>,
+        seeds: Vec<(Discovery, f64)>,
     },
     /// URLs refused before, to be judged by new rules; `more` will come.
     Reconsidered {
@@ -55,6 +56,10 @@ pub enum StopReason {
     Pages,
     Bytes,
     Time,
+    /// The proven coverage is what the owner asked for.
+    Coverage,
+    /// Too much is lost for the coverage that the owner asked for.
+    CoverageOutOfReach,
     Interrupted,
 }
 
@@ -65,6 +70,8 @@ impl StopReason {
             StopReason::Pages => "max_pages",
             StopReason::Bytes => "max_bytes",
             StopReason::Time => "max_time",
+            StopReason::Coverage => "coverage",
+            StopReason::CoverageOutOfReach => "coverage_out_of_reach",
             StopReason::Interrupted => "interrupted",
         }
     }
@@ -173,6 +180,19 @@ pub struct Sifted {
     pub hosts: Vec<(HostKey, HostRecord)>,
     /// How many were known and of no further interest.
     pub known: u64,
+    /// What became of each candidate, in their order.
+    pub targets: Vec<Target>,
+}
+
+/// What the sieve makes of one candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The number of a URL that is known.
+    Known(u32),
+    /// To be judged: its place in the list.
+    Judged(u32),
+    /// Not known, and not to be: a link that is not followed. Equal for equal URLs.
+    Unknown(u32),
 }
 
 #[derive(Clone, Debug)]
@@ -248,9 +268,21 @@ pub enum Row {
         digest: ContentDigest,
         twin: Twin,
     },
-    /// A URL that the owner named: what the scope is made of.
+    /// A URL that the owner named: what the scope is made of, and how far it is trusted.
     Seed {
         url: Url,
+        weight: f64,
+    },
+    /// Some of a page's links, by number.
+    Links {
+        page: UrlId,
+        part: u16,
+        links: LinkPart,
+    },
+    /// Settled mass of some crawled pages.
+    Settled {
+        number: u32,
+        row: SettledRow,
     },
     Counters(Box<Counters>),
 }

@@ -151,7 +151,8 @@ impl Engine {
         step.rows.push(Row::Robots { host: host.key.clone(), robots: robots.clone() });
         if sitemaps {
             for url in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
-                self.outbox.push(Discovery { url, kind: FoundAs::Sitemap, depth: 0, hops: 0 });
+                let kind = FoundAs::Sitemap;
+                self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
             }
         }
         self.awake.at(slot).robots = Some(robots);

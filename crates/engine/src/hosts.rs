@@ -4,6 +4,7 @@ use crate::engine::{Engine, RESOLVING_MAX};
 use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
 use crate::frontier::back_queue::{BackQueue, ROWS_MAX};
+use crate::frontier::ready::Chooser;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::polite;
 use crate::queue::Section;
@@ -29,7 +30,11 @@ impl Engine {
             self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
         }
         let room = self.awake_limit.saturating_sub(self.awake.len());
-        if let Some(wake) = self.sleepers.wake(room, now, &mut self.rng) {
+        let mut chooser = match self.takes_best() {
+            true => Chooser::Best,
+            false => Chooser::Biased(&mut self.rng),
+        };
+        if let Some(wake) = self.sleepers.wake(room, now, &mut chooser) {
             self.since_wake.clear();
             step.actions.push(Action::Ask(Question::Wake(wake)));
         }

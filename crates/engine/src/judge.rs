@@ -1,9 +1,10 @@
 //! What becomes of a URL once its bytes are here: is it a twin of another page, what is kept,
 //! what is found in it, and when it is due again.
 
-use crate::discovery::{Discovery, FoundAs};
+use crate::discovery::{Discovery, Found, FoundAs, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
+use crate::mass;
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
@@ -101,9 +102,8 @@ impl Engine {
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         let (record, next) = entry.record.clone().after(&report, other, now, &self.config);
-        if !is_copy {
-            self.send_found(&entry, report.outcome);
-        }
+        self.mass.stand(&record);
+        self.send_found(&entry, report.outcome, is_copy, step);
         step.keeps.push(Keep { fetch, how });
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
@@ -126,6 +126,7 @@ impl Engine {
             Next::Never => None,
             Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
         };
+        self.mass.stand(&entry.record);
         step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
         match entry.record.place {
             Some(later) => {
@@ -185,22 +186,30 @@ impl Engine {
         }
     }
 
-    fn send_found(&mut self, entry: &Entry, outcome: Outcome) {
-        let UrlRecord { depth, hops, .. } = entry.record;
+    /// Sends on what a page links to. The links of a copy count for its mass and are not followed.
+    fn send_found(&mut self, entry: &Entry, outcome: Outcome, is_copy: bool, step: &mut Step) {
+        let UrlRecord { id, depth, hops, .. } = entry.record;
+        let origin = |ends| mass::node(id).map(|page| Origin { page, ends });
         match outcome {
             Outcome::Page(Page { found, .. }) => {
-                self.counters.discoveries += found.len() as u64;
-                for found in found {
+                let mut left = found.len();
+                if found.is_empty() {
+                    self.mass.linked_to_none(id, step);
+                }
+                self.counters.discoveries += if is_copy { 0 } else { left as u64 };
+                for Found { url, kind } in found {
+                    left -= 1;
                     // A sitemap named by a sitemap index is as near to the seed as the index.
-                    let depth = depth.saturating_add(u16::from(found.kind != FoundAs::Sitemap));
-                    let kind = found.kind;
-                    self.outbox.push(Discovery { url: found.url, kind, depth, hops: 0 });
+                    let depth = depth.saturating_add(u16::from(kind != FoundAs::Sitemap));
+                    let kind = if is_copy { FoundAs::Copied } else { kind };
+                    let from = origin(left == 0);
+                    self.outbox.push(Discovery { url, kind, depth, hops: 0, from });
                 }
             }
             Outcome::Moved { to: Some(url) } => {
-                let hops = hops.saturating_add(1);
+                let (hops, from) = (hops.saturating_add(1), origin(true));
                 self.counters.discoveries += 1;
-                self.outbox.push(Discovery { url, kind: FoundAs::Redirect, depth, hops });
+                self.outbox.push(Discovery { url, kind: FoundAs::Redirect, depth, hops, from });
             }
             _ => {}
         }

@@ -17,6 +17,8 @@ pub mod frontier;
 pub mod host;
 mod hosts;
 mod judge;
+mod links;
+pub mod mass;
 pub mod order;
 mod outbox;
 pub mod outcome;

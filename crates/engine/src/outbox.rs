@@ -21,14 +21,27 @@ pub struct Outbox {
     fresh: Vec<Discovery>,
     /// The head of the row queue: numbers `counters.outbox_head + asked ..`, without gaps.
     held: VecDeque<Arc<Chunk>>,
-    /// How many chunks, from the head, the sieve is working on.
-    sifting: u64,
+    /// The chunks, from the head, that the sieve is working on, and whether it is at all.
+    sifting: Vec<Arc<Chunk>>,
+    asked: bool,
     receiving: bool,
+    /// Known URLs that are to be queued anew, beside the rows: after a crash they are found again.
+    promoted: Vec<Discovery>,
 }
+
+/// URLs that are queued anew by one question.
+pub const PROMOTED_MAX: usize = 512;
 
 impl Outbox {
     pub fn push(&mut self, discovery: Discovery) {
         self.fresh.push(discovery);
+    }
+
+    /// Has a URL that waits queued anew, if there is room for it.
+    pub fn promote(&mut self, discovery: Discovery) {
+        if self.promoted.len() < PROMOTED_MAX {
+            self.promoted.push(discovery);
+        }
     }
 
     /// Turns what this turn found into rows.
@@ -42,7 +55,8 @@ impl Outbox {
             let chunk = Arc::new(chunk);
             let number = counters.next_outbox;
             counters.next_outbox += 1;
-            let contiguous = counters.outbox_head + self.sifting + self.held.len() as u64 == number;
+            let taken = (self.sifting.len() + self.held.len()) as u64;
+            let contiguous = counters.outbox_head + taken == number;
             if contiguous && !self.receiving && self.held.len() < CHUNKS_HELD_MAX {
                 self.held.push_back(Arc::clone(&chunk));
             }
@@ -52,12 +66,12 @@ impl Outbox {
 
     /// The next question, if the sieve is free: sift what is held, or read more.
     pub fn ask(&mut self, counters: &Counters) -> Option<Question> {
-        if self.sifting > 0 || self.receiving {
+        if self.asked || self.receiving {
             return None;
         }
         if self.held.is_empty() {
             if counters.outbox_head == counters.next_outbox {
-                return None;
+                return self.ask_for_promoted();
             }
             self.receiving = true;
             let chunks_max = CHUNKS_HELD_MAX;
@@ -69,10 +83,19 @@ impl Outbox {
                 break;
             }
             candidates.extend(chunk.iter().cloned());
-            self.sifting += 1;
-            self.held.pop_front();
+            self.sifting.extend(self.held.pop_front());
         }
+        candidates.append(&mut self.promoted);
+        self.asked = true;
         Some(Question::Sift { candidates })
+    }
+
+    fn ask_for_promoted(&mut self) -> Option<Question> {
+        if self.promoted.is_empty() {
+            return None;
+        }
+        self.asked = true;
+        Some(Question::Sift { candidates: std::mem::take(&mut self.promoted) })
     }
 
     pub fn received(&mut self, counters: &Counters, chunks: Vec<(u64, Chunk)>) {
@@ -84,26 +107,32 @@ impl Outbox {
         }
     }
 
-    /// The sieve has answered: its chunks leave the outbox in this turn's commit.
-    pub fn sifted(&mut self, counters: &mut Counters, step: &mut Step) {
-        for _ in 0..std::mem::take(&mut self.sifting) {
+    /// The sieve has answered: its chunks leave the outbox in this turn's commit. They are what the
+    /// answer is about, with their numbers.
+    pub fn sifted(&mut self, counters: &mut Counters, step: &mut Step) -> Vec<(u64, Arc<Chunk>)> {
+        self.asked = false;
+        let mut chunks = Vec::with_capacity(self.sifting.len());
+        for chunk in self.sifting.drain(..) {
             step.rows.push(Row::Outbox { number: counters.outbox_head, chunk: None });
+            chunks.push((counters.outbox_head, chunk));
             counters.outbox_head += 1;
         }
+        chunks
     }
 
     pub fn is_sifting(&self) -> bool {
-        self.sifting > 0
+        self.asked
     }
 
     pub fn is_idle(&self, counters: &Counters) -> bool {
         self.fresh.is_empty()
-            && self.sifting == 0
+            && !self.asked
             && !self.receiving
             && counters.outbox_head == counters.next_outbox
     }
 
     pub fn held_len(&self) -> usize {
-        self.fresh.len() + self.held.iter().map(|c| c.len()).sum::<usize>()
+        let held = self.held.iter().chain(&self.sifting);
+        self.fresh.len() + self.promoted.len() + held.map(|c| c.len()).sum::<usize>()
     }
 }

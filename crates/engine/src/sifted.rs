@@ -1,7 +1,7 @@
 //! Admission: what the sieve found new is judged, numbered, placed and queued.
 
 use crate::admit;
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Judged, Row, Sifted, Step};
 use crate::frontier::awake::Awake;
@@ -15,27 +15,50 @@ use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Hosts that a batch of admissions concerns.
-struct Batch {
+#[derive(Default)]
+pub(crate) struct Batch {
     /// Rows as the sieve read them, or as written since. Looked up, never iterated.
-    known: HashMap<HostKey, HostRecord>,
+    pub(crate) known: HashMap<HostKey, HostRecord>,
     /// Rows of hosts asleep that this batch changes.
-    touched: BTreeMap<HostKey, HostRecord>,
+    pub(crate) touched: BTreeMap<HostKey, HostRecord>,
     /// Awake hosts that got something.
-    slots: BTreeSet<u32>,
+    pub(crate) slots: BTreeSet<u32>,
+    /// Let in, to be placed once their mass is known.
+    admitted: Vec<(Discovery, UrlRecord, HostKey)>,
+    /// How many of these each host has, where budgets count them. Looked up, never iterated.
+    granted: HashMap<HostKey, u64>,
 }
 
 impl Engine {
     pub(crate) fn sifted(&mut self, now: Time, sifted: Sifted, step: &mut Step) {
-        self.outbox.sifted(&mut self.counters, step);
+        let chunks = self.outbox.sifted(&mut self.counters, step);
         let mut known: HashMap<HostKey, HostRecord> = sifted.hosts.into_iter().collect();
         known.extend(self.since_sift.drain());
-        let mut batch = Batch { known, touched: BTreeMap::new(), slots: BTreeSet::new() };
+        let mut batch = Batch { known, ..Batch::default() };
+        let mut promoted = Vec::new();
+        let mut ids = Vec::with_capacity(sifted.judged.len());
         for Judged { discovery, record } in sifted.judged {
-            match record {
+            ids.push(match record {
                 None => self.take_new(now, discovery, &mut batch, step),
-                Some(record) => self.take_known(discovery, record, &mut batch, step),
-            }
+                Some(record) => {
+                    let id = record.id;
+                    match discovery.kind {
+                        FoundAs::Promoted => promoted.push((discovery, record)),
+                        _ => self.take_known(discovery, record, &mut batch, step),
+                    }
+                    id
+                }
+            });
         }
+        // Links first: what a page hands out decides where those that it found are placed.
+        self.take_links(&chunks, &sifted.targets, &ids, step);
+        for (discovery, record, host) in std::mem::take(&mut batch.admitted) {
+            self.admit(discovery, record, host, &mut batch, step);
+        }
+        for (discovery, record) in promoted {
+            self.promote(discovery, record, &mut batch, step);
+        }
+        self.find_risen(&chunks, &sifted.targets);
         for (key, record) in batch.touched {
             if self.sleepers.is_asked() {
                 self.since_wake.insert(key.clone(), record.clone());
@@ -47,7 +70,13 @@ impl Engine {
         }
     }
 
-    fn take_new(&mut self, now: Time, discovery: Discovery, batch: &mut Batch, step: &mut Step) {
+    fn take_new(
+        &mut self,
+        now: Time,
+        discovery: Discovery,
+        batch: &mut Batch,
+        step: &mut Step,
+    ) -> UrlId {
         let id = UrlId(self.counters.next_url);
         self.counters.next_url += 1;
         self.counters.known += 1;
@@ -56,14 +85,30 @@ impl Engine {
         match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
             Ok(()) => {
                 let record = UrlRecord::new(id, Status::Queued, depth, hops, now);
-                self.admit(discovery, record, host, batch, step);
+                self.let_in(discovery, record, host, batch);
             }
             Err(why) => {
                 *self.counters.refused_as(why) += 1;
                 let record = UrlRecord::new(id, Status::Refused(why), depth, hops, now);
+                self.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });
             }
         }
+        id
+    }
+
+    fn let_in(
+        &mut self,
+        discovery: Discovery,
+        record: UrlRecord,
+        host: HostKey,
+        batch: &mut Batch,
+    ) {
+        self.mass.stand(&record);
+        if self.config.host_pages_max.is_some() {
+            *batch.granted.entry(host.clone()).or_default() += 1;
+        }
+        batch.admitted.push((discovery, record, host));
     }
 
     /// A known URL that came again by a shorter way or under new rules.
@@ -86,13 +131,14 @@ impl Engine {
                 *self.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);
                 record.status = Status::Queued;
-                self.admit(discovery, record, host, batch, step);
+                self.let_in(discovery, record, host, batch);
             }
             Err(still) if still != why || discovery.depth < record.depth => {
                 *self.counters.refused_as(why) -= 1;
                 *self.counters.refused_as(still) += 1;
                 record.depth = discovery.depth;
                 record.status = Status::Refused(still);
+                self.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });
             }
             Err(_) => {}
@@ -105,11 +151,12 @@ impl Engine {
             return 0;
         }
         let awake = self.awake.slot_of(host).and_then(|slot| self.awake.get(slot));
-        awake
+        let before = awake
             .map(|host| &host.record)
             .or_else(|| batch.touched.get(host))
             .or_else(|| batch.known.get(host))
-            .map_or(0, |record| record.admitted)
+            .map_or(0, |record| record.admitted);
+        before + batch.granted.get(host).copied().unwrap_or(0)
     }
 
     fn admit(
@@ -120,11 +167,11 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) {
-        let place =
-            order::place(self.policy.as_ref(), &self.config.priorities, &discovery, record.id);
+        let place = self.place(&discovery, record.id);
         let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
         record.class = class;
         record.place = Some(place);
+        self.mass.file(record.id, Some(class));
         self.counters.admitted += 1;
         self.counters.queued += 1;
         step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
@@ -151,6 +198,11 @@ impl Engine {
         }
     }
 
+    pub(crate) fn place(&self, discovery: &Discovery, id: UrlId) -> Place {
+        let (policy, rules) = (self.policy.as_ref(), &self.config.priorities);
+        order::place(policy, rules, (discovery, id), &self.mass)
+    }
+
     /// Work for a host that is not awake: it sleeps where its new work puts it. A host that was
     /// never seen before wakes at once if there is room, since nothing need be read for it.
     fn lay_down(
@@ -160,10 +212,35 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
-        let Place::Now { class, .. } = work else { unreachable!("admitted URLs wait for now") };
         let before = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
         let is_new = before.is_none();
         let mut record = before.unwrap_or_default();
+        self.move_bed(&host, &mut record, work, step);
+        if is_new {
+            self.counters.hosts += 1;
+            if self.awake.len() < self.awake_limit {
+                self.sleepers.remove(record.sleep.expect("it was just laid down"));
+                let (now, later) = (BackQueue::empty(), BackQueue::empty());
+                let slot = self.awake.insert(Awake::new(host, record, now, later));
+                self.mark_dirty(slot);
+                return Some(slot);
+            }
+        }
+        record.admitted += 1;
+        record.queued += 1;
+        batch.touched.insert(host, record);
+        None
+    }
+
+    /// A sleeping host has other work than it lay down with.
+    pub(crate) fn move_bed(
+        &mut self,
+        host: &HostKey,
+        record: &mut HostRecord,
+        work: Place,
+        step: &mut Step,
+    ) {
+        let Place::Now { class, .. } = work else { unreachable!("admitted URLs wait for now") };
         if record.now_after.is_some_and(|after| work <= after) {
             record.now_after = work.before();
         }
@@ -183,19 +260,5 @@ impl Engine {
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
             self.sleepers.add(place);
         }
-        if is_new {
-            self.counters.hosts += 1;
-            if self.awake.len() < self.awake_limit {
-                self.sleepers.remove(record.sleep.expect("it was just laid down"));
-                let (now, later) = (BackQueue::empty(), BackQueue::empty());
-                let slot = self.awake.insert(Awake::new(host, record, now, later));
-                self.mark_dirty(slot);
-                return Some(slot);
-            }
-        }
-        record.admitted += 1;
-        record.queued += 1;
-        batch.touched.insert(host, record);
-        None
     }
 }

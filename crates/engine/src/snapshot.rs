@@ -3,6 +3,7 @@
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
+use crate::mass::Coverage;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct Snapshot {
     pub outbox: u64,
     pub next_due: Option<(Time, &'static str)>,
     pub heap_bytes: usize,
+    /// How much of all importance is covered for certain; none while it is computed anew.
+    pub coverage: Option<Coverage>,
     pub stopping: Option<StopReason>,
 }
 
@@ -67,6 +70,7 @@ impl Engine {
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_wakeup(now),
             heap_bytes: 0,
+            coverage: self.mass.coverage(),
             stopping: self.stopping,
         }
     }

@@ -4,14 +4,17 @@
 //!    across a restart. 2. No fetch against the robots in force, or before they are known. 3. A
 //!    URL is admitted once, and not fetched again unless it is due. 4. Every admitted URL is
 //!    fetched, refused or due; every page that can be reached is found. 5. The books balance: the
-//!    counters are what a recount of the rows gives. 6. Same seed, same actions. 7. A row never
+//!    counters are what a recount of the rows gives; no importance is made or lost but by rounding,
+//!    and the bound on what is covered never exceeds the truth. 6. Same seed, same actions. 7. A row never
 //!    claims what the archive lacks; a crash repeats at most what was in flight. 8. The engine's
 //!    memory stays under its stated bound.
 
+use crate::importance::Oracle;
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
 use rhumb_engine::config::Config;
 use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
+use rhumb_engine::mass::Mass;
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::record::{Status, UrlId};
 use rhumb_engine::time::{Span, Time};
@@ -22,6 +25,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Violations kept; more of the same tell nothing new.
 const VIOLATIONS_MAX: usize = 20;
+/// What floating point may make of the truth.
+const TRUTH_ERROR: f64 = 1e-9;
+/// What may be left unproven at the end of a crawl that came to its end.
+const SLACK_MAX: f64 = 1e-4;
 
 pub struct Checker {
     polite: rhumb_engine::config::Polite,
@@ -38,6 +45,9 @@ pub struct Checker {
     digest: Xxh3,
     pub violations: Vec<Violation>,
     pub tally: Tally,
+    pub oracle: Oracle,
+    /// Pages, proven and provable coverage, at each comparison.
+    pub curve: Vec<(u64, f64, f64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +99,8 @@ impl Checker {
             digest: Xxh3::new(),
             violations: Vec::new(),
             tally: Tally::default(),
+            oracle: Oracle::new(config),
+            curve: Vec::new(),
         }
     }
 
@@ -167,11 +179,15 @@ impl Checker {
         }
         let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
+        if fetch.purpose == Purpose::Page {
+            self.oracle.answered(&fetch.url, report);
+        }
     }
 
     /// The process died: its connections end now.
     pub fn crashed(&mut self, now: Time) {
         self.tally.crashes += 1;
+        self.oracle.crashed();
         self.tally.repeated += self.open.len() as u64;
         for (host, address) in std::mem::take(&mut self.open).into_values() {
             *self.addresses.get_mut(&address).expect("its address") -= 1;
@@ -192,6 +208,7 @@ impl Checker {
 
     pub fn row(&mut self, row: &Row) {
         self.tally.rows += 1;
+        self.oracle.row(row);
         if let Row::Host { key, .. } = row
             && let Some(watch) = self.hosts.get_mut(key)
         {
@@ -230,6 +247,23 @@ impl Checker {
                 7,
                 format!("{} visits on record, {kept} in the archive: {url}", record.visits),
             );
+        }
+    }
+
+    /// The engine's books of importance after a commit; `is_end` if no more will come.
+    pub fn importance(&mut self, mass: &Mass, pages: u64, is_end: bool) {
+        if let Err(wrong) = mass.ledger().audit() {
+            self.violated(5, wrong);
+        }
+        let Some(coverage) = mass.coverage() else { return };
+        let truth = self.oracle.covered();
+        let bound = coverage.bound;
+        self.curve.push((pages, bound, truth));
+        if bound > truth + TRUTH_ERROR {
+            self.violated(5, format!("{bound} of importance covered, they say; it is {truth}"));
+        }
+        if is_end && bound < truth - SLACK_MAX {
+            self.violated(5, format!("{truth} of importance is covered; {bound} is proven"));
         }
     }
 

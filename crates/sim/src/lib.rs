@@ -7,6 +7,7 @@
 //! decide anything that production decides otherwise.
 
 pub mod check;
+pub mod importance;
 pub mod mutant;
 pub mod run;
 pub mod scenario;

@@ -4,8 +4,10 @@
 //! code lives in the engine itself.
 
 use rhumb_engine::engine::Engine;
-use rhumb_engine::event::{Answer, Event, Row, Step, StopReason};
-use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
+use rhumb_engine::event::{
+    Action, Answer, Event, Judged, Question, Row, Sifted, Step, StopReason, Target,
+};
+use rhumb_engine::outcome::{Outcome, Page, Report, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::Machine;
 use std::hash::{BuildHasher, RandomState};
@@ -22,6 +24,12 @@ pub enum Mutant {
     Forgetful,
     /// Writes a wrong sum (5).
     Miscounting,
+    /// Takes two links of a page for one, and so pays the others twice (5).
+    Overpaying,
+    /// Takes no notice of links of a page to itself (5).
+    Selfless,
+    /// Takes pages that are not to be had for pages without links (5).
+    Lenient,
     /// Acts in an order that no seed decides (6).
     Capricious,
     /// Lets some bodies go unkept (7).
@@ -31,12 +39,15 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 8] = [
+    pub const ALL: [Mutant; 11] = [
         Mutant::Hasty,
         Mutant::Deaf,
         Mutant::Credulous,
         Mutant::Forgetful,
         Mutant::Miscounting,
+        Mutant::Overpaying,
+        Mutant::Selfless,
+        Mutant::Lenient,
         Mutant::Capricious,
         Mutant::Careless,
         Mutant::Hoarding,
@@ -44,7 +55,16 @@ impl Mutant {
 
     /// The invariant that catches it.
     pub fn breaks(self) -> u8 {
-        1 + Mutant::ALL.iter().position(|m| *m == self).expect("listed") as u8
+        match self {
+            Mutant::Hasty => 1,
+            Mutant::Deaf => 2,
+            Mutant::Credulous => 3,
+            Mutant::Forgetful => 4,
+            Mutant::Miscounting | Mutant::Overpaying | Mutant::Selfless | Mutant::Lenient => 5,
+            Mutant::Capricious => 6,
+            Mutant::Careless => 7,
+            Mutant::Hoarding => 8,
+        }
     }
 }
 
@@ -54,11 +74,13 @@ pub struct Subject {
     pub mutant: Option<Mutant>,
     hoard: Vec<Event>,
     keeps: u64,
+    /// Where each candidate of the question under way was found.
+    origins: Vec<Option<u32>>,
 }
 
 impl Subject {
     pub fn new(engine: Engine, mutant: Option<Mutant>) -> Subject {
-        Subject { engine, mutant, hoard: Vec::new(), keeps: 0 }
+        Subject { engine, mutant, hoard: Vec::new(), keeps: 0, origins: Vec::new() }
     }
 
     pub fn heap_bytes(&self) -> usize {
@@ -82,8 +104,25 @@ impl Subject {
                 sifted.judged.extend(again);
             }
             (Some(Mutant::Forgetful), Event::Answered(Answer::Sifted(sifted))) => {
-                sifted.judged.retain(|j| j.discovery.url.fingerprint(0) % 20 != 0);
+                forget(sifted);
             }
+            (Some(Mutant::Overpaying), Event::Answered(Answer::Sifted(sifted))) => {
+                for pair in sifted.targets.chunks_exact_mut(2) {
+                    pair[1] = pair[0];
+                }
+            }
+            (Some(Mutant::Selfless), Event::Answered(Answer::Sifted(sifted))) => {
+                for n in 1..sifted.targets.len() {
+                    let own = self.origins[n].map(Target::Known);
+                    if self.origins[n - 1] == self.origins[n] && own == Some(sifted.targets[n]) {
+                        sifted.targets[n] = sifted.targets[n - 1];
+                    }
+                }
+            }
+            (
+                Some(Mutant::Lenient),
+                Event::Fetched { report: Report { outcome: outcome @ Outcome::Gone, .. }, .. },
+            ) => *outcome = Outcome::Page(Page::default()),
             (Some(Mutant::Hoarding), event) => self.hoard.push(event.clone()),
             _ => {}
         }
@@ -91,6 +130,11 @@ impl Subject {
     }
 
     fn spoil_step(&mut self, step: &mut Step) {
+        for action in &step.actions {
+            if let Action::Ask(Question::Sift { candidates }) = action {
+                self.origins = candidates.iter().map(|c| c.from.map(|from| from.page)).collect();
+            }
+        }
         match self.mutant {
             Some(Mutant::Miscounting) => step.rows.iter_mut().for_each(|row| {
                 if let Row::Counters(counters) = row {
@@ -131,6 +175,20 @@ impl Machine for Subject {
     fn over(&self) -> Option<StopReason> {
         self.engine.over()
     }
+}
+
+/// Some of what is new seems never to have been found.
+fn forget(sifted: &mut Sifted) {
+    let is_kept = |judged: &Judged| !judged.discovery.url.fingerprint(0).is_multiple_of(20);
+    let kept: Vec<bool> = sifted.judged.iter().map(is_kept).collect();
+    for target in &mut sifted.targets {
+        if let Target::Judged(at) = *target {
+            let before = kept[..at as usize].iter().filter(|kept| **kept).count() as u32;
+            let is_kept = kept[at as usize];
+            *target = if is_kept { Target::Judged(before) } else { Target::Unknown(at) };
+        }
+    }
+    sifted.judged.retain(is_kept);
 }
 
 fn event_bytes(event: &Event) -> usize {

@@ -36,6 +36,8 @@ pub struct Simulated {
     pub heap_bytes_bound: usize,
     /// Of all actions and URL rows: equal for equal seeds.
     pub digest: u64,
+    /// Pages so far, the share of importance proven then, and what the links prove at best.
+    pub curve: Vec<(u64, f64, f64)>,
     pub stopped: Option<StopReason>,
 }
 
@@ -49,6 +51,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         crash: CrashPlan::new(seed, scenario.faults.crashes),
         held: BTreeMap::new(),
     }));
+    shared.borrow_mut().checker.oracle.trust(&web.seeds());
     let mut world = SimWorld::new(Rc::clone(&web), Rc::clone(&shared), scenario.faults, seed);
     world.stop_at = scenario.time_max.map(|span| BEGINNING + span);
     let bound = heap_bound(scenario);
@@ -92,6 +95,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         heap_bytes_peak: peak,
         heap_bytes_bound: bound,
         digest: shared.checker.digest(),
+        curve: std::mem::take(&mut shared.checker.curve),
         stopped,
     }
 }
@@ -109,18 +113,21 @@ fn live(
     let opening: Opening = shared.borrow_mut().state.reopen();
     let now = shared.borrow().clock;
     let mut config = config.clone();
-    shared.borrow().state.rows.seeds.iter().for_each(|seed| config.scope.add(seed));
+    shared.borrow().state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
     let mut subject = Subject::new(Engine::open(config, opening, now), mutant);
     // The owner names the seeds at every start; those known already change nothing.
     let seeds = web.seeds().into_iter();
-    let seeds = seeds.map(|url| Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0 });
+    let seeds = seeds.map(|url| {
+        let seed = Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None };
+        (seed, 1.0)
+    });
     world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
     if is_later {
         reconsider(&shared.borrow().state.rows, world);
     }
     let mut archive = Gauge { inner: SimArchive(Rc::clone(shared)) };
     let mut state = SimState(Rc::clone(shared));
-    let mut watched = Watched { subject: &mut subject, peak, turns: 0 };
+    let mut watched = Watched { subject: &mut subject, peak, turns: 0, shared: Rc::clone(shared) };
     let end = turn::run(&mut watched, &mut archive, &mut state, world);
     if let Err(error) = &end
         && error.kind != ErrorKind::Crash
@@ -141,7 +148,7 @@ fn reconsider(rows: &MemoryRows, world: &mut SimWorld) {
     let all: Vec<Discovery> = refused
         .map(|(key, record)| {
             let (depth, hops) = (record.depth, record.hops);
-            Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops }
+            Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops, from: None }
         })
         .collect();
     let parts = all.len().div_ceil(RECONSIDERED_MAX);
@@ -175,10 +182,15 @@ struct Watched<'a> {
     subject: &'a mut Subject,
     peak: &'a mut usize,
     turns: u64,
+    shared: SharedRef,
 }
 
 /// Turns between two measurements of memory, which walk over all awake hosts.
 const MEASURE_EVERY: u64 = 64;
+/// Turns between two comparisons of the proven coverage with the true one.
+const COMPARE_EVERY: u64 = 48;
+/// … as many times more as a web has so many URLs.
+const COMPARE_SIZE: u64 = 5_000;
 
 impl turn::Machine for Watched<'_> {
     fn step(&mut self, now: Time, event: Event, step: &mut rhumb_engine::event::Step) {
@@ -197,8 +209,19 @@ impl turn::Machine for Watched<'_> {
         self.subject.next_wakeup(now)
     }
 
+    /// Asked after each commit: the moment to compare the books with the truth.
     fn over(&self) -> Option<StopReason> {
-        self.subject.over()
+        let over = self.subject.over();
+        // The truth of a larger web takes longer to compute.
+        let size = self.subject.engine.mass().ledger().nodes_len() as u64;
+        let every = COMPARE_EVERY * (1 + size / COMPARE_SIZE);
+        if over.is_some() || self.turns.is_multiple_of(every) {
+            let is_end = over == Some(StopReason::Finished);
+            let engine = &self.subject.engine;
+            let pages = engine.counters().pages;
+            self.shared.borrow_mut().checker.importance(engine.mass(), pages, is_end);
+        }
+        over
     }
 }
 

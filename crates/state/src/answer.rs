@@ -4,8 +4,11 @@ use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::error::Error;
-use rhumb_engine::event::{Answer, Judged, Question, Refilled, Sifted, Wake, Woken, WokenHost};
+use rhumb_engine::event::{
+    Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
+};
 use rhumb_engine::queue::{Section, Sleeper};
+use rhumb_engine::record::UrlRecord;
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -48,25 +51,40 @@ fn sift<S: Snapshot>(
 ) -> Result<Sifted, Error> {
     let mut sifted = Sifted::default();
     let total = candidates.len() as u64;
-    for (candidate, sighting) in look_up(seen, merge(seen, candidates)) {
-        let Candidate { discovery, key, rejudged, .. } = candidate;
+    let (merged, of) = merge(seen, candidates);
+    let mut targets = Vec::with_capacity(merged.len());
+    for (candidate, sighting) in look_up(seen, merged) {
+        let Candidate { discovery, key, print, rejudged } = candidate;
+        // A link that is not followed needs its number, and never a judgement.
+        let is_idle = discovery.kind == FoundAs::Copied;
         let record = match sighting {
             Sighting::New => None,
-            Sighting::Known if !rejudged => continue,
-            Sighting::Ask { rises: false } if !rejudged => {
+            Sighting::Known(Some(id)) if !rejudged => {
+                targets.push(Target::Known(id));
+                continue;
+            }
+            Sighting::Ask { rises, id: Some(id) } if !rejudged && (is_idle || !rises) => {
                 if snapshot.has_url(&key)? {
-                    let mut seen = lock(seen);
-                    let fingerprint = seen.fingerprint(&key);
-                    seen.confirm(fingerprint);
+                    lock(seen).confirm(print);
+                    targets.push(Target::Known(id));
                     continue;
                 }
                 None
             }
             _ => snapshot.url(&key)?,
         };
-        sifted.judged.push(Judged { discovery, record });
+        targets.push(match &record {
+            None if is_idle => Target::Unknown(targets.len() as u32),
+            Some(record) if is_idle || (!rejudged && !rises(sighting)) => known(record),
+            _ => {
+                let target = Target::Judged(sifted.judged.len() as u32);
+                sifted.judged.push(Judged { discovery, record });
+                target
+            }
+        });
     }
     sifted.known = total - sifted.judged.len() as u64;
+    sifted.targets = of.into_iter().map(|index| targets[index as usize]).collect();
     let mut asked: HashSet<HostKey> = HashSet::new();
     for judged in &sifted.judged {
         let host = judged.discovery.url.host_key();
@@ -80,6 +98,18 @@ fn sift<S: Snapshot>(
     Ok(sifted)
 }
 
+fn rises(sighting: Sighting) -> bool {
+    matches!(sighting, Sighting::Ask { rises: true, .. })
+}
+
+/// Beyond all numbers that the books have, a URL is as good as none.
+fn known(record: &UrlRecord) -> Target {
+    match u32::try_from(record.id.0) {
+        Ok(id) => Target::Known(id),
+        Err(_) => Target::Unknown(u32::MAX),
+    }
+}
+
 struct Candidate {
     discovery: Discovery,
     key: UrlKey,
@@ -88,7 +118,9 @@ struct Candidate {
     rejudged: bool,
 }
 
-fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> Vec<Candidate> {
+/// The candidates without repeats, and for each of all which one it is.
+fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec<u32>) {
+    let mut of = Vec::with_capacity(candidates.len());
     let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
     let mut at: HashMap<Fingerprint, usize> = HashMap::with_capacity(candidates.len());
     let keyed: Vec<(Discovery, UrlKey)> = candidates
@@ -105,25 +137,31 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> Vec<Candidate> {
     for ((discovery, key), print) in keyed.into_iter().zip(prints) {
         match at.get(&print) {
             Some(&index) => {
+                of.push(index as u32);
                 let Candidate { discovery: first, rejudged, .. } = &mut merged[index];
                 let (depth, hops) = (discovery.depth, discovery.hops);
                 if (depth, hops) < (first.depth, first.hops) {
                     (first.depth, first.hops) = (depth, hops);
                 }
                 // What the owner named is judged as a seed, however else it was found.
-                if discovery.kind == FoundAs::Seed {
-                    first.kind = FoundAs::Seed;
+                if discovery.kind == FoundAs::Seed || first.kind == FoundAs::Copied {
+                    first.kind = discovery.kind;
                 }
-                *rejudged |= discovery.kind == FoundAs::Rejudge;
+                *rejudged |= is_rejudged(discovery.kind);
             }
             None => {
+                of.push(merged.len() as u32);
                 at.insert(print, merged.len());
-                let rejudged = discovery.kind == FoundAs::Rejudge;
+                let rejudged = is_rejudged(discovery.kind);
                 merged.push(Candidate { discovery, key, print, rejudged });
             }
         }
     }
-    merged
+    (merged, of)
+}
+
+fn is_rejudged(kind: FoundAs) -> bool {
+    matches!(kind, FoundAs::Rejudge | FoundAs::Promoted)
 }
 
 fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
@@ -183,7 +221,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryState;
     use rhumb_engine::event::Row;
-    use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+    use rhumb_engine::record::{Refusal, Status, UrlId};
     use rhumb_engine::time::Time;
     use rhumb_page::url::Url;
 
@@ -194,7 +232,10 @@ mod tests {
         let status = Status::Refused(Refusal::HostBudget);
         let record = UrlRecord::new(UrlId(0), status, 0, 0, Time::ZERO);
         state.commit(&mut vec![Row::Url { key: url.key(), record }]);
-        let found = |kind: &FoundAs| Discovery { url: url.clone(), kind: *kind, depth: 0, hops: 0 };
+        let found = |kind: &FoundAs| {
+            let (url, kind) = (url.clone(), *kind);
+            Discovery { url, kind, depth: 0, hops: 0, from: None }
+        };
         let candidates = kinds.iter().map(found).collect();
         match state.answer(Question::Sift { candidates }).unwrap() {
             Answer::Sifted(sifted) => sifted,

@@ -9,13 +9,14 @@ use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Answer, Question, Row, Rows};
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
-use rhumb_engine::record::{Twin, UrlRecord};
+use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +36,10 @@ pub struct MemoryRows {
     pub sleep: BTreeMap<SleepPlace, HostKey>,
     pub outbox: BTreeMap<u64, Arc<Chunk>>,
     pub content: BTreeMap<ContentDigest, Twin>,
-    pub seeds: BTreeSet<Url>,
+    /// With the owner's trust in each.
+    pub seeds: BTreeMap<Url, f64>,
+    pub links: BTreeMap<(UrlId, u16), LinkPart>,
+    pub settled: BTreeMap<u32, SettledRow>,
     pub counters: Counters,
 }
 
@@ -49,11 +53,11 @@ impl MemoryState {
         let mut seen = Seen::new(self.seed);
         for (key, record) in &self.rows.urls {
             let fingerprint = seen.fingerprint(key);
-            seen.insert(fingerprint, record.depth);
+            seen.insert(fingerprint, record.depth, record.id);
         }
         self.seen = Mutex::new(seen);
         let sleepers = self.rows.sleep.keys().copied().collect();
-        Opening { counters: self.rows.counters.clone(), sleepers }
+        Opening { counters: self.rows.counters.clone(), sleepers, mass: self.rows.mass() }
     }
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
@@ -65,7 +69,7 @@ impl MemoryState {
         for row in rows.drain(..) {
             if let Row::Url { key, record } = &row {
                 let fingerprint = seen.fingerprint(key);
-                seen.insert(fingerprint, record.depth);
+                seen.insert(fingerprint, record.depth, record.id);
             }
             self.rows.apply(row);
         }
@@ -73,6 +77,16 @@ impl MemoryState {
 }
 
 impl MemoryRows {
+    /// The books of importance, as the rows have them.
+    pub fn mass(&self) -> Mass {
+        let mut mass = Mass::default();
+        self.urls.values().for_each(|record| mass.restore_url(record));
+        self.links.iter().for_each(|((page, n), part)| mass.restore_links(*page, *n, part));
+        self.settled.values().for_each(|row| mass.restore_settled(row));
+        mass.restored();
+        mass
+    }
+
     fn apply(&mut self, row: Row) {
         match row {
             Row::Url { key, record } => {
@@ -105,8 +119,14 @@ impl MemoryRows {
             Row::Content { digest, twin } => {
                 self.content.insert(digest, twin);
             }
-            Row::Seed { url } => {
-                self.seeds.insert(url);
+            Row::Seed { url, weight } => {
+                self.seeds.insert(url, weight);
+            }
+            Row::Links { page, part, links } => {
+                self.links.insert((page, part), links);
+            }
+            Row::Settled { number, row } => {
+                self.settled.insert(number, row);
             }
             Row::Counters(counters) => self.counters = *counters,
         }

@@ -6,9 +6,13 @@
 //! at most once in a while for each URL. The fingerprints are keyed with the crawl's own seed, so
 //! nobody outside can make two URLs collide.
 //!
-//! Memory: 9 bytes per slot, 10 to 20 per URL, and a cache of fixed size.
+//! Each fingerprint carries the number of its URL, so that a link to a known URL is a number without
+//! reading the store. Should two URLs ever share a fingerprint, the number says so instead.
+//!
+//! Memory: 13 bytes per slot, 15 to 30 per URL, and a cache of fixed size.
 
 use hashbrown::HashTable;
+use rhumb_engine::record::UrlId;
 use rhumb_page::url::UrlKey;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -20,10 +24,34 @@ const DEPTH_MASK: u64 = (1 << DEPTH_BITS) - 1;
 
 pub struct Seen {
     seed: u64,
-    /// 56 bits of fingerprint, 8 bits of depth.
-    fingerprints: HashTable<u64>,
+    fingerprints: HashTable<Slot>,
     /// The other half of the hash of URLs that the store confirmed; 0 is empty.
     confirmed: Vec<u64>,
+}
+
+/// 56 bits of fingerprint, 8 bits of depth, in halves; and the URL's number.
+#[derive(Clone, Copy)]
+struct Slot([u32; 2], u32);
+
+/// In place of a number: several URLs, or one beyond all numbers.
+const UNNUMBERED: u32 = u32::MAX;
+
+impl Slot {
+    fn new(value: u64, id: u32) -> Slot {
+        Slot([value as u32, (value >> 32) as u32], id)
+    }
+
+    fn value(self) -> u64 {
+        u64::from(self.0[0]) | u64::from(self.0[1]) << 32
+    }
+
+    fn tag(self) -> u64 {
+        self.value() & !DEPTH_MASK
+    }
+
+    fn number(self) -> Option<u32> {
+        (self.1 != UNNUMBERED).then_some(self.1)
+    }
 }
 
 /// All 128 bits.
@@ -33,10 +61,13 @@ pub struct Fingerprint(u128);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighting {
     New,
-    Known,
-    /// The store must be asked; `rises` if the URL came by a shorter way than before.
+    /// With its number, unless only the store can tell.
+    Known(Option<u32>),
+    /// The store must be asked; `rises` if the URL came by a shorter way than before. The number is
+    /// good if the store has the URL.
     Ask {
         rises: bool,
+        id: Option<u32>,
     },
 }
 
@@ -55,11 +86,16 @@ impl Seen {
 
     pub fn look(&self, fingerprint: Fingerprint, depth: u16) -> Sighting {
         let (tag, rest) = fingerprint.halves();
-        match self.fingerprints.find(scatter(tag), |&slot| slot & !DEPTH_MASK == tag) {
-            None => Sighting::New,
-            Some(slot) if capped(depth) < (slot & DEPTH_MASK) => Sighting::Ask { rises: true },
-            Some(_) if self.confirmed[place(rest)] == rest => Sighting::Known,
-            Some(_) => Sighting::Ask { rises: false },
+        let Some(slot) = self.fingerprints.find(scatter(tag), |slot| slot.tag() == tag) else {
+            return Sighting::New;
+        };
+        let id = slot.number();
+        if capped(depth) < (slot.value() & DEPTH_MASK) {
+            Sighting::Ask { rises: true, id }
+        } else if self.confirmed[place(rest)] == rest {
+            Sighting::Known(id)
+        } else {
+            Sighting::Ask { rises: false, id }
         }
     }
 
@@ -69,15 +105,17 @@ impl Seen {
         self.confirmed[place(rest)] = rest;
     }
 
-    /// Committed, with this depth.
-    pub fn insert(&mut self, fingerprint: Fingerprint, depth: u16) {
+    /// Committed, with this depth and number.
+    pub fn insert(&mut self, fingerprint: Fingerprint, depth: u16, id: UrlId) {
         let (tag, rest) = fingerprint.halves();
         let value = tag | capped(depth);
-        match self.fingerprints.find_mut(scatter(tag), |&slot| slot & !DEPTH_MASK == tag) {
-            Some(slot) => *slot = value,
+        let id = u32::try_from(id.0).unwrap_or(UNNUMBERED);
+        match self.fingerprints.find_mut(scatter(tag), |slot| slot.tag() == tag) {
+            Some(slot) if slot.1 == id => *slot = Slot::new(value, id),
+            Some(slot) => *slot = Slot::new(value, UNNUMBERED),
             None => {
-                self.fingerprints
-                    .insert_unique(scatter(tag), value, |&slot| scatter(slot & !DEPTH_MASK));
+                let slot = Slot::new(value, id);
+                self.fingerprints.insert_unique(scatter(tag), slot, |slot| scatter(slot.tag()));
             }
         }
         self.confirmed[place(rest)] = rest;
@@ -92,7 +130,7 @@ impl Seen {
     }
 
     pub fn reserve(&mut self, more: usize) {
-        self.fingerprints.reserve(more, |&slot| scatter(slot & !DEPTH_MASK));
+        self.fingerprints.reserve(more, |slot| scatter(slot.tag()));
     }
 }
 
@@ -127,9 +165,11 @@ mod tests {
         let key = Url::parse("http://a.test/x").unwrap().key();
         let fingerprint = seen.fingerprint(&key);
         assert_eq!(seen.look(fingerprint, 3), Sighting::New);
-        seen.insert(fingerprint, 3);
-        assert_eq!(seen.look(fingerprint, 3), Sighting::Known);
-        assert_eq!(seen.look(fingerprint, 2), Sighting::Ask { rises: true });
+        seen.insert(fingerprint, 3, UrlId(7));
+        assert_eq!(seen.look(fingerprint, 3), Sighting::Known(Some(7)));
+        assert_eq!(seen.look(fingerprint, 2), Sighting::Ask { rises: true, id: Some(7) });
+        seen.insert(fingerprint, 3, UrlId(8));
+        assert_eq!(seen.look(fingerprint, 3), Sighting::Known(None), "two URLs, one fingerprint");
     }
 
     #[test]
@@ -137,10 +177,10 @@ mod tests {
         let mut seen = Seen::new(1);
         let prints: Vec<Fingerprint> =
             (0..3 * CACHE_SLOTS as u64).map(|n| seen.fingerprint_bytes(&n.to_be_bytes())).collect();
-        prints.iter().for_each(|&p| seen.insert(p, 0));
+        prints.iter().zip(0..).for_each(|(&p, n)| seen.insert(p, 0, UrlId(n)));
         assert_eq!(seen.len(), prints.len());
-        assert_eq!(seen.look(prints[5], 0), Sighting::Ask { rises: false });
+        assert_eq!(seen.look(prints[5], 0), Sighting::Ask { rises: false, id: Some(5) });
         seen.confirm(prints[5]);
-        assert_eq!(seen.look(prints[5], 0), Sighting::Known);
+        assert_eq!(seen.look(prints[5], 0), Sighting::Known(Some(5)));
     }
 }

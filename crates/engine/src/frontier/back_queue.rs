@@ -122,6 +122,20 @@ impl BackQueue {
         Some((place, entry))
     }
 
+    /// A row leaves its place for another; false if it is out and must stay.
+    pub fn withdraw(&mut self, place: Place) -> bool {
+        if self.out.iter().any(|(p, settled)| *p == place && !settled) {
+            return false;
+        }
+        self.rows.retain(|(p, _)| *p != place);
+        if let Some(late) = &mut self.late {
+            late.rows.retain(|(p, _)| *p != place);
+            // The snapshot that is being read may still show it.
+            self.out.push((place, true));
+        }
+        true
+    }
+
     /// The row at `place` left the store (or is about to, in this turn's commit).
     pub fn settled(&mut self, place: Place) {
         if self.late.is_some() {
@@ -265,7 +279,8 @@ mod tests {
         }
 
         fn turn(&mut self) {
-            match self.rng.draw() % 8 {
+            match self.rng.draw() % 9 {
+                8 => self.promote(),
                 0 => self.arrive(),
                 1..=3 => self.pop(),
                 4 => self.settle(),
@@ -285,6 +300,20 @@ mod tests {
                 let place = self.place(around);
                 self.store.insert(place);
                 self.queue.insert(place, self.entry(place));
+            }
+        }
+
+        /// Some row that may be anywhere takes a better place.
+        fn promote(&mut self) {
+            let nth = self.rng.draw() as usize % self.store.len().max(1);
+            let Some(place) = self.store.iter().copied().nth(nth) else { return };
+            let is_out = self.out.contains(&place);
+            assert_eq!(self.queue.withdraw(place), !is_out);
+            if !is_out {
+                self.store.remove(&place);
+                let better = self.place(1_000);
+                self.store.insert(better);
+                self.queue.insert(better, self.entry(better));
             }
         }
 

@@ -45,13 +45,13 @@ impl Ready {
         self.len += 1;
     }
 
-    /// The next host by Mercator's biased selector: each non-empty class gets half of the turns
-    /// that the classes above leave, so the best comes first and none starves.
-    pub fn pop(&mut self, rng: &mut Rng) -> Option<(u32, u32)> {
+    /// The next host, of the best class or by Mercator's biased selector: each non-empty class
+    /// gets half of the turns that the classes above leave, so that none starves.
+    pub fn pop(&mut self, chooser: &mut Chooser<'_>) -> Option<(u32, u32)> {
         if self.len == 0 {
             return None;
         }
-        let class = biased(rng, |k| !self.classes[k].is_empty())?;
+        let class = chooser.choose(|k| !self.classes[k].is_empty())?;
         self.len -= 1;
         self.classes[class].pop_front()
     }
@@ -66,6 +66,21 @@ impl Ready {
 
     pub fn heap_len(&self) -> usize {
         self.heap.len() + self.len
+    }
+}
+
+/// How one of the classes that have something is chosen.
+pub enum Chooser<'a> {
+    Best,
+    Biased(&'a mut Rng),
+}
+
+impl Chooser<'_> {
+    pub fn choose(&mut self, has: impl Fn(usize) -> bool) -> Option<usize> {
+        match self {
+            Chooser::Best => (0..CLASSES).find(|&k| has(k)),
+            Chooser::Biased(rng) => biased(rng, has),
+        }
     }
 }
 

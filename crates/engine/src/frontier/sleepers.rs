@@ -4,9 +4,8 @@
 use crate::config::CLASSES;
 use crate::event::Wake;
 use crate::frontier::back_queue::ROWS_MAX;
-use crate::frontier::ready::biased;
+use crate::frontier::ready::Chooser;
 use crate::queue::{SleepPlace, Sleeper};
-use crate::rng::Rng;
 use crate::time::Time;
 use rhumb_page::url::HostKey;
 
@@ -82,7 +81,7 @@ impl Sleepers {
     }
 
     /// The question that fills `room` places, if there is anything to ask.
-    pub fn wake(&mut self, room: usize, now: Time, rng: &mut Rng) -> Option<Wake> {
+    pub fn wake(&mut self, room: usize, now: Time, chooser: &mut Chooser<'_>) -> Option<Wake> {
         let is_due = self.next_due().is_some_and(|due| due <= now);
         let anybody = room > 0 && (self.ready() > 0 || is_due);
         if self.asked || (!anybody && self.named.is_empty()) {
@@ -92,7 +91,7 @@ impl Sleepers {
         let mut wanted = [0usize; CLASSES];
         let mut left = self.ready;
         for _ in 0..room {
-            let Some(class) = biased(rng, |k| left[k] > 0) else { break };
+            let Some(class) = chooser.choose(|k| left[k] > 0) else { break };
             left[class] -= 1;
             wanted[class] += 1;
         }

@@ -3,12 +3,13 @@
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::config::CLASSES;
 use crate::discovery::Discovery;
+use crate::mass::Mass;
 use crate::record::UrlId;
 
 pub struct Bfs;
 
 impl OrderPolicy for Bfs {
-    fn place(&self, discovery: &Discovery, id: UrlId) -> Rank {
+    fn place(&self, discovery: &Discovery, id: UrlId, _: &Mass) -> Rank {
         let deepest = CLASSES as u16 - 1 - u16::from(CLASS_USUAL);
         let class = CLASS_USUAL + discovery.depth.min(deepest) as u8;
         // Depth leads within a class too, for what is deeper than there are classes.

@@ -2,12 +2,13 @@
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::discovery::Discovery;
+use crate::mass::Mass;
 use crate::record::UrlId;
 
 pub struct Dfs;
 
 impl OrderPolicy for Dfs {
-    fn place(&self, _: &Discovery, id: UrlId) -> Rank {
+    fn place(&self, _: &Discovery, id: UrlId, _: &Mass) -> Rank {
         Rank { class: CLASS_USUAL, rank: u64::MAX - id.0 }
     }
 }

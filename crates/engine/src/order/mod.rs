@@ -1,24 +1,71 @@
 //! In what order URLs are fetched: one policy a file. A policy places an admitted URL in a class
 //! (which front queue) and gives it a rank within its class and host.
+//!
+//! Policies that follow importance file a URL by the octave of a score that grows while it waits; a
+//! URL that has come into a better class is filed anew when a link to it is seen again, since only
+//! then is its address at hand (docs/decisions/0009-moving-up.md).
 
+mod backlink;
 mod bfs;
 mod dfs;
+mod lneighbor;
+mod opic;
+mod partialpr;
 mod random;
+mod rankmass;
+mod score;
+mod settled;
+mod windowed;
 
 use crate::config::{CLASSES, Config, Order, Priority};
 use crate::discovery::Discovery;
+use crate::mass::{Mass, Pushing, Whole};
 use crate::queue::Place;
 use crate::record::UrlId;
 
+pub use backlink::Backlink;
 pub use bfs::Bfs;
 pub use dfs::Dfs;
+pub use lneighbor::LNeighbor;
+pub use opic::Opic;
+pub use partialpr::PartialPr;
 pub use random::Random;
+pub use rankmass::RankMass;
+pub use settled::Settled;
+pub use windowed::Windowed;
 
 /// Classes above this one are reached by `[[priority]]` rules alone.
 pub const CLASS_USUAL: u8 = 8;
 
+/// Crawled pages are pushed from a tenth of the frontier's best on, or about so many octaves.
+const PUSHING_USUAL: Pushing = Pushing::Eager { octaves: 3 };
+
 pub trait OrderPolicy: Send {
-    fn place(&self, discovery: &Discovery, id: UrlId) -> Rank;
+    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank;
+
+    /// The links of a page became known.
+    fn linked(&mut self, _page: &Whole, _mass: &Mass) {}
+
+    /// More trust in a URL, as a share of the whole.
+    fn trusted(&mut self, _node: u32, _share: f32) {}
+
+    /// The books were opened, or made anew: all that was learnt from links is to be learnt again.
+    fn restored(&mut self, _mass: &Mass) {}
+
+    /// Whether scores grow while URLs wait, so that they may move up; and whether the best class
+    /// that has something is always served first.
+    fn follows_importance(&self) -> bool {
+        false
+    }
+
+    /// When crawled pages are pushed again. The bound is wanted whatever the order.
+    fn pushing(&self) -> Pushing {
+        PUSHING_USUAL
+    }
+
+    fn heap_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// What a policy says of a URL: smaller is sooner.
@@ -30,6 +77,13 @@ pub struct Rank {
 
 pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
     match config.order {
+        Order::Settled => Box::new(Settled),
+        Order::RankMass => Box::new(RankMass),
+        Order::Windowed => Box::new(Windowed),
+        Order::LNeighbor => Box::new(LNeighbor),
+        Order::Opic => Box::new(Opic::default()),
+        Order::Backlink => Box::new(Backlink::default()),
+        Order::PartialPr => Box::new(PartialPr::default()),
         Order::Bfs => Box::new(Bfs),
         Order::Dfs => Box::new(Dfs),
         Order::Random => Box::new(Random { seed: config.seed }),
@@ -40,10 +94,10 @@ pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
 pub fn place(
     policy: &dyn OrderPolicy,
     priorities: &[Priority],
-    discovery: &Discovery,
-    id: UrlId,
+    (discovery, id): (&Discovery, UrlId),
+    mass: &Mass,
 ) -> Place {
-    let Rank { mut class, rank } = policy.place(discovery, id);
+    let Rank { mut class, rank } = policy.place(discovery, id, mass);
     if let Some(rule) = priorities.iter().find(|p| p.pattern.is_match(discovery.url.as_str())) {
         class = rule.class.unwrap_or(class);
         if let Some(weight) = rule.weight {

@@ -2,6 +2,7 @@
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::discovery::Discovery;
+use crate::mass::Mass;
 use crate::record::UrlId;
 use crate::rng::mix;
 
@@ -10,7 +11,7 @@ pub struct Random {
 }
 
 impl OrderPolicy for Random {
-    fn place(&self, _: &Discovery, id: UrlId) -> Rank {
+    fn place(&self, _: &Discovery, id: UrlId, _: &Mass) -> Rank {
         Rank { class: CLASS_USUAL, rank: mix(self.seed ^ mix(id.0)) }
     }
 }

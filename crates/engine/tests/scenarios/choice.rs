@@ -101,7 +101,7 @@ fn what_a_rule_refused_is_admitted_when_the_rules_widen() {
     let discoveries: Vec<Discovery> = refused
         .map(|(key, r)| {
             let kind = FoundAs::Rejudge;
-            Discovery { url: key.url(), kind, depth: r.depth, hops: r.hops }
+            Discovery { url: key.url(), kind, depth: r.depth, hops: r.hops, from: None }
         })
         .collect();
     // They come in parts: the crawl is not over before the last.

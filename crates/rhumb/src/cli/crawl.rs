@@ -16,8 +16,8 @@ use crate::watch::ProgressKind;
 /// Running it again on the same directory goes on where it stopped, also after a crash; new seeds
 /// are added, and a changed scope or filter is applied to what was refused before, too. Settings
 /// of the last run are kept in the directory's crawl.toml: flags win over --config, and that over
-/// crawl.toml. Only --max-pages, --max-bytes and --max-time hold for one run; any other bound is
-/// lifted with `none`.
+/// crawl.toml. Only --max-pages, --max-bytes, --max-time and --coverage hold for one run; any
+/// other bound is lifted with `none`.
 ///
 /// Ctrl-C stops cleanly and exits 130; twice stops at once, and nothing is lost either way.
 #[derive(Args)]
@@ -26,6 +26,7 @@ Examples:
   rhumb crawl https://example.org/ --max-pages 1000
   rhumb crawl --dir news --seeds seeds.txt --scope any --max-time 2h
   rhumb crawl --dir news --max-depth none
+  rhumb crawl https://example.org/ --coverage 0.98
 
 Durations are 300ms, 5s, 10m, 2h, 7d; sizes 500kB, 64MB, 1GiB. A configuration has the names of
 the flags with _ for - (max_pages = 1000), seeds = [\"https://example.org/ 2\"], the sections
@@ -47,8 +48,11 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     }
     Ok(match crawled.reason {
         StopReason::Interrupted => Ended::Interrupted,
-        StopReason::Finished | StopReason::Pages | StopReason::Bytes | StopReason::Time => {
-            Ended::Done
-        }
+        StopReason::Finished
+        | StopReason::Pages
+        | StopReason::Bytes
+        | StopReason::Time
+        | StopReason::Coverage
+        | StopReason::CoverageOutOfReach => Ended::Done,
     })
 }

@@ -5,6 +5,7 @@
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
 mod bench;
+mod coverage;
 mod crawl;
 mod dedup;
 mod demo;
@@ -47,6 +48,7 @@ enum Verb {
     Crawl(Box<crawl::Flags>),
     Demo(demo::Flags),
     Status(status::Flags),
+    Coverage(coverage::Flags),
     Dedup(dedup::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
@@ -70,6 +72,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
+        Verb::Coverage(flags) => coverage::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),

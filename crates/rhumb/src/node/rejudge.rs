@@ -51,7 +51,8 @@ fn send_refused(reader: &LocalReader, events: &Sender<Event>) -> Result<(), Erro
             continue;
         }
         let (depth, hops) = (record.depth, record.hops);
-        chunk.push(Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops });
+        let (url, kind) = (key.url(), FoundAs::Rejudge);
+        chunk.push(Discovery { url, kind, depth, hops, from: None });
         if chunk.len() == CHUNK_MAX {
             let discoveries = std::mem::take(&mut chunk);
             if events.send(Event::Reconsidered { discoveries, more: true }).is_err() {

@@ -210,7 +210,7 @@ fn send_seeds(settings: &Settings, events: &Sender<Event>) {
     let strip = settings.strip.strip_params();
     let seeds = settings.seeds.iter().map(|seed| {
         let url = strip.apply(seed.url.clone());
-        Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0 }
+        (Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None }, seed.weight)
     });
     // The loop that will receive them has not begun: it cannot have ended either.
     let _ = events.send(Event::Seeded { seeds: seeds.collect() });

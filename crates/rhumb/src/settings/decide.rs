@@ -55,7 +55,8 @@ impl Written {
             max_depth: self.max_depth.and_then(|bound| bound.0),
             max_pages_per_host: self.max_pages_per_host.and_then(|bound| bound.0),
             max_redirects: self.max_redirects.unwrap_or(default.redirects_max),
-            order: self.order.map_or(Order::Bfs, |word| word.0),
+            order: self.order.map_or(Order::Settled, |word| word.0),
+            coverage: self.coverage.and_then(|bound| bound.0),
             random_seed: self.random_seed.unwrap_or(default.seed),
             delay: self.delay.map_or(micros(polite.delay), |period| period.0),
             delay_factor: self.delay_factor.unwrap_or(polite.delay_factor),
@@ -119,6 +120,9 @@ impl Settings {
             }
             () if self.hosts_awake_max == 0 || self.hosts_awake_max > HOSTS_AWAKE_MAX => {
                 format!("hosts_awake_max is 1 to {HOSTS_AWAKE_MAX}, not {}", self.hosts_awake_max)
+            }
+            () if self.coverage.is_some_and(|share| !(share > 0.0 && share <= 1.0)) => {
+                "coverage is a share above 0 and at most 1".to_owned()
             }
             () if self.per_address == 0 => "per_address is at least 1".to_owned(),
             () if !self.delay_factor.is_finite() || self.delay_factor < 0.0 => {

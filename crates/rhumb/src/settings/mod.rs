@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
-use rhumb_engine::config::{Config, Order, Polite, Priority, Retry, Traps};
+use rhumb_engine::config::{Config, Order, Polite, Priority, Retry, Selection, Traps};
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
 use crate::fetch::Limits;
@@ -62,6 +62,8 @@ pub struct Settings {
     pub max_pages_per_host: Option<u64>,
     pub max_redirects: u8,
     pub order: Order,
+    /// Stop when the crawled pages have this share of all importance for certain.
+    pub coverage: Option<f64>,
     pub random_seed: u64,
     pub delay: Duration,
     pub delay_factor: f64,
@@ -107,6 +109,8 @@ impl Settings {
             rules,
             priorities,
             order: self.order,
+            selection: Selection::ByOrder,
+            coverage: self.coverage,
             depth_max: self.max_depth,
             host_pages_max: self.max_pages_per_host,
             pages_max: self.max_pages,

@@ -40,6 +40,7 @@ impl Settings {
             random_seed: Some(self.random_seed),
             max_pages: Some(Bound(self.max_pages)),
             max_bytes: Some(Bound(self.max_bytes.map(Size))),
+            coverage: Some(Bound(self.coverage)),
             max_time: Some(Bound(self.max_time.map(Period))),
             delay: Some(Period(self.delay)),
             delay_factor: Some(self.delay_factor),

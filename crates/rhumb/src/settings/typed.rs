@@ -79,7 +79,13 @@ fn written_before(dir: &Path) -> Result<Written, SettingsError> {
     match path.try_exists() {
         Ok(true) => {
             let before = document::read(&path)?;
-            Ok(Written { max_pages: None, max_bytes: None, max_time: None, ..before })
+            Ok(Written {
+                max_pages: None,
+                max_bytes: None,
+                max_time: None,
+                coverage: None,
+                ..before
+            })
         }
         Ok(false) => Ok(Written::default()),
         Err(error) => Err(SettingsError::usage(format!("{}: {error}", path.display()))),

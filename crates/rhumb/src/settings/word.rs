@@ -18,8 +18,6 @@ use super::quantity::from_text;
 pub trait Words: Copy + PartialEq + 'static {
     const WHAT: &'static str;
     const WORDS: &'static [(&'static str, Self)];
-    /// Names that are spoken for and mean nothing yet.
-    const LATER: &'static [&'static str] = &[];
 }
 
 /// A value that is written as one of its type's names.
@@ -48,9 +46,18 @@ impl Words for Reach {
 impl Words for Order {
     const WHAT: &'static str = "order";
     const WORDS: &'static [(&'static str, Order)] =
-        &[("bfs", Order::Bfs), ("dfs", Order::Dfs), ("random", Order::Random)];
-    const LATER: &'static [&'static str] =
-        &["settled", "rankmass", "windowed", "lneighbor", "opic", "backlink", "partialpr"];
+        &[
+            ("settled", Order::Settled),
+            ("rankmass", Order::RankMass),
+            ("windowed", Order::Windowed),
+            ("lneighbor", Order::LNeighbor),
+            ("opic", Order::Opic),
+            ("backlink", Order::Backlink),
+            ("partialpr", Order::PartialPr),
+            ("bfs", Order::Bfs),
+            ("dfs", Order::Dfs),
+            ("random", Order::Random),
+        ];
 }
 
 impl<T: Words> FromStr for Word<T> {
@@ -60,9 +67,6 @@ impl<T: Words> FromStr for Word<T> {
         let found = T::WORDS.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| Word(*value)).ok_or_else(|| {
             let names: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
-            if T::LATER.contains(&text) {
-                return format!("{} {text:?} is not built yet: use {}", T::WHAT, either(&names));
-            }
             let guess = did_you_mean(text, names.iter().copied());
             format!("no {} {text:?}: use {}{guess}", T::WHAT, either(&names))
         })
@@ -244,9 +248,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_not_built_yet_or_misspelt_says_what_to_use() {
-        let error = "settled".parse::<Word<Order>>().unwrap_err();
-        assert_eq!(error, "order \"settled\" is not built yet: use bfs, dfs or random");
+    fn a_word_that_is_misspelt_says_what_to_use() {
+        let error = "setled".parse::<Word<Order>>().unwrap_err();
+        assert!(error.ends_with("did you mean \"settled\"?"), "{error}");
         let error = "hosts".parse::<Word<Reach>>().unwrap_err();
         assert_eq!(error, "no scope \"hosts\": use host, site or any; did you mean \"host\"?");
         assert_eq!("dfs".parse(), Ok(Word(Order::Dfs)));

@@ -52,8 +52,9 @@ pub struct Written {
     #[arg(hide_possible_values = true)]
     pub sitemaps: Option<bool>,
 
-    /// Which page first: by depth, the deepest, or any [bfs]
-    #[arg(long, value_name = "bfs|dfs|random", help_heading = "Where to go")]
+    /// Which page first: the most important (settled, rankmass, windowed, lneighbor, opic,
+    /// backlink, partialpr), by depth (bfs, dfs), or any (random) [settled]
+    #[arg(long, value_name = "ORDER", help_heading = "Where to go")]
     pub order: Option<Word<Order>>,
 
     /// Visit pages again when the last visit is so long ago; such a crawl does not end by itself
@@ -71,6 +72,10 @@ pub struct Written {
     /// Stop after so many bytes received, over all runs
     #[arg(long, value_name = "SIZE", help_heading = "When to stop")]
     pub max_bytes: Option<Bound<Size>>,
+
+    /// Stop when the pages crawled have this share of all importance for certain, or cannot
+    #[arg(long, value_name = "X", help_heading = "When to stop")]
+    pub coverage: Option<Bound<f64>>,
 
     /// Stop after this time, in this run
     #[arg(long, value_name = "DUR", help_heading = "When to stop")]
@@ -183,6 +188,7 @@ impl Written {
             random_seed: self.random_seed.or(base.random_seed),
             max_pages: self.max_pages.or(base.max_pages),
             max_bytes: self.max_bytes.or(base.max_bytes),
+            coverage: self.coverage.or(base.coverage),
             max_time: self.max_time.or(base.max_time),
             delay: self.delay.or(base.delay),
             delay_factor: self.delay_factor.or(base.delay_factor),

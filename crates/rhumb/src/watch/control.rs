@@ -1,8 +1,9 @@
 //! `DIR/control.sock`: how `rhumb status` asks a crawl that runs, whose store it cannot open.
 //!
-//! A request is a line of JSON, `{"status":true}` or `{"url":"…"}`; so is the reply, with one key:
-//! `status`, `url` or `error`.
+//! A request is a line of JSON, `{"status":true}`, `{"url":"…"}` or `{"coverage":true}`; so is the
+//! reply, with one key: `status`, `url`, `coverage` or `error`.
 
+use super::coverage::{self, Covered};
 use super::live::Live;
 use super::report::Report;
 use super::status::{self, Status, UrlStatus};
@@ -33,6 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub enum Request {
     Status(bool),
     Url(String),
+    Coverage(bool),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -40,6 +42,7 @@ pub enum Request {
 pub enum Reply {
     Status(Box<Status>),
     Url(Box<UrlStatus>),
+    Coverage(Covered),
     Error(String),
 }
 
@@ -133,6 +136,9 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         }
         Ok(Request::Url(url)) => {
             status::of_url(&url, now.snapshot.now, reader).map(|s| Reply::Url(s.into()))
+        }
+        Ok(Request::Coverage(_)) => {
+            coverage::certificate(reader).map(Reply::Coverage)
         }
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };

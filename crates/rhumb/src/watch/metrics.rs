@@ -1,6 +1,7 @@
 //! `--metrics ADDR`: the crawl in the text form that Prometheus reads, under `/metrics`.
 
 use super::live::{Live, Moment};
+use rhumb_engine::mass::Coverage;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
 use std::fmt::Write;
@@ -157,6 +158,7 @@ pub fn exposition(now: &Moment) -> String {
     page.gauge("rhumb_hosts_asleep", "Hosts that wait for room in memory.", s.hosts_asleep);
     page.gauge("rhumb_hosts_asleep_until", "Hosts that sleep until due.", s.hosts_asleep_until);
     page.gauge("rhumb_outbox_chunks", "Discoveries not yet sifted, in chunks.", s.outbox);
+    page.coverage(s.coverage.as_ref());
     let peak = now.peak_rss_bytes;
     page.gauge("rhumb_peak_resident_memory_bytes", "The most memory ever resident.", peak);
     page.gauge("process_resident_memory_bytes", "Resident memory in bytes.", now.rss_bytes);
@@ -177,6 +179,25 @@ impl Exposition {
     fn gauge(&mut self, name: &str, help: &str, value: u64) {
         self.head((name, help, "gauge"));
         self.line(format_args!("{name} {value}"));
+    }
+
+    /// Shares of all importance; left out while they are computed anew.
+    fn coverage(&mut self, coverage: Option<&Coverage>) {
+        let Some(coverage) = coverage else { return };
+        for (name, help, share) in [
+            ("rhumb_coverage_bound", "Importance covered for certain.", coverage.bound),
+            ("rhumb_coverage_ceiling", "What the bound cannot exceed.", coverage.ceiling),
+            ("rhumb_coverage_frontier", "Importance on URLs that wait.", coverage.frontier),
+            ("rhumb_coverage_dangling", "Settled on pages without links.", coverage.dangling),
+        ] {
+            self.head((name, help, "gauge"));
+            self.line(format_args!("{name} {share}"));
+        }
+        let name = "rhumb_coverage_lost";
+        self.head((name, "Importance that reached URLs never fetched, by cause.", "gauge"));
+        for (cause, share) in &coverage.lost {
+            self.line(format_args!("{name}{{cause=\"{cause}\"}} {share}"));
+        }
     }
 
     fn by_name<'a>(

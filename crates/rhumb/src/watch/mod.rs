@@ -7,6 +7,7 @@
 //! the time of a copy, and nothing here decides anything about the crawl.
 
 pub mod control;
+pub mod coverage;
 pub mod live;
 pub mod memory;
 pub mod metrics;

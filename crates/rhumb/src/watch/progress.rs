@@ -1,6 +1,7 @@
 //! Progress for people, on standard error: a live display on a terminal, a plain line every ten
 //! seconds elsewhere, nothing if asked to be quiet; and the summary at the end. Never a URL.
 
+use super::coverage::percent;
 use super::live::Moment;
 use super::moment::short;
 use super::report::Report;
@@ -116,6 +117,10 @@ fn drawn(now: &Moment) -> String {
         now.snapshot.in_flight,
         HumanCount(counters.failed.iter().sum()),
     );
+    if let Some(coverage) = &now.snapshot.coverage {
+        let (bound, frontier) = (percent(coverage.bound), percent(coverage.frontier));
+        text += &format!("\n  {bound} of importance covered for certain, {frontier} waits");
+    }
     if let Some(why) = now.snapshot.why_idle() {
         text += &format!("\n  nothing is being fetched: {why}");
     }
@@ -137,6 +142,9 @@ fn line(now: &Moment) -> String {
         now.snapshot.in_flight,
         counters.failed.iter().sum::<u64>(),
     );
+    if let Some(coverage) = &now.snapshot.coverage {
+        text += &format!(" coverage={:.4}", coverage.bound);
+    }
     if let Some(eta) = now.eta() {
         text += &format!(" eta={}", short(eta));
     }

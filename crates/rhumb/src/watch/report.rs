@@ -6,8 +6,10 @@
 //! depth, the budget of a host, traps, redirects); with `robots_denied` it makes up `refused`,
 //! which has each cause by its name.
 
+use super::coverage::Covered;
 use super::live::Moment;
 use super::moment::rfc3339;
+use crate::settings::Words;
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -54,8 +56,8 @@ pub struct Report {
     pub answers: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
-    /// Null: none of the orders proves a bound.
-    pub coverage: (),
+    /// How much of all importance the pages have for certain; null while it is computed anew.
+    pub coverage: Option<Covered>,
     pub in_flight: u64,
     pub hosts_awake: u64,
     pub hosts_asleep: u64,
@@ -114,6 +116,10 @@ impl Report {
                 .next_due
                 .map(|(at, why)| Due { at: rfc3339(at), why: why.to_owned() }),
             why_idle: snapshot.why_idle(),
+            coverage: snapshot
+                .coverage
+                .as_ref()
+                .map(|coverage| Covered::of(coverage, order_word(now.about.order))),
             peak_rss_bytes: now.peak_rss_bytes,
             run,
             written: rfc3339(snapshot.now),
@@ -133,6 +139,7 @@ impl Report {
             seconds: last.seconds,
             pages_per_s: per_second(counters.pages, last.seconds),
             stopped_because: last.stopped_because,
+            coverage: last.coverage,
             peak_rss_bytes: last.peak_rss_bytes,
             run: last.run,
             written: last.written,
@@ -217,9 +224,6 @@ fn rounded(value: f64, parts: f64) -> f64 {
 }
 
 fn order_word(order: Order) -> &'static str {
-    match order {
-        Order::Bfs => "bfs",
-        Order::Dfs => "dfs",
-        Order::Random => "random",
-    }
+    let word = Order::WORDS.iter().find(|(_, value)| *value == order);
+    word.map_or("", |(word, _)| word)
 }

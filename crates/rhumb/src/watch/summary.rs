@@ -1,5 +1,6 @@
 //! What came of a crawl, in a table for people: the block at its end, and the counts of its status.
 
+use super::coverage::{Covered, percent};
 use super::moment::short;
 use super::report::Report;
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -33,6 +34,9 @@ pub fn table(report: &Report) -> String {
     row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));
     row("moved, gone", format!("{}, {}", count(report.moved), count(report.gone)), String::new());
     row("exact duplicates", count(report.exact_duplicates), String::new());
+    if let Some(covered) = &report.coverage {
+        row("covered for certain", percent(covered.bound), coverage_note(covered));
+    }
     if report.unchanged > 0 {
         row("unchanged", count(report.unchanged), String::new());
     }
@@ -49,6 +53,12 @@ fn pages_note(report: &Report) -> String {
         return rate;
     }
     format!("{} in the last run, {rate}", HumanCount(report.run.pages))
+}
+
+fn coverage_note(covered: &Covered) -> String {
+    let losses = covered.losses();
+    let lost = if losses.is_empty() { String::new() } else { format!("; lost to {losses}") };
+    format!("of importance; {} on URLs that wait{lost}", percent(covered.frontier))
 }
 
 /// `timeout 3, tls 1`: what occurred, most frequent first.

@@ -1,6 +1,7 @@
 //! Keys as bytes, whose order is the order of service.
 
 use rhumb_engine::queue::{Place, Section, SleepPlace};
+use rhumb_engine::record::UrlId;
 use rhumb_engine::time::Time;
 use rhumb_page::url::HostKey;
 
@@ -78,6 +79,17 @@ pub fn sleep_place(key: &[u8]) -> Option<SleepPlace> {
         LATER => Some(SleepPlace::Later { due: Time(be(key, 1)?), rank: be(key, 9)? }),
         _ => None,
     }
+}
+
+pub fn links(page: UrlId, part: u16) -> [u8; 10] {
+    let mut key = [0; 10];
+    key[..8].copy_from_slice(&page.0.to_be_bytes());
+    key[8..].copy_from_slice(&part.to_be_bytes());
+    key
+}
+
+pub fn link_part(key: &[u8]) -> Option<(UrlId, u16)> {
+    Some((UrlId(be(key, 0)?), u16::from_be_bytes(key.get(8..10)?.try_into().ok()?)))
 }
 
 pub fn be(bytes: &[u8], at: usize) -> Option<u64> {

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 1";
+pub const FORMAT: &str = "rhumb state 2";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
@@ -58,6 +58,8 @@ pub struct Keyspaces {
     outbox: Keyspace,
     content: Keyspace,
     seed: Keyspace,
+    links: Keyspace,
+    settled: Keyspace,
 }
 
 impl LocalState {
@@ -93,7 +95,7 @@ impl State for LocalState {
         for row in rows.drain(..) {
             if let Row::Url { key, record } = row {
                 let fingerprint = seen.fingerprint(&key);
-                seen.insert(fingerprint, record.depth);
+                seen.insert(fingerprint, record.depth, record.id);
             }
         }
         Ok(())
@@ -130,7 +132,15 @@ fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
         Row::Content { digest, twin } => {
             batch.insert(&keyspaces.content, digest.as_slice(), encode(twin));
         }
-        Row::Seed { url } => batch.insert(&keyspaces.seed, url.as_str().as_bytes(), []),
+        Row::Seed { url, weight } => {
+            batch.insert(&keyspaces.seed, url.as_str().as_bytes(), encode(weight));
+        }
+        Row::Links { page, part, links } => {
+            batch.insert(&keyspaces.links, keys::links(*page, *part), encode(links));
+        }
+        Row::Settled { number, row } => {
+            batch.insert(&keyspaces.settled, number.to_be_bytes(), encode(row));
+        }
         Row::Counters(counters) => {
             batch.insert(&keyspaces.meta, COUNTERS, encode(&**counters));
         }

@@ -3,15 +3,17 @@
 
 use super::codec::{decode, encode};
 use super::{
-    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, Shared, read, store_error,
+    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, Shared, keys, read, store_error,
 };
 use crate::seen::Seen;
+use crate::snapshot::Snapshot;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
-use rhumb_engine::record::{Status, UrlRecord};
+use rhumb_engine::mass::{Mass, SettledRow};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
 use std::io::Write;
@@ -32,8 +34,10 @@ impl LocalState {
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
         let seed = filter_seed(&database, &keyspaces, seed)?;
-        let seen = rebuild_filter(&database, &keyspaces, seed)?;
-        let opening = opening(&database, &keyspaces)?;
+        let mut mass = Mass::default();
+        let seen = rebuild_filter(&database, &keyspaces, seed, &mut mass)?;
+        read_mass(&database, &keyspaces, &mut mass)?;
+        let opening = Opening { mass, ..opening(&database, &keyspaces)? };
         let shared = Shared { database, keyspaces, seen: Mutex::new(seen), dir: dir.to_owned() };
         Ok((LocalState { shared: Arc::new(shared), commits }, opening))
     }
@@ -81,15 +85,50 @@ impl LocalReader {
         })
     }
 
-    pub fn seeds(&self) -> Result<Vec<Url>, Error> {
+    /// The URLs that the owner named, and the trust in each.
+    pub fn seeds(&self) -> Result<Vec<(Url, f64)>, Error> {
         let snapshot = self.shared.database.snapshot();
         let mut seeds = Vec::new();
         for guard in snapshot.iter(&self.shared.keyspaces.seed) {
-            let (key, _) = guard.into_inner().map_err(store_error)?;
+            let (key, value) = guard.into_inner().map_err(store_error)?;
             let text = String::from_utf8_lossy(&key).into_owned();
-            seeds.extend(Url::from_canonical(text.into_boxed_str()));
+            let weight = decode("seed", &value)?;
+            seeds.extend(Url::from_canonical(text.into_boxed_str()).map(|url| (url, weight)));
         }
         Ok(seeds)
+    }
+
+    /// What was settled on a page when that was last written.
+    pub fn settled(&self, id: UrlId) -> Result<Option<i64>, Error> {
+        let snapshot = self.shared.database.snapshot();
+        for guard in snapshot.iter(&self.shared.keyspaces.settled) {
+            let (_, value) = guard.into_inner().map_err(store_error)?;
+            let row: SettledRow = decode("settled", &value)?;
+            if let Some((_, s)) = row.settled.iter().find(|(node, _)| u64::from(*node) == id.0) {
+                return Ok(Some(*s));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The books of importance as the rows have them now, with all seeds that are known.
+    pub fn mass(&self) -> Result<Mass, Error> {
+        let mut mass = Mass::default();
+        for row in self.urls() {
+            mass.restore_url(&row?.1);
+        }
+        let Shared { database, keyspaces, .. } = &*self.shared;
+        read_mass(database, keyspaces, &mut mass)?;
+        let seeds = self.seeds()?;
+        mass.seeded(seeds.iter().cloned());
+        let snapshot = self.snapshot();
+        for (url, _) in &seeds {
+            if let Some(record) = snapshot.url(&url.key())? {
+                mass.seed_is(url, record.id);
+            }
+        }
+        mass.refresh();
+        Ok(mass)
     }
 
     pub fn counters(&self) -> Result<Counters, Error> {
@@ -126,6 +165,8 @@ impl Keyspaces {
             outbox: open("outbox")?,
             content: open("content")?,
             seed: open("seed")?,
+            links: open("links")?,
+            settled: open("settled")?,
         })
     }
 }
@@ -217,16 +258,40 @@ fn filter_seed(database: &Database, keyspaces: &Keyspaces, new: u64) -> Result<u
     }
 }
 
-fn rebuild_filter(database: &Database, keyspaces: &Keyspaces, seed: u64) -> Result<Seen, Error> {
+/// One walk over all URLs, for the filter and for the books of importance.
+fn rebuild_filter(
+    database: &Database,
+    keyspaces: &Keyspaces,
+    seed: u64,
+    mass: &mut Mass,
+) -> Result<Seen, Error> {
     let mut seen = Seen::new(seed);
     seen.reserve(counters(database, keyspaces)?.known as usize);
     for guard in database.snapshot().iter(&keyspaces.url) {
         let (key, value) = guard.into_inner().map_err(store_error)?;
         let record: UrlRecord = decode("url", &value)?;
         let fingerprint = seen.fingerprint_bytes(&key);
-        seen.insert(fingerprint, record.depth);
+        seen.insert(fingerprint, record.depth, record.id);
+        mass.restore_url(&record);
     }
     Ok(seen)
+}
+
+/// Links, and what was settled by them: after the URLs, whose standing they rest on.
+fn read_mass(database: &Database, keyspaces: &Keyspaces, mass: &mut Mass) -> Result<(), Error> {
+    let snapshot = database.snapshot();
+    for guard in snapshot.iter(&keyspaces.links) {
+        let (key, value) = guard.into_inner().map_err(store_error)?;
+        let (page, part) = keys::link_part(&key)
+            .ok_or_else(|| Error::new(ErrorKind::Corrupt, "link key cannot be read"))?;
+        mass.restore_links(page, part, &decode("links", &value)?);
+    }
+    for guard in snapshot.iter(&keyspaces.settled) {
+        let (_, value) = guard.into_inner().map_err(store_error)?;
+        mass.restore_settled(&decode("settled", &value)?);
+    }
+    mass.restored();
+    Ok(())
 }
 
 fn counters(database: &Database, keyspaces: &Keyspaces) -> Result<Counters, Error> {
@@ -242,7 +307,7 @@ fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<Opening, Error>
         let (key, value) = guard.into_inner().map_err(store_error)?;
         sleepers.push(read::sleeper(&key, &value)?.place);
     }
-    Ok(Opening { counters: counters(database, keyspaces)?, sleepers })
+    Ok(Opening { counters: counters(database, keyspaces)?, sleepers, mass: Mass::default() })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

@@ -3,7 +3,7 @@
 
 use crate::scratch::Scratch;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::discovery::{Discovery, FoundAs, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
@@ -143,9 +143,11 @@ impl Chance {
     }
 
     fn discovery(&mut self) -> Discovery {
-        let kinds = [FoundAs::Seed, FoundAs::Link, FoundAs::Redirect, FoundAs::Rejudge];
-        let (url, kind) = (self.url(), kinds[self.below(4) as usize]);
-        Discovery { url, kind, depth: self.below(300) as u16, hops: self.below(3) as u8 }
+        use FoundAs::{Copied, Link, Promoted, Redirect, Rejudge, Seed};
+        let kinds = [Seed, Link, Redirect, Rejudge, Copied, Promoted];
+        let (url, kind) = (self.url(), kinds[self.below(6) as usize]);
+        let from = Some(Origin { page: self.below(9) as u32, ends: self.below(2) == 0 });
+        Discovery { url, kind, depth: self.below(300) as u16, hops: self.below(3) as u8, from }
     }
 
     fn discoveries(&mut self) -> Vec<Discovery> {
@@ -177,7 +179,7 @@ impl Chance {
                 let twin = Twin { url: self.url(), kept: self.time(), payload: [7; 20] };
                 Row::Content { digest: [self.below(4) as u8; 16], twin }
             }
-            _ if is_there => Row::Seed { url: self.url() },
+            _ if is_there => Row::Seed { url: self.url(), weight: self.below(9) as f64 },
             _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
         }
     }

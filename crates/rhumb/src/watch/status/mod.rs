@@ -13,6 +13,7 @@ pub use hosts::{HostLine, Hosts};
 pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};
+use super::coverage::{self, Covered};
 use super::live::Moment;
 use super::moment::{self, rfc3339};
 use super::report::Report;
@@ -77,6 +78,16 @@ pub fn of_dir_and_url(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
         Some(Reply::Url(status)) => Ok(*status),
         Some(reply) => Err(unexpected(reply)),
         None => of_url(url, moment::now(), &LocalReader::open(&dir.join(STATE_DIR))?),
+    }
+}
+
+/// The tight certificate of the crawl in `dir`, running or not.
+pub fn certificate_of_dir(dir: &Path) -> Result<Covered, Error> {
+    check_is_crawl(dir)?;
+    match ask(dir, &Request::Coverage(true))? {
+        Some(Reply::Coverage(covered)) => Ok(covered),
+        Some(reply) => Err(unexpected(reply)),
+        None => coverage::certificate(&LocalReader::open(&dir.join(STATE_DIR))?),
     }
 }
 

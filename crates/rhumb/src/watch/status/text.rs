@@ -93,6 +93,8 @@ fn add_history(facts: &mut Facts, record: &UrlHistory) {
     if record.hops > 0 {
         facts.add("redirects on the way", &record.hops.to_string());
     }
+    let mass = record.mass.map(|mass| format!("{mass:.3e} of all, for certain"));
+    facts.add_some("importance", mass.as_deref());
     facts.add("tries", &record.tries.to_string());
     facts.add("visits", &record.visits.to_string());
     facts.add_some("HTTP status", record.http_status.map(|s| s.to_string()).as_deref());

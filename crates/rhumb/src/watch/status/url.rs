@@ -3,6 +3,7 @@
 use crate::watch::moment::rfc3339;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::mass::ONE;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Place, Section};
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
@@ -36,6 +37,8 @@ pub struct UrlHistory {
     /// Redirects on the way.
     pub hops: u8,
     pub class: u8,
+    /// Importance that was settled on it when last written, as a share of the whole.
+    pub mass: Option<f64>,
     /// Failures since the last success.
     pub tries: u8,
     pub visits: u32,
@@ -101,13 +104,14 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         Some(Place::Later { due, .. }) => NextVisit::At(rfc3339(due)),
         Some(place) => NextVisit::InTurn { ahead: ahead(&snapshot, &key, &place)? },
     };
+    let mass = reader.settled(record.id)?.map(|settled| settled as f64 / ONE as f64);
     let (state, meaning) = words(&record);
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
         known: true,
         state: state.to_owned(),
         meaning,
-        record: Some(history(&record, next_visit)),
+        record: Some(UrlHistory { mass, ..history(&record, next_visit) }),
         host,
     })
 }
@@ -186,6 +190,7 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
         depth: record.depth,
         hops: record.hops,
         class: record.class,
+        mass: None,
         tries: record.tries,
         visits: record.visits,
         http_status: (record.http_status != 0).then_some(record.http_status),

@@ -1,0 +1,40 @@
+//! The books counted again, one by one: for tests, the simulator, and nobody in a hurry.
+
+use super::fixed::{JUMPED, ONE, PARTS};
+use super::ledger::Ledger;
+use super::standing::Standing;
+
+/// What rounding may lose before it is a mistake: a billionth of the whole.
+const ROUNDED_MAX: i128 = (ONE / 1_000_000_000) as i128;
+
+pub fn audit(ledger: &Ledger) -> Result<(), String> {
+    let (residue, standing, settled, nodes) = ledger.parts();
+    let mut sums = [0i64; Standing::ALL.len()];
+    let mut below = [0i64; Standing::ALL.len()];
+    for (r, standing) in residue.iter().zip(standing) {
+        sums[*standing as usize] += r;
+        below[*standing as usize] += (-r).max(0);
+    }
+    let booked = ledger.sums();
+    if (sums, below) != (booked.residue, booked.below) {
+        return Err(format!("residues: {booked:?} booked, {sums:?} and {below:?} counted"));
+    }
+    let all: i64 = settled.iter().sum();
+    let of_dangling = |(node, s): (&u32, &i64)| {
+        if standing[*node as usize] == Standing::Dangling { *s } else { 0 }
+    };
+    let dangling: i64 = nodes.iter().zip(settled).map(of_dangling).sum();
+    if (all, dangling) != (booked.settled, booked.settled_dangling) {
+        return Err(format!("settled: {booked:?} booked, {all} and {dangling} counted"));
+    }
+    // In twentieths: what was trusted, less what is still there.
+    let residue: i128 = sums.iter().map(|&r| i128::from(r)).sum();
+    let there = i128::from(PARTS) * (residue + i128::from(booked.unnamed))
+        + i128::from(JUMPED) * i128::from(all)
+        + i128::from(PARTS - JUMPED) * i128::from(dangling);
+    let lost = i128::from(JUMPED) * i128::from(booked.trusted) - there;
+    if !(0..=ROUNDED_MAX * i128::from(PARTS)).contains(&lost) {
+        return Err(format!("{lost} twentieths of 2^-60 are missing: {booked:?}"));
+    }
+    Ok(())
+}

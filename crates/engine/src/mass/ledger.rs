@@ -1,0 +1,476 @@
+//! The books of importance: what is settled on crawled pages, and what residue lies on every URL.
+//!
+//! Cho and Schonfeld, *RankMass crawler* (VLDB 2007), read as forward push for personalised
+//! PageRank (Andersen, Chung, Lang, FOCS 2006): a page that is pushed settles its residue and hands
+//! d times of it, in equal shares, to those it links to. Names: s is settled, r residue.
+//!
+//! Invariant, whatever was pushed in whatever order, for the links P as last fetched:
+//! r = (1-d)·t + d·Pᵀs − s, less what rounding lost. So r can be computed again from s, t and P
+//! alone, and any s will do: that is how the books are opened, how trust is added, and how links
+//! that change are put right (there r may become negative).
+//!
+//! Deviations from the paper: the residue is zeroed before shares are handed out, so a self-link
+//! keeps its share; dangling pages are counted and divided out ([`super::coverage`]); crawled pages
+//! are pushed before the frontier's best is fetched, not only when it is their turn.
+//!
+//! Memory: 14 bytes per known URL, 24 per crawled page, and the links.
+
+use super::buckets::{Buckets, NONE};
+use super::fixed::{LEVEL_NONE, LEVELS, ONE, jumped, level, share, share_at_most};
+use super::outlinks::{At, Outlinks};
+use super::parts::Whole;
+use super::standing::Standing;
+
+/// Numbers given to URLs are below this; later ones have no part in the books.
+pub const NODES_MAX: u64 = NONE as u64;
+
+#[derive(Debug, Default)]
+pub struct Ledger {
+    residue: Vec<i64>,
+    standing: Vec<Standing>,
+    /// Of those that wait, the class they are filed under; of crawled pages, their bucket.
+    mark: Vec<u8>,
+    /// Of crawled pages, their number among these.
+    page: Vec<u32>,
+    pages: Pages,
+    buckets: Buckets,
+    outlinks: Outlinks,
+    /// Residue by standing, and how much of it is below zero (as a positive sum).
+    sums: [i64; Standing::ALL.len()],
+    below: [i64; Standing::ALL.len()],
+    /// Shares of links that have no number.
+    unnamed: i64,
+    settled: i64,
+    settled_dangling: i64,
+    /// URLs that wait, by level.
+    waiting: Waiting,
+    trust: Vec<(u32, i64)>,
+    ids: Vec<u32>,
+    bytes: Vec<u8>,
+    pub edges: u64,
+    pub pushes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Pages {
+    node: Vec<u32>,
+    settled: Vec<i64>,
+    links: Vec<At>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    count: [u32; LEVELS],
+    levels: u64,
+}
+
+impl Default for Waiting {
+    fn default() -> Waiting {
+        Waiting { count: [0; LEVELS], levels: 0 }
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, level: u8) {
+        self.count[level as usize] += 1;
+        self.levels |= 1 << level;
+    }
+
+    fn remove(&mut self, level: u8) {
+        let count = &mut self.count[level as usize];
+        *count -= 1;
+        if *count == 0 {
+            self.levels &= !(1 << level);
+        }
+    }
+}
+
+/// Sums that a bound is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub settled: i64,
+    pub settled_dangling: i64,
+    pub residue: [i64; Standing::ALL.len()],
+    pub below: [i64; Standing::ALL.len()],
+    pub unnamed: i64,
+    pub trusted: i64,
+}
+
+impl Ledger {
+    pub fn sums(&self) -> Sums {
+        Sums {
+            settled: self.settled,
+            settled_dangling: self.settled_dangling,
+            residue: self.sums,
+            below: self.below,
+            unnamed: self.unnamed,
+            trusted: self.trust.iter().map(|(_, t)| t).sum(),
+        }
+    }
+
+    pub fn standing(&self, node: u32) -> Standing {
+        self.standing.get(node as usize).copied().unwrap_or(Standing::Nobody)
+    }
+
+    /// What has reached a URL and was not settled.
+    pub fn residue(&self, node: u32) -> i64 {
+        self.residue.get(node as usize).copied().unwrap_or(0)
+    }
+
+    pub fn settled(&self, node: u32) -> i64 {
+        self.page_of(node).map_or(0, |page| self.pages.settled[page as usize])
+    }
+
+    pub fn pages_len(&self) -> usize {
+        self.pages.node.len()
+    }
+
+    pub fn nodes_len(&self) -> usize {
+        self.residue.len()
+    }
+
+    /// The class under which a URL waits.
+    pub fn filed(&self, node: u32) -> Option<u8> {
+        let waits = self.standing(node) == Standing::Waiting;
+        waits.then(|| self.mark[node as usize]).filter(|&class| class != LEVEL_NONE)
+    }
+
+    /// A URL waits under this class now; under none if it waits for a date.
+    pub fn file(&mut self, node: u32, class: Option<u8>) {
+        if self.standing(node) == Standing::Waiting {
+            self.mark[node as usize] = class.unwrap_or(LEVEL_NONE);
+        }
+    }
+
+    pub fn waiting_len(&self) -> u64 {
+        self.waiting.count.iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// The level of the heaviest URL that waits.
+    pub fn frontier_level(&self) -> Option<u8> {
+        (self.waiting.levels != 0).then(|| self.waiting.levels.trailing_zeros() as u8)
+    }
+
+    /// A URL is known to be this now. What was crawled once stays so: its last links hold.
+    pub fn stand(&mut self, node: u32, now: Standing) {
+        self.reserve(node);
+        let before = self.standing[node as usize];
+        if before == now || (before.is_crawled() && (!now.is_crawled() || now == Standing::Fetched))
+        {
+            return;
+        }
+        self.move_sums(node, before, now);
+        if now.is_crawled() && !before.is_crawled() {
+            self.page[node as usize] = self.pages.node.len() as u32;
+            self.pages.node.push(node);
+            self.pages.settled.push(0);
+            self.pages.links.push(At::NOWHERE);
+            self.buckets.grow(self.pages.node.len());
+            self.mark[node as usize] = LEVEL_NONE;
+        }
+    }
+
+    fn move_sums(&mut self, node: u32, before: Standing, now: Standing) {
+        let r = self.residue[node as usize];
+        self.standing[node as usize] = now;
+        self.sums[before as usize] -= r;
+        self.sums[now as usize] += r;
+        self.below[before as usize] -= (-r).max(0);
+        self.below[now as usize] += (-r).max(0);
+        if before == Standing::Waiting {
+            self.waiting.remove(level(r));
+        }
+        if now == Standing::Waiting {
+            self.waiting.add(level(r));
+            self.mark[node as usize] = LEVEL_NONE;
+        }
+    }
+
+    /// The links of a crawled page as last fetched: sorted, distinct, and `unnamed` more that have
+    /// no number. What was settled by other links is put right.
+    pub fn link(&mut self, node: u32, ids: &[u32], unnamed: u32) {
+        let page = self.page_of(node).expect("only crawled pages have links") as usize;
+        let (old, s) = (self.pages.links[page], self.pages.settled[page]);
+        let mut last = std::mem::take(&mut self.ids);
+        if old != At::NOWHERE {
+            let without = self.outlinks.get(old, &mut last);
+            if last == ids && without == unnamed {
+                self.ids = last;
+                return;
+            }
+            self.take_back(&last, without, s);
+        }
+        let bytes = &mut self.bytes;
+        let at = self.outlinks.add(ids, unnamed, bytes);
+        self.pages.links[page] = at;
+        if old != At::NOWHERE && self.outlinks.drop(old, &mut last) {
+            self.outlinks.compact(self.pages.links.iter_mut());
+        }
+        self.ids = last;
+        self.stand_linked(node, at, ids, unnamed, s);
+        if at != At::NOWHERE && s != 0 {
+            self.hand_out(ids, unnamed, s);
+        }
+        self.enqueue(node);
+    }
+
+    fn stand_linked(&mut self, node: u32, at: At, ids: &[u32], unnamed: u32, s: i64) {
+        let before = self.standing[node as usize];
+        let now = match self.counted(ids) + unnamed as usize {
+            _ if at == At::NOWHERE => Standing::Fetched,
+            0 => Standing::Dangling,
+            _ => Standing::Linked,
+        };
+        if before != now {
+            self.move_sums(node, before, now);
+        }
+        let dangling = |standing| if standing == Standing::Dangling { s } else { 0 };
+        self.settled_dangling += dangling(now) - dangling(before);
+    }
+
+    fn counted(&self, ids: &[u32]) -> usize {
+        ids.iter().filter(|&&id| self.standing(id) != Standing::Outside).count()
+    }
+
+    /// Takes back what a page with these links handed out while it settled s, and rather more.
+    fn take_back(&mut self, ids: &[u32], unnamed: u32, s: i64) {
+        let links = self.counted(ids) + unnamed as usize;
+        if links == 0 || s == 0 {
+            return;
+        }
+        let taken = share_at_most(s, links);
+        for &id in ids {
+            if self.standing(id) != Standing::Outside {
+                self.add(id, -taken);
+            }
+        }
+        self.unnamed -= taken * i64::from(unnamed);
+    }
+
+    fn hand_out(&mut self, ids: &[u32], unnamed: u32, s: i64) {
+        let links = self.counted(ids) + unnamed as usize;
+        if links == 0 {
+            return;
+        }
+        let given = share(s, links);
+        for &id in ids {
+            if self.standing(id) != Standing::Outside {
+                self.add(id, given);
+            }
+        }
+        self.unnamed += given * i64::from(unnamed);
+        self.edges += links as u64;
+    }
+
+    #[inline]
+    fn add(&mut self, node: u32, share: i64) {
+        let at = node as usize;
+        let (before, standing) = (self.residue[at], self.standing[at]);
+        let after = before + share;
+        self.residue[at] = after;
+        self.sums[standing as usize] += share;
+        if before < 0 || after < 0 {
+            self.below[standing as usize] += (-after).max(0) - (-before).max(0);
+        }
+        match standing {
+            Standing::Waiting => {
+                let (old, new) = (level(before), level(after));
+                if old != new {
+                    self.waiting.remove(old);
+                    self.waiting.add(new);
+                }
+            }
+            Standing::Linked | Standing::Dangling if level(after.abs()) < self.mark[at] => {
+                self.enqueue(node);
+            }
+            _ => {}
+        }
+    }
+
+    /// Into the bucket of its residue, if it can be pushed and is not in one as good.
+    fn enqueue(&mut self, node: u32) {
+        let at = node as usize;
+        if !matches!(self.standing[at], Standing::Linked | Standing::Dangling) {
+            return;
+        }
+        let new = level(self.residue[at].abs());
+        if new < self.mark[at] {
+            self.buckets.put(self.page[at], self.mark[at], new);
+            self.mark[at] = new;
+        }
+    }
+
+    /// The level of the heaviest crawled page that can be pushed.
+    pub fn push_level(&self) -> Option<u8> {
+        self.buckets.first()
+    }
+
+    /// What lies on crawled pages that could be pushed, above zero or below.
+    pub fn rest(&self) -> i64 {
+        let of = |s: Standing| self.sums[s as usize] + 2 * self.below[s as usize];
+        of(Standing::Linked) + of(Standing::Dangling)
+    }
+
+    /// Settles the heaviest residue that lies on a crawled page.
+    pub fn push_heaviest(&mut self) {
+        if let Some(page) = self.buckets.pop() {
+            self.push(page);
+        }
+    }
+
+    /// Settles what lies on one crawled page, if its links are known.
+    pub fn push_page(&mut self, node: u32) {
+        if matches!(self.standing(node), Standing::Linked | Standing::Dangling) {
+            let page = self.page[node as usize];
+            self.buckets.remove(page, self.mark[node as usize]);
+            self.push(page);
+        }
+    }
+
+    /// Settles what lies on a page that is in no bucket, or was just taken out of one.
+    fn push(&mut self, page: u32) {
+        let node = self.pages.node[page as usize];
+        let at = node as usize;
+        self.mark[at] = LEVEL_NONE;
+        let (x, standing) = (self.residue[at], self.standing[at]);
+        if x == 0 {
+            return;
+        }
+        self.pushes += 1;
+        // Zeroed first: the page may link to itself.
+        self.add(node, -x);
+        self.pages.settled[page as usize] += x;
+        self.settled += x;
+        if standing == Standing::Dangling {
+            self.settled_dangling += x;
+            return;
+        }
+        let mut ids = std::mem::take(&mut self.ids);
+        let unnamed = self.outlinks.get(self.pages.links[page as usize], &mut ids);
+        self.hand_out(&ids, unnamed, x);
+        self.ids = ids;
+    }
+
+    /// Pushes every page once, in the order of their downloads.
+    pub fn pass(&mut self) {
+        for page in 0..self.pages.node.len() {
+            self.push_page(self.pages.node[page]);
+        }
+    }
+
+    /// More trust in a URL: a share of the whole, of which (1-d) lies on it from now on.
+    pub fn trust(&mut self, node: u32, t: i64) {
+        assert!((0..=ONE).contains(&t), "a share of the whole");
+        self.reserve(node);
+        self.trust.push((node, t));
+        self.add(node, jumped(t));
+    }
+
+    /// Computes all residues again from what is settled, for other trust or other nodes.
+    pub fn rebase(&mut self, trust: Vec<(u32, i64)>) {
+        self.trust = trust;
+        self.residue.iter_mut().for_each(|r| *r = 0);
+        (self.sums, self.below, self.unnamed) = Default::default();
+        self.buckets = Buckets::default();
+        self.buckets.grow(self.pages.node.len());
+        self.waiting = Waiting::default();
+        for at in 0..self.standing.len() {
+            match self.standing[at] {
+                Standing::Waiting => self.waiting.add(LEVEL_NONE),
+                standing if standing.is_crawled() => self.mark[at] = LEVEL_NONE,
+                _ => {}
+            }
+        }
+        for (node, t) in self.trust.clone() {
+            self.reserve(node);
+            self.add(node, jumped(t));
+        }
+        let mut ids = Vec::new();
+        for page in 0..self.pages.node.len() {
+            let (node, s) = (self.pages.node[page], self.pages.settled[page]);
+            let at = self.pages.links[page];
+            if at != At::NOWHERE {
+                let unnamed = self.outlinks.get(at, &mut ids);
+                self.stand_linked(node, at, &ids, unnamed, s);
+                self.hand_out(&ids, unnamed, s);
+            }
+            self.add(node, -s);
+        }
+        self.settled_dangling = 0;
+        for page in 0..self.pages.node.len() {
+            let node = self.pages.node[page];
+            if self.standing[node as usize] == Standing::Dangling {
+                self.settled_dangling += self.pages.settled[page];
+            }
+            self.enqueue(node);
+        }
+    }
+
+    /// What was settled on a page when the books were last written, true or not: any will do.
+    pub fn restore_settled(&mut self, node: u32, s: i64) {
+        if let Some(page) = self.page_of(node) {
+            let settled = &mut self.pages.settled[page as usize];
+            self.settled += s - std::mem::replace(settled, s);
+        }
+    }
+
+    pub fn page_node(&self, page: usize) -> Option<(u32, i64)> {
+        Some((*self.pages.node.get(page)?, self.pages.settled[page]))
+    }
+
+    fn page_of(&self, node: u32) -> Option<u32> {
+        self.standing(node).is_crawled().then(|| self.page[node as usize])
+    }
+
+    pub fn trusted(&self) -> &[(u32, i64)] {
+        &self.trust
+    }
+
+    /// The links of a crawled page, where they are held, and how many more have no number.
+    pub fn links_of(&self, node: u32, ids: &mut Vec<u32>) -> Option<u32> {
+        let at = self.pages.links[self.page_of(node)? as usize];
+        (at != At::NOWHERE).then(|| self.outlinks.get(at, ids))
+    }
+
+    /// All crawled pages whose links are held.
+    pub fn each_page(&self, mut see: impl FnMut(&Whole)) {
+        let mut whole = Whole::default();
+        for &page in &self.pages.node {
+            if let Some(unnamed) = self.links_of(page, &mut whole.ids) {
+                (whole.page, whole.unnamed) = (page, unnamed);
+                see(&whole);
+            }
+        }
+    }
+
+    fn reserve(&mut self, node: u32) {
+        assert!(u64::from(node) < NODES_MAX, "numbers below the limit");
+        if self.residue.len() <= node as usize {
+            let len = node as usize + 1;
+            self.residue.resize(len, 0);
+            self.standing.resize(len, Standing::Nobody);
+            self.mark.resize(len, LEVEL_NONE);
+            self.page.resize(len, NONE);
+        }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        let nodes = self.residue.capacity() * 8
+            + self.standing.capacity()
+            + self.mark.capacity()
+            + self.page.capacity() * 4;
+        let pages = self.pages.node.capacity() * 4
+            + self.pages.settled.capacity() * 8
+            + self.pages.links.capacity() * 4;
+        nodes + pages + self.buckets.heap_bytes() + self.outlinks.heap_bytes()
+    }
+
+    /// Counts everything again: no mass was made, and the sums are those of the parts.
+    pub fn audit(&self) -> Result<(), String> {
+        super::audit::audit(self)
+    }
+
+    pub(super) fn parts(&self) -> (&[i64], &[Standing], &[i64], &[u32]) {
+        (&self.residue, &self.standing, &self.pages.settled, &self.pages.node)
+    }
+}

@@ -1,0 +1,283 @@
+//! Importance mass: how much of all importance each URL has for certain, and how much the crawled
+//! pages have in all.
+//!
+//! The story: seeds are trusted, each with its share of the whole (`ledger::Ledger::trust`). When a
+//! page's links are known by number (`parts`), it is pushed: what lies on it is settled, and most
+//! of it moves on to those it links to. Crawled pages are pushed again, heaviest first by octave
+//! (`buckets`), as more reaches them; that needs no network. What lies on a URL that waits is what
+//! orders it; what is settled, and what lies on crawled pages, is the bound (`coverage`).
+//!
+//! Mass moves in memory alone. Durable are the links (rows, written as the sieve numbers them) and,
+//! now and then, what is settled (`written`): residues follow from these two, whatever their ages,
+//! so nothing can be paid twice.
+
+mod audit;
+mod buckets;
+mod coverage;
+mod fixed;
+mod gaps;
+mod ledger;
+mod outlinks;
+mod parts;
+mod standing;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub use coverage::Coverage;
+pub use fixed::{LEVEL_NONE, ONE, level};
+pub use ledger::Ledger;
+pub use parts::{Goal, LinkPart, Whole};
+pub use standing::Standing;
+pub use written::SettledRow;
+
+use crate::discovery::Discovery;
+use crate::event::Step;
+use crate::record::{UrlId, UrlRecord};
+use parts::Partial;
+use rhumb_page::url::Url;
+use std::collections::HashMap;
+use written::Writing;
+
+/// Edge updates that a page's links pay for: some ten microseconds of pushing.
+const EDGES_PER_PAGE: u64 = 1_000;
+/// Edge updates saved up for later.
+const EDGES_SAVED_MAX: u64 = 1 << 20;
+/// Edge updates before the last word is said on a crawl that ends.
+pub const EDGES_AT_END: u64 = 50_000_000;
+/// Residues on crawled pages that are not worth a push: 2^-40 of the whole.
+const LEVEL_SETTLED: u8 = 40;
+/// What may lie on crawled pages when the last word is said: a ten-millionth of the whole.
+const REST_MAX: i64 = ONE / 10_000_000;
+
+/// When crawled pages are pushed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushing {
+    /// When so many octaves below the heaviest URL that waits, or heavier.
+    Eager { octaves: u8 },
+    /// All of them, whenever so many percent of what waits were fetched.
+    Windowed { percent: u32 },
+}
+
+#[derive(Debug, Default)]
+pub struct Mass {
+    ledger: Ledger,
+    partial: Partial,
+    /// Weights of seeds whose number is not known yet. Looked up, never iterated.
+    seeds: HashMap<Url, f64>,
+    weights: Vec<(u32, f64)>,
+    weight: f64,
+    /// Other nodes or other trust than the residues were computed for.
+    stale: bool,
+    edges_saved: u64,
+    /// Pages fetched since the last pass over all, and how many are to be.
+    window: (u64, u64),
+    writing: Writing,
+}
+
+impl Mass {
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The owner's trust: weights by seed. Those known by number already keep theirs.
+    pub fn seeded(&mut self, seeds: impl Iterator<Item = (Url, f64)>) {
+        for (url, weight) in seeds {
+            let weight = if weight.is_finite() && weight > 0.0 { weight } else { 0.0 };
+            self.weight += weight;
+            *self.seeds.entry(url).or_insert(0.0) += weight;
+        }
+        self.stale |= !self.weights.is_empty();
+    }
+
+    /// A seed got its number: how much it is trusted, as a share of the whole.
+    pub fn seed_is(&mut self, url: &Url, id: UrlId) -> Option<(u32, f32)> {
+        let (node, weight) = (node(id)?, self.seeds.remove(url)?);
+        self.weights.push((node, weight));
+        if self.stale {
+            return None;
+        }
+        let t = self.trust_of(weight);
+        self.ledger.trust(node, t);
+        Some((node, t as f32 / ONE as f32))
+    }
+
+    fn trust_of(&self, weight: f64) -> i64 {
+        if self.weight <= 0.0 {
+            return 0;
+        }
+        // Rounded down by more than the quotient can err, so that all together stay below one.
+        let share = (weight / self.weight).clamp(0.0, 1.0);
+        ((share * (1.0 - 1e-12) * ONE as f64) as i64).clamp(0, ONE)
+    }
+
+    /// What a URL's record says of it now.
+    pub fn stand(&mut self, record: &UrlRecord) {
+        let Some(node) = node(record.id) else { return };
+        let (before, now) = (self.ledger.standing(node), Standing::of(record.status));
+        let was_counted = before != Standing::Outside && before != Standing::Nobody;
+        let is_counted = now != Standing::Outside;
+        self.stale |= before != Standing::Nobody && was_counted != is_counted;
+        self.ledger.stand(node, now);
+        self.ledger.file(node, standing::filed_class(record));
+    }
+
+    /// Puts one sifted chunk's links together; pages whose links are all known are pushed once, so
+    /// that what they link to has its first mass.
+    pub fn chunk(
+        &mut self,
+        chunk: (u64, &[Discovery]),
+        goal: impl Fn(usize) -> Goal,
+        step: &mut Step,
+    ) -> Vec<Whole> {
+        let mut whole = Vec::new();
+        parts::assemble(&mut self.partial, chunk, goal, step, &mut whole);
+        whole.iter().for_each(|page| self.link(page));
+        whole
+    }
+
+    /// A page was fetched and has no links.
+    pub fn linked_to_none(&mut self, id: UrlId, step: &mut Step) {
+        step.rows.push(parts::none(id));
+        if let Some(page) = node(id) {
+            self.link(&Whole { page, ..Whole::default() });
+        }
+    }
+
+    fn link(&mut self, whole: &Whole) {
+        // A page that the rows no longer call fetched has lost its links to a later visit.
+        if !self.ledger.standing(whole.page).is_crawled() {
+            return;
+        }
+        self.ledger.link(whole.page, &whole.ids, whole.unnamed);
+        if !self.stale {
+            self.ledger.push_page(whole.page);
+        }
+        self.window.0 += 1;
+        self.edges_saved = (self.edges_saved + EDGES_PER_PAGE).min(EDGES_SAVED_MAX);
+    }
+
+    /// Pushes crawled pages, as far as the pages that came pay for it.
+    pub fn settle(&mut self, pushing: Pushing) {
+        if self.stale {
+            return;
+        }
+        match pushing {
+            Pushing::Eager { octaves } => {
+                let top = self.ledger.frontier_level().unwrap_or(LEVEL_SETTLED);
+                self.push_above((top + octaves).min(LEVEL_SETTLED));
+            }
+            Pushing::Windowed { percent } if self.window.0 >= self.window.1 => {
+                self.ledger.pass();
+                let waiting = self.ledger.waiting_len();
+                self.window = (0, (waiting * u64::from(percent)).div_ceil(100).max(1));
+            }
+            Pushing::Windowed { .. } => {}
+        }
+    }
+
+    fn push_above(&mut self, level: u8) {
+        let began = self.ledger.edges;
+        while self.ledger.push_level().is_some_and(|l| l <= level) {
+            self.ledger.push_heaviest();
+            if self.ledger.edges - began >= self.edges_saved {
+                break;
+            }
+        }
+        self.edges_saved = self.edges_saved.saturating_sub(self.ledger.edges - began);
+    }
+
+    /// Proves all that the links of the crawled pages can prove, as far as these edges reach.
+    pub fn settle_all(&mut self, edges_max: u64) {
+        let began = self.ledger.edges;
+        while !self.stale
+            && self.ledger.rest() > REST_MAX
+            && self.ledger.push_level().is_some()
+            && self.ledger.edges - began < edges_max
+        {
+            self.ledger.push_heaviest();
+        }
+    }
+
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// There are seeds that the sieve has not seen yet.
+    pub fn awaits_seeds(&self) -> bool {
+        !self.seeds.is_empty()
+    }
+
+    /// Computes the residues again if nodes or trust have changed; whether it did.
+    pub fn refresh(&mut self) -> bool {
+        if !std::mem::take(&mut self.stale) {
+            return false;
+        }
+        let weights = self.weights.iter();
+        let trust = weights.map(|&(node, w)| (node, self.trust_of(w))).collect();
+        self.ledger.rebase(trust);
+        true
+    }
+
+    /// None while it is being computed again.
+    pub fn coverage(&self) -> Option<Coverage> {
+        (!self.stale).then(|| coverage::coverage(&self.ledger.sums()))
+    }
+
+    /// The mass of one URL, as a share of the whole: settled, and lying on it.
+    pub fn of(&self, id: UrlId) -> (f64, f64) {
+        let Some(node) = node(id) else { return (0.0, 0.0) };
+        let share = |x: i64| x as f64 / ONE as f64;
+        (share(self.ledger.settled(node)), share(self.ledger.residue(node)))
+    }
+
+    pub fn file(&mut self, id: UrlId, class: Option<u8>) {
+        if let Some(node) = node(id) {
+            self.ledger.file(node, class);
+        }
+    }
+
+    /// Rows with what is settled, a part of it each time, as pages pay for them.
+    pub fn write(&mut self, step: &mut Step) {
+        self.writing.write(&self.ledger, step);
+    }
+
+    pub fn write_all(&mut self, step: &mut Step) {
+        self.writing.write_all(&self.ledger, step);
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        self.ledger.heap_bytes()
+    }
+}
+
+/// Opening: what the rows say. URLs first, then links in order, then what was settled.
+impl Mass {
+    pub fn restore_url(&mut self, record: &UrlRecord) {
+        self.stand(record);
+        self.stale = false;
+    }
+
+    pub fn restore_links(&mut self, page: UrlId, number: u16, part: &LinkPart) {
+        let Some(page) = node(page) else { return };
+        if let Some(whole) = self.partial.restore(page, number, part) {
+            self.ledger.stand(page, Standing::Fetched);
+            self.ledger.link(page, &whole.ids, whole.unnamed);
+        }
+    }
+
+    pub fn restore_settled(&mut self, row: &SettledRow) {
+        for &(node, s) in &row.settled {
+            self.ledger.restore_settled(node, s);
+        }
+    }
+
+    pub fn restored(&mut self) {
+        self.stale = true;
+    }
+}
+
+/// A URL's number in the books, if it has one there.
+pub fn node(id: UrlId) -> Option<u32> {
+    (id.0 < ledger::NODES_MAX).then_some(id.0 as u32)
+}

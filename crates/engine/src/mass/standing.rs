@@ -1,0 +1,106 @@
+//! What a URL is to the certified graph: outside of it, waiting, crawled, or lost and why.
+
+use crate::queue::Place;
+use crate::record::{Refusal, Status, UrlRecord};
+
+/// Residual mass is summed by standing, so the order of the variants is that of the sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Standing {
+    /// No URL has this number yet, as far as these books know.
+    Nobody,
+    /// Scope and filters leave it out: no node of the graph, and not counted among links.
+    Outside,
+    /// To be fetched.
+    Waiting,
+    /// Fetched; which links it has is not known yet, or not held.
+    Fetched,
+    /// Fetched, with links.
+    Linked,
+    /// Fetched, and seen to have none.
+    Dangling,
+    /// Never fetched, by cause: its links are unknown, so what reaches it is lost.
+    Robots,
+    Depth,
+    Budget,
+    Trap,
+    Redirects,
+    Failed,
+    Gone,
+}
+
+impl Standing {
+    pub const ALL: [Standing; 13] = [
+        Standing::Nobody,
+        Standing::Outside,
+        Standing::Waiting,
+        Standing::Fetched,
+        Standing::Linked,
+        Standing::Dangling,
+        Standing::Robots,
+        Standing::Depth,
+        Standing::Budget,
+        Standing::Trap,
+        Standing::Redirects,
+        Standing::Failed,
+        Standing::Gone,
+    ];
+
+    /// Those that lose what reaches them.
+    pub const LOST: [Standing; 7] = [
+        Standing::Robots,
+        Standing::Depth,
+        Standing::Budget,
+        Standing::Trap,
+        Standing::Redirects,
+        Standing::Failed,
+        Standing::Gone,
+    ];
+
+    pub fn is_crawled(self) -> bool {
+        matches!(self, Standing::Fetched | Standing::Linked | Standing::Dangling)
+    }
+
+    /// What a record says, of a URL that was never answered with a page.
+    pub fn of(status: Status) -> Standing {
+        match status {
+            Status::Queued => Standing::Waiting,
+            Status::Fetched | Status::Duplicate | Status::Moved => Standing::Fetched,
+            Status::Gone => Standing::Gone,
+            Status::Failed(_) => Standing::Failed,
+            Status::Refused(Refusal::Scope | Refusal::Filter) => Standing::Outside,
+            Status::Refused(Refusal::Robots) => Standing::Robots,
+            Status::Refused(Refusal::Depth) => Standing::Depth,
+            Status::Refused(Refusal::HostBudget) => Standing::Budget,
+            Status::Refused(Refusal::Trap) => Standing::Trap,
+            Status::Refused(Refusal::Hops) => Standing::Redirects,
+        }
+    }
+
+    /// The word used in reports, metrics and documentation.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Nobody => "unknown",
+            Standing::Outside => "outside",
+            Standing::Waiting => "waiting",
+            Standing::Fetched => "fetched",
+            Standing::Linked => "linked",
+            Standing::Dangling => "dangling",
+            Standing::Robots => "robots",
+            Standing::Depth => "depth",
+            Standing::Budget => "host_budget",
+            Standing::Trap => "trap",
+            Standing::Redirects => "redirects",
+            Standing::Failed => "failed",
+            Standing::Gone => "gone",
+        }
+    }
+}
+
+/// The class under which a record waits for its first visit; none if it does not.
+pub fn filed_class(record: &UrlRecord) -> Option<u8> {
+    match record.place {
+        Some(Place::Now { class, .. }) => Some(class),
+        _ => None,
+    }
+}
