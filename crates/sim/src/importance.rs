@@ -37,8 +37,27 @@ struct Node {
     visits: u32,
     /// Links of visits on record whose links are not, oldest first.
     staged: VecDeque<Vec<usize>>,
+    /// Links of a visit were written before the visit, in the same commit.
+    is_ahead: bool,
     /// As last fetched; none if they are not known.
     links: Option<Vec<usize>>,
+}
+
+impl Node {
+    fn visited(&mut self, links: Option<Vec<usize>>) {
+        self.is_crawled = true;
+        self.staged.extend(links);
+        if std::mem::take(&mut self.is_ahead) {
+            self.linked();
+        }
+    }
+
+    fn linked(&mut self) {
+        match self.staged.pop_front() {
+            Some(links) => self.links = Some(links),
+            None => self.is_ahead = true,
+        }
+    }
 }
 
 impl Oracle {
@@ -105,15 +124,13 @@ impl Oracle {
                 if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
                     // A page that was said to be fetched and was not has no links here.
                     if let Some(links) = self.answered.remove(&url) {
-                        self.nodes[node].is_crawled = true;
-                        self.nodes[node].staged.extend(links);
+                        self.nodes[node].visited(links);
                     }
                 }
             }
             Row::Links { page, links, .. } if links.ends => {
                 let node = *self.numbers.get(page).expect("a row of a URL that is known");
-                let node = &mut self.nodes[node];
-                node.links = node.staged.pop_front().or(node.links.take());
+                self.nodes[node].linked();
             }
             _ => {}
         }

@@ -3,13 +3,16 @@
 //! A mutant is the real engine with its events or its step spoilt on the way, so that no broken
 //! code lives in the engine itself.
 
+use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{
-    Action, Answer, Event, Judged, Question, Row, Sifted, Step, StopReason, Target,
+    Action, Answer, Event, FetchId, Judged, Row, Sifted, Step, StopReason, Target,
 };
 use rhumb_engine::outcome::{Outcome, Page, Report, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::Machine;
+use rhumb_page::url::Url;
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +29,8 @@ pub enum Mutant {
     Miscounting,
     /// Takes two links of a page for one, and so pays the others twice (5).
     Overpaying,
-    /// Takes no notice of links of a page to itself (5).
-    Selfless,
+    /// Believes that every page links to itself, and so keeps what it should hand on (5).
+    Vain,
     /// Takes pages that are not to be had for pages without links (5).
     Lenient,
     /// Acts in an order that no seed decides (6).
@@ -46,7 +49,7 @@ impl Mutant {
         Mutant::Forgetful,
         Mutant::Miscounting,
         Mutant::Overpaying,
-        Mutant::Selfless,
+        Mutant::Vain,
         Mutant::Lenient,
         Mutant::Capricious,
         Mutant::Careless,
@@ -60,7 +63,7 @@ impl Mutant {
             Mutant::Deaf => 2,
             Mutant::Credulous => 3,
             Mutant::Forgetful => 4,
-            Mutant::Miscounting | Mutant::Overpaying | Mutant::Selfless | Mutant::Lenient => 5,
+            Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
             Mutant::Capricious => 6,
             Mutant::Careless => 7,
             Mutant::Hoarding => 8,
@@ -74,13 +77,13 @@ pub struct Subject {
     pub mutant: Option<Mutant>,
     hoard: Vec<Event>,
     keeps: u64,
-    /// Where each candidate of the question under way was found.
-    origins: Vec<Option<u32>>,
+    /// What was asked for, by those who must know.
+    asked: HashMap<FetchId, Url>,
 }
 
 impl Subject {
     pub fn new(engine: Engine, mutant: Option<Mutant>) -> Subject {
-        Subject { engine, mutant, hoard: Vec::new(), keeps: 0, origins: Vec::new() }
+        Subject { engine, mutant, hoard: Vec::new(), keeps: 0, asked: HashMap::new() }
     }
 
     pub fn heap_bytes(&self) -> usize {
@@ -111,13 +114,15 @@ impl Subject {
                     pair[1] = pair[0];
                 }
             }
-            (Some(Mutant::Selfless), Event::Answered(Answer::Sifted(sifted))) => {
-                for n in 1..sifted.targets.len() {
-                    let own = self.origins[n].map(Target::Known);
-                    if self.origins[n - 1] == self.origins[n] && own == Some(sifted.targets[n]) {
-                        sifted.targets[n] = sifted.targets[n - 1];
-                    }
-                }
+            (
+                Some(Mutant::Vain),
+                Event::Fetched {
+                    fetch,
+                    report: Report { outcome: Outcome::Page(Page { found, .. }), .. },
+                },
+            ) => {
+                let url = self.asked.remove(fetch);
+                found.extend(url.map(|url| Found { url, kind: FoundAs::Link }));
             }
             (
                 Some(Mutant::Lenient),
@@ -130,11 +135,6 @@ impl Subject {
     }
 
     fn spoil_step(&mut self, step: &mut Step) {
-        for action in &step.actions {
-            if let Action::Ask(Question::Sift { candidates }) = action {
-                self.origins = candidates.iter().map(|c| c.from.map(|from| from.page)).collect();
-            }
-        }
         match self.mutant {
             Some(Mutant::Miscounting) => step.rows.iter_mut().for_each(|row| {
                 if let Row::Counters(counters) = row {
@@ -144,6 +144,13 @@ impl Subject {
             Some(Mutant::Capricious) => {
                 let coin = RandomState::new();
                 step.actions.sort_by_cached_key(|action| coin.hash_one(format!("{action:?}")));
+            }
+            Some(Mutant::Vain) => {
+                for action in &step.actions {
+                    if let Action::Fetch(fetch) = action {
+                        self.asked.insert(fetch.id, fetch.url.clone());
+                    }
+                }
             }
             Some(Mutant::Careless) => {
                 let keeps = &mut self.keeps;

@@ -189,7 +189,7 @@ struct Watched<'a> {
 const MEASURE_EVERY: u64 = 64;
 /// Turns between two comparisons of the proven coverage with the true one.
 const COMPARE_EVERY: u64 = 48;
-/// … as many times more as a web has so many URLs.
+/// … and the square of how often a web has so many URLs: it takes longer, and has more turns.
 const COMPARE_SIZE: u64 = 5_000;
 
 impl turn::Machine for Watched<'_> {
@@ -214,7 +214,7 @@ impl turn::Machine for Watched<'_> {
         let over = self.subject.over();
         // The truth of a larger web takes longer to compute.
         let size = self.subject.engine.mass().ledger().nodes_len() as u64;
-        let every = COMPARE_EVERY * (1 + size / COMPARE_SIZE);
+        let every = COMPARE_EVERY * (1 + size / COMPARE_SIZE).pow(2);
         if over.is_some() || self.turns.is_multiple_of(every) {
             let is_end = over == Some(StopReason::Finished);
             let engine = &self.subject.engine;

@@ -45,6 +45,8 @@ const EDGES_PER_PAGE: u64 = 1_000;
 const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// Edge updates before the last word is said on a crawl that ends.
 pub const EDGES_AT_END: u64 = 50_000_000;
+/// Edge updates that books made anew may take to become as good as they were.
+const EDGES_AT_OPENING: u64 = 10_000_000;
 /// Residues on crawled pages that are not worth a push: 2^-40 of the whole.
 const LEVEL_SETTLED: u8 = 40;
 /// What may lie on crawled pages when the last word is said: a ten-millionth of the whole.
@@ -216,6 +218,7 @@ impl Mass {
         let weights = self.weights.iter();
         let trust = weights.map(|&(node, w)| (node, self.trust_of(w))).collect();
         self.ledger.rebase(trust);
+        self.edges_saved = EDGES_AT_OPENING;
         true
     }
 
@@ -273,7 +276,8 @@ impl Mass {
     }
 
     pub fn restored(&mut self) {
-        self.stale = true;
+        // Without pages there is nothing to compute, and seeds are to be placed by their trust.
+        self.stale = self.ledger.pages_len() > 0;
     }
 }
 

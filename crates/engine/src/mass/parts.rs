@@ -51,8 +51,8 @@ impl Partial {
         self.parts > 0
     }
 
-    fn take(&mut self, part: LinkPart, unnamed: u32, ids: &[u32]) {
-        self.first = part.first;
+    fn take(&mut self, first: u64, unnamed: u32, ids: &[u32]) {
+        self.first = first;
         self.parts = self.parts.saturating_add(1);
         self.ids.extend_from_slice(ids);
         self.unnamed = self.unnamed.saturating_add(unnamed);
@@ -76,7 +76,7 @@ impl Partial {
         } else if !goes_on {
             return None;
         }
-        self.take(part.clone(), unnamed, &ids);
+        self.take(part.first, unnamed, &ids);
         part.ends.then(|| std::mem::take(self).whole())
     }
 }
@@ -122,9 +122,9 @@ pub fn assemble(
             *partial = Partial { page: from.page, first: number, ..Partial::default() };
         }
         let (part, unnamed, ids) = run.part(partial.first, ends);
-        let row = (UrlId(u64::from(from.page)), partial.parts);
-        step.rows.push(Row::Links { page: row.0, part: row.1, links: part.clone() });
-        partial.take(part, unnamed, &ids);
+        let (first, number) = (part.first, partial.parts);
+        step.rows.push(Row::Links { page: UrlId(u64::from(from.page)), part: number, links: part });
+        partial.take(first, unnamed, &ids);
         if ends {
             whole.push(std::mem::take(partial).whole());
         }

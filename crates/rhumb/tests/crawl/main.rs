@@ -3,4 +3,5 @@
 mod bad_input;
 mod complete;
 mod killed;
+mod orders;
 mod site;

@@ -1,0 +1,59 @@
+//! Every order, through faults and changing links: nobody is forgotten, and no bound exceeds the
+//! truth.
+
+use rhumb_engine::config::{Config, Order};
+use rhumb_sim::run::{Simulated, simulate};
+use rhumb_sim::scenario::{Faults, Scenario};
+
+const ORDERS: [Order; 10] = [
+    Order::Settled,
+    Order::RankMass,
+    Order::Windowed,
+    Order::LNeighbor,
+    Order::Opic,
+    Order::Backlink,
+    Order::PartialPr,
+    Order::Bfs,
+    Order::Dfs,
+    Order::Random,
+];
+
+fn passes(name: &str, seed: u64, order: Order) -> Simulated {
+    let base = Scenario::named(name, seed).expect("a scenario of this name");
+    let before = base.before.iter().map(|config| Config { order, ..config.clone() }).collect();
+    let config = Config { order, ..base.config.clone() };
+    let scenario = Scenario { config, before, ..base }.with_faults(Faults::usual());
+    let simulated = simulate(&scenario, None);
+    let violations = &simulated.violations;
+    assert!(violations.is_empty(), "{name} {seed} {order:?}: {violations:#?}");
+    simulated
+}
+
+#[test]
+fn every_order_finds_all_through_crashes_and_proves_nothing_false() {
+    for order in ORDERS {
+        let simulated = passes("small", 5, order);
+        let (_, bound, _) = *simulated.curve.last().expect("compared at the end");
+        assert!(bound > 0.5, "{order:?}: {bound}");
+    }
+}
+
+#[test]
+fn what_is_proven_stays_true_when_links_change_and_when_rules_do() {
+    let simulated = passes("revisit", 2, Order::Settled);
+    assert!(simulated.counters.revisits > 500, "{:?}", simulated.counters);
+    for seed in [3, 4] {
+        passes("widened", seed, Order::Settled);
+    }
+}
+
+#[test]
+fn important_pages_come_sooner_than_by_depth() {
+    let reached = |order| {
+        let simulated = passes("hostile", 9, order);
+        let first = simulated.curve.iter().find(|(_, _, truth)| *truth >= 0.5);
+        first.map(|(pages, ..)| *pages).expect("half of it is covered at some time")
+    };
+    let (settled, bfs) = (reached(Order::Settled), reached(Order::Bfs));
+    assert!(settled <= bfs, "{settled} pages by importance, {bfs} by depth");
+}
