@@ -9,6 +9,9 @@
 //! 4. [`bands`]: keys by which texts worth comparing meet;
 //! 5. [`resemblance`]: the truth, from the sets themselves.
 //!
+//! [`online`] answers for texts that arrive one by one; [`batch`] finds all pairs and clusters of a
+//! corpus in a given memory. [`reference`] holds the methods of the textbooks.
+//!
 //! ```
 //! use rhumb_neardup::{Sketch, estimate::Slots, shingle};
 //! let sketch = |text: &str| {
@@ -26,6 +29,8 @@
 pub mod bands;
 pub mod batch;
 pub mod estimate;
+pub mod online;
+pub mod reference;
 pub mod resemblance;
 pub mod shingle;
 pub mod sketch;

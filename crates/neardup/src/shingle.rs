@@ -3,7 +3,7 @@
 //! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section 2:
 //! S(D, w). Fewer than w words make one shingle of all of them; no words make none.
 //!
-//! Deviation: no Rabin fingerprint but a polynomial in the
+//! Deviation: no Rabin fingerprint (see [`crate::reference::rabin`]) but a polynomial in the
 //! hashes of the words, rolled from shingle to shingle and scrambled by one folded multiplication.
 //! Two different shingles agree with a chance of 2^-64; what is counted over fingerprints is called
 //! exact here.

@@ -1,0 +1,260 @@
+//! `rhumb dedup` as a user meets it: the real binary, its files and its exit codes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const D1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/neardup/");
+
+fn dedup(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rhumb")).arg("dedup").args(arguments).output().unwrap()
+}
+
+/// What it says on standard output with --json, and on standard error.
+fn done(arguments: &[&str]) -> (Value, String) {
+    let output = dedup(&[arguments, &["--json"]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    (serde_json::from_slice(&output.stdout).unwrap(), said)
+}
+
+fn path(dir: &Path, name: &str) -> String {
+    dir.join(name).display().to_string()
+}
+
+/// Documents of 100 words: `changed` words of the base are their own.
+fn document(id: &str, url: &str, base: u32, changed: usize) -> String {
+    let words: Vec<String> = (0..100)
+        .map(|n| if n < changed { format!("{id}x{n}") } else { format!("b{base}w{n}") })
+        .collect();
+    format!("{{\"id\": \"{id}\", \"url\": \"{url}\", \"text\": \"{}\"}}\n", words.join(" "))
+}
+
+/// Resemblance of all pairs by the definition, with the library's sets.
+fn truth(rows: &str, threshold: f64) -> BTreeMap<(String, String), String> {
+    let sets: Vec<(String, BTreeSet<Vec<String>>)> = rows
+        .lines()
+        .map(|row| {
+            let row: Value = serde_json::from_str(row).unwrap();
+            let text = row["text"].as_str().unwrap().to_lowercase();
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            let words: Vec<String> = words.map(str::to_owned).collect();
+            let shingles = words.windows(4.min(words.len().max(1))).map(<[String]>::to_vec);
+            (row["id"].as_str().unwrap().to_owned(), shingles.collect())
+        })
+        .collect();
+    let mut pairs = BTreeMap::new();
+    for (at, (a, one)) in sets.iter().enumerate() {
+        for (b, two) in &sets[at + 1..] {
+            let both = one.intersection(two).count() as f64;
+            let resemblance = both / one.union(two).count().max(1) as f64;
+            if resemblance >= threshold {
+                pairs.insert((a.clone(), b.clone()), format!("{resemblance:.6}"));
+            }
+        }
+    }
+    pairs
+}
+
+fn pairs_of(file: &str) -> BTreeMap<(String, String), String> {
+    let lines = fs::read_to_string(file).unwrap();
+    let pairs = lines.lines().map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        ((fields[0].to_owned(), fields[1].to_owned()), fields[2].to_owned())
+    });
+    pairs.collect()
+}
+
+fn clusters_of(file: &str) -> BTreeMap<String, String> {
+    let lines = fs::read_to_string(file).unwrap();
+    lines.lines().map(|line| line.split_once('\t').unwrap()).map(own).collect()
+}
+
+fn own((a, b): (&str, &str)) -> (String, String) {
+    (a.to_owned(), b.to_owned())
+}
+
+fn some_rows() -> String {
+    let mut rows = String::new();
+    for base in 0..12u32 {
+        for version in 0..6usize {
+            let host = if version % 2 == 0 { "one.test" } else { "two.test" };
+            let id = format!("d{base}v{version}");
+            let url = format!("http://{host}/docs/{base}.html");
+            rows += &document(&id, &url, base, version * 4);
+        }
+        let copy = document(&format!("copy{base}"), "http://one.test/c", base, 0);
+        rows += &copy;
+    }
+    rows += "{\"id\": \"short\", \"text\": \"two words\"}\n{\"id\": \"empty\", \"text\": \"\"}\n";
+    rows += "{\"id\": \"short2\", \"text\": \"Two, WORDS!\"}\n";
+    rows
+}
+
+#[test]
+fn pairs_are_those_of_the_definition_in_memory_and_through_the_disk() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let (input, pairs) = (path(dir, "rows.jsonl"), path(dir, "pairs.tsv"));
+    fs::write(&input, some_rows()).unwrap();
+    for threshold in ["0.8", "0.5"] {
+        let expected = truth(&some_rows(), threshold.parse().unwrap());
+        for memory in ["1GiB", "1kB"] {
+            let arguments = ["--pairs", &pairs, "--threshold", threshold, "--memory", memory];
+            let (report, _) = done(&[&[input.as_str()], &arguments[..]].concat());
+            assert_eq!(pairs_of(&pairs), expected, "{threshold}, {memory}");
+            assert_eq!(report["pairs"], expected.len(), "{report}");
+            assert_eq!(report["spilled_bytes"] != 0, memory == "1kB", "{report}");
+            assert_eq!((&report["empty"], &report["documents"]), (&1.into(), &87.into()));
+        }
+    }
+    let left: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(left.len(), 2, "nothing but input and output: {left:?}");
+}
+
+#[test]
+fn clusters_are_the_same_with_and_without_pairs_and_leaders_bound_them() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let (input, pairs) = (path(dir, "rows.jsonl"), path(dir, "pairs.tsv"));
+    // A chain: each is a near-duplicate of the next, its ends share nothing.
+    let chain: String = (0..30).fold(some_rows(), |mut rows, n| {
+        let words: Vec<String> = (n * 4..n * 4 + 100).map(|word| format!("c{word}")).collect();
+        writeln!(rows, "{{\"id\": \"chain{n:02}\", \"text\": \"{}\"}}", words.join(" ")).unwrap();
+        rows
+    });
+    fs::write(&input, &chain).unwrap();
+    let [with, without, leader] =
+        ["with.tsv", "without.tsv", "leader.tsv"].map(|name| path(dir, name));
+    done(&[&input, "--pairs", &pairs, "--clusters", &with]);
+    let (report, _) = done(&[&input, "--clusters", &without]);
+    assert_eq!(clusters_of(&with), clusters_of(&without));
+    assert_eq!(clusters_of(&with).len(), 117, "every document");
+    assert!(
+        clusters_of(&with)
+            .iter()
+            .all(|(id, cluster)| { !id.starts_with("chain") || cluster == "chain00" })
+    );
+    let largest = &report["clusters"]["largest"][0];
+    assert_eq!((&largest["documents"], &largest["chain"]), (&30.into(), &true.into()), "{report}");
+    assert!(largest["sample"].as_array().unwrap().contains(&"chain29".into()), "{report}");
+    done(&[&input, "--clusters", &leader, "--cluster", "leader"]);
+    let pairs = pairs_of(&pairs);
+    for (id, led_by) in clusters_of(&leader).into_iter().filter(|(id, led_by)| id != led_by) {
+        assert!(pairs.contains_key(&(led_by.clone(), id.clone())), "{id} is not like {led_by}");
+    }
+}
+
+#[test]
+fn mirrors_are_hosts_and_paths_that_hold_the_same() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let mut rows = String::new();
+    for page in 0..40u32 {
+        rows += &document(&format!("a{page}"), &format!("http://a.test/v1/x/{page}.html"), page, 0);
+        if page < 30 {
+            let url = format!("http://b.test/mirror/x/{page}.html");
+            rows += &document(&format!("b{page}"), &url, page, 3);
+        }
+        rows += &document(&format!("c{page}"), &format!("http://c.test/{page}"), 1000 + page, 0);
+    }
+    let [input, mirrors, roots] = ["in.jsonl", "m.tsv", "c.tsv"].map(|name| path(dir, name));
+    fs::write(&input, rows).unwrap();
+    done(&[&input, "--mirrors", &mirrors, "--collections", &roots]);
+    assert_eq!(fs::read_to_string(&mirrors).unwrap(), "a.test\tb.test\t1.0000\n");
+    assert_eq!(fs::read_to_string(&roots).unwrap(), "a.test/v1/\tb.test/mirror/\t1.0000\n");
+}
+
+#[test]
+fn bad_rows_are_named_and_the_rest_is_done() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let (input, pairs) = (path(dir, "rows.jsonl"), path(dir, "pairs.tsv"));
+    let mut rows = document("a", "", 1, 0).into_bytes();
+    rows.extend_from_slice(b"{\"id\": \"x\", \"text\": \"bad \xff\"}\n\n{\"id\": 3}\nnonsense\n");
+    rows.extend_from_slice(document("b", "", 1, 2).as_bytes());
+    rows.extend_from_slice(document("a", "", 1, 3).as_bytes());
+    rows.extend_from_slice(b"{\"id\":\"h\",\"html\":\"<p>one <b>two</b><script>x</script>\"}");
+    fs::write(&input, rows).unwrap();
+    let (report, said) = done(&[&input, "--pairs", &pairs]);
+    for line in ["line 2: invalid UTF-8", "line 4: neither", "line 5: expected", "line 7: id \"a\""]
+    {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert_eq!((&report["documents"], &report["skipped"]), (&3.into(), &4.into()));
+    assert_eq!(pairs_of(&pairs).len(), 1);
+}
+
+#[test]
+fn what_cannot_be_done_leaves_no_output() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let input = path(dir, "rows.jsonl");
+    fs::write(&input, some_rows()).unwrap();
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["/no/such"], 2, "/no/such: no such file"),
+        (&[&input, "--threshold", "80"], 2, "--threshold 80"),
+        (&[&input, "--shingle", "0"], 2, "--shingle 0"),
+        (&[&input, "--cluster", "leaders"], 2, "did you mean \"leader\"?"),
+        (&[&input, "--tmp", "/no/such"], 2, "--tmp /no/such"),
+        (&[&input, "--pairs", "/no/such/pairs.tsv"], 1, "/no/such/pairs.tsv"),
+    ];
+    for (arguments, code, said) in cases {
+        let output = dedup(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
+        assert!(error.starts_with("error: ") && error.contains(said), "{arguments:?}: {error}");
+        assert_eq!((error.lines().count(), output.stdout.len()), (1, 0), "{error}");
+    }
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+}
+
+#[test]
+fn the_shared_corpus_gives_the_true_pairs_clusters_and_mirrors() {
+    let corpus = PathBuf::from(D1).join("d1.jsonl.zst");
+    if !corpus.exists() {
+        println!("SKIPPED: ../shared/data/neardup/d1.jsonl.zst is not here");
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let [pairs, mirrors] = ["pairs.tsv", "mirrors.tsv"].map(|name| path(temporary.path(), name));
+    let corpus = corpus.display().to_string();
+    let (report, _) =
+        done(&[&corpus, "--pairs", &pairs, "--mirrors", &mirrors, "--memory", "64MB"]);
+    let truth = zstd::decode_all(fs::File::open(format!("{D1}d1_truth.tsv.zst")).unwrap()).unwrap();
+    let truth = String::from_utf8(truth).unwrap();
+    let mut expected = BTreeMap::new();
+    for line in truth.lines() {
+        let (pair, similarity) = line.rsplit_once('\t').unwrap();
+        if similarity.parse::<f64>().unwrap() >= 0.8 {
+            expected.insert(own(pair.split_once('\t').unwrap()), similarity.to_owned());
+        }
+    }
+    // The order of a pair there is that of its numbers, which is that of the input.
+    let found = pairs_of(&pairs);
+    let wrong = found.iter().filter(|(pair, value)| expected.get(*pair) != Some(*value)).count();
+    assert_eq!(wrong, 0, "of {} pairs, with their similarity", found.len());
+    let recall = found.len() as f64 / expected.len() as f64;
+    assert!(recall >= 0.998, "recall {recall}");
+    assert!(report["peak_rss_bytes"].as_u64().unwrap() <= 300_000_000, "{report}");
+    let listed: Value =
+        serde_json::from_slice(&fs::read(format!("{D1}d1_mirrors.json")).unwrap()).unwrap();
+    let name = |value: &Value| value.as_str().unwrap().to_owned();
+    let listed: BTreeSet<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|mirror| {
+            let (a, b) = (name(&mirror["a"]), name(&mirror["b"]));
+            (a.clone().min(b.clone()), a.max(b))
+        })
+        .collect();
+    let found: BTreeSet<_> = pairs_of(&mirrors).into_keys().collect();
+    assert_eq!(found, listed);
+}
