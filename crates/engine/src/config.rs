@@ -60,6 +60,9 @@ pub enum Selection {
     Biased,
     /// Always of the best class that there is.
     Best,
+    /// The best, and none so many octaves below the heaviest URL that waits while a request is in
+    /// flight: fewer pages for the same importance, and idle slots.
+    Patient { octaves: u8 },
 }
 
 /// `[[priority]]`: a rule on URLs, first match wins.

@@ -5,6 +5,7 @@ use crate::engine::{Engine, Errand, Flight};
 use crate::event::{Action, Fetch, FetchId, Step};
 use crate::frontier::awake::Doing;
 use crate::frontier::ready::Chooser;
+use crate::order;
 use crate::polite::Gate;
 use crate::queue::{Entry, Place};
 use crate::time::Time;
@@ -28,7 +29,7 @@ impl Engine {
                 self.back_in_line(slot, ticket);
             }
         }
-        while self.free_slots() > 0 {
+        while self.free_slots() > 0 && !self.holds_back() {
             let mut chooser = match self.takes_best() {
                 true => Chooser::Best,
                 false => Chooser::Biased(&mut self.rng),
@@ -44,9 +45,19 @@ impl Engine {
     pub(crate) fn takes_best(&self) -> bool {
         match self.config.selection {
             Selection::ByOrder => self.policy.follows_importance(),
-            Selection::Best => true,
+            Selection::Best | Selection::Patient { .. } => true,
             Selection::Biased => false,
         }
+    }
+
+    /// Whether all hosts that are due have too little to be worth a request now.
+    fn holds_back(&self) -> bool {
+        let Selection::Patient { octaves } = self.config.selection else { return false };
+        let (Some(best), Some(waiting)) = (self.ready.best(), self.mass.ledger().frontier_level())
+        else {
+            return false;
+        };
+        !self.flights.is_empty() && best > order::class_of_level(waiting).saturating_add(octaves)
     }
 
     /// An entry in a line is good if its host still carries the ticket that the entry shows.

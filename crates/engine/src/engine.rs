@@ -14,7 +14,7 @@ use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
 use crate::host::HostRecord;
 use crate::judge::Judging;
-use crate::mass::{EDGES_AT_END, Mass};
+use crate::mass::Mass;
 use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::polite::Addresses;
@@ -186,7 +186,7 @@ impl Engine {
             step.rows.push(Row::Counters(Box::new(self.counters.clone())));
         }
         if self.over().is_some() {
-            self.mass.settle_all(EDGES_AT_END);
+            self.mass.settle_at_end();
             self.mass.write_all(step);
         }
     }

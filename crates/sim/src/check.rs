@@ -46,8 +46,18 @@ pub struct Checker {
     pub violations: Vec<Violation>,
     pub tally: Tally,
     pub oracle: Oracle,
-    /// Pages, proven and provable coverage, at each comparison.
-    pub curve: Vec<(u64, f64, f64)>,
+    /// One point for each comparison.
+    pub curve: Vec<Point>,
+}
+
+/// How far a crawl had come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    pub pages: u64,
+    pub since: Span,
+    /// The share of importance that was proven then, and what the links prove at best.
+    pub bound: f64,
+    pub truth: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,7 +268,8 @@ impl Checker {
         let Some(coverage) = mass.coverage() else { return };
         let truth = self.oracle.covered();
         let bound = coverage.bound;
-        self.curve.push((pages, bound, truth));
+        let since = self.now.since(self.began);
+        self.curve.push(Point { pages, since, bound, truth });
         if bound > truth + TRUTH_ERROR {
             self.violated(5, format!("{bound} of importance covered, they say; it is {truth}"));
         }

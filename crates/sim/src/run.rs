@@ -1,6 +1,6 @@
 //! A simulated crawl from seeds to the end, through crashes, and the checks that need the end.
 
-use crate::check::{Checker, Tally, Violation};
+use crate::check::{Checker, Point, Tally, Violation};
 use crate::mutant::{Mutant, Subject};
 use crate::scenario::Scenario;
 use crate::store::{CrashPlan, Shared, SharedRef, SimArchive, SimState};
@@ -36,8 +36,7 @@ pub struct Simulated {
     pub heap_bytes_bound: usize,
     /// Of all actions and URL rows: equal for equal seeds.
     pub digest: u64,
-    /// Pages so far, the share of importance proven then, and what the links prove at best.
-    pub curve: Vec<(u64, f64, f64)>,
+    pub curve: Vec<Point>,
     pub stopped: Option<StopReason>,
 }
 

@@ -33,7 +33,7 @@ fn passes(name: &str, seed: u64, order: Order) -> Simulated {
 fn every_order_finds_all_through_crashes_and_proves_nothing_false() {
     for order in ORDERS {
         let simulated = passes("small", 5, order);
-        let (_, bound, _) = *simulated.curve.last().expect("compared at the end");
+        let bound = simulated.curve.last().expect("compared at the end").bound;
         assert!(bound > 0.5, "{order:?}: {bound}");
     }
 }
@@ -51,8 +51,8 @@ fn what_is_proven_stays_true_when_links_change_and_when_rules_do() {
 fn important_pages_come_sooner_than_by_depth() {
     let reached = |order| {
         let simulated = passes("hostile", 9, order);
-        let first = simulated.curve.iter().find(|(_, _, truth)| *truth >= 0.5);
-        first.map(|(pages, ..)| *pages).expect("half of it is covered at some time")
+        let first = simulated.curve.iter().find(|point| point.truth >= 0.5);
+        first.map(|point| point.pages).expect("half of it is covered at some time")
     };
     let (settled, bfs) = (reached(Order::Settled), reached(Order::Bfs));
     assert!(settled <= bfs, "{settled} pages by importance, {bfs} by depth");

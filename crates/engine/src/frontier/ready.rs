@@ -56,6 +56,11 @@ impl Ready {
         self.classes[class].pop_front()
     }
 
+    /// The best class that has something.
+    pub fn best(&self) -> Option<u8> {
+        (0..CLASSES).find(|&k| !self.classes[k].is_empty()).map(|k| k as u8)
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

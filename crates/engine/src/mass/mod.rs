@@ -39,12 +39,14 @@ use rhumb_page::url::Url;
 use std::collections::HashMap;
 use written::Writing;
 
-/// Edge updates that a page's links pay for: some ten microseconds of pushing.
-const EDGES_PER_PAGE: u64 = 1_000;
+/// Edge updates that a page's links pay for: some five microseconds of pushing.
+const EDGES_PER_PAGE: u64 = 500;
 /// Edge updates saved up for later.
 const EDGES_SAVED_MAX: u64 = 1 << 20;
-/// Edge updates before the last word is said on a crawl that ends.
-pub const EDGES_AT_END: u64 = 50_000_000;
+/// Edge updates before the last word is said on a crawl that ends: a hundredth of a second, and a
+/// few microseconds for every page.
+const EDGES_AT_END: u64 = 1_000_000;
+const EDGES_AT_END_PER_PAGE: u64 = 200;
 /// Edge updates that books made anew may take to become as good as they were.
 const EDGES_AT_OPENING: u64 = 10_000_000;
 /// Residues on crawled pages that are not worth a push: 2^-40 of the whole.
@@ -187,6 +189,12 @@ impl Mass {
             }
         }
         self.edges_saved = self.edges_saved.saturating_sub(self.ledger.edges - began);
+    }
+
+    /// The crawl ends: proves what is cheap to prove.
+    pub fn settle_at_end(&mut self) {
+        let pages = self.ledger.pages_len() as u64;
+        self.settle_all(EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
     }
 
     /// Proves all that the links of the crawled pages can prove, as far as these edges reach.

@@ -31,6 +31,7 @@ pub use opic::Opic;
 pub use partialpr::PartialPr;
 pub use random::Random;
 pub use rankmass::RankMass;
+pub use score::class_of_level;
 pub use settled::Settled;
 pub use windowed::Windowed;
 

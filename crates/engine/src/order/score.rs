@@ -9,9 +9,12 @@ const LEVEL_FIRST: u8 = 3;
 
 /// The place of a URL with this share of `ONE`.
 pub fn rank(score: i64) -> Rank {
-    let octave = level(score).saturating_sub(LEVEL_FIRST);
-    let class = (CLASS_USUAL + octave).min(CLASSES as u8 - 1);
-    Rank { class, rank: u64::MAX - score.max(0) as u64 }
+    Rank { class: class_of_level(level(score)), rank: u64::MAX - score.max(0) as u64 }
+}
+
+/// The class of an octave.
+pub fn class_of_level(level: u8) -> u8 {
+    (CLASS_USUAL + level.saturating_sub(LEVEL_FIRST)).min(CLASSES as u8 - 1)
 }
 
 /// The same of a share between 0 and 1.

@@ -162,7 +162,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Bound<T> {
     }
 }
 
-/// Reads a value through its `FromStr`; a whole number counts as its digits.
+/// Reads a value through its `FromStr`; a number counts as its digits.
 pub fn from_text<'de, T, D>(deserializer: D, expecting: &'static str) -> Result<T, D::Error>
 where
     T: FromStr<Err: fmt::Display>,
@@ -182,6 +182,10 @@ where
         }
 
         fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+
+        fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
             self.visit_str(&number.to_string())
         }
 

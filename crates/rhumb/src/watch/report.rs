@@ -53,6 +53,8 @@ pub struct Report {
     pub retries: u64,
     pub revisits: u64,
     pub discoveries: u64,
+    /// URLs that moved up while they waited.
+    pub promoted: u64,
     pub answers: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
@@ -174,6 +176,7 @@ impl Report {
             retries: counters.retries,
             revisits: counters.revisits,
             discoveries: counters.discoveries,
+            promoted: counters.promoted,
             answers: counters.answers,
             robots_fetched: counters.robots_fetched,
             robots_absent: counters.robots_absent,
