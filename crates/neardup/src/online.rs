@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_the_oldest_leader_gives_way() {
-        assert!(BYTES_PER_LEADER <= 100, "{BYTES_PER_LEADER} bytes");
+        const { assert!(BYTES_PER_LEADER <= 100) };
         let mut leaders = Leaders::new(100, 0.8);
         (0..250).for_each(|n| leaders.add(n, &text(u64::from(n), 0, 0)));
         assert_eq!((leaders.len(), leaders.kept.capacity()), (100, 100));

@@ -1,7 +1,7 @@
 //! w-shingles: every w words in a row, each as a 64-bit fingerprint.
 //!
-//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section 2:
-//! S(D, w). Fewer than w words make one shingle of all of them; no words make none.
+//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section
+//! 2: S(D, w). Fewer than w words make one shingle of all of them; no words make none.
 //!
 //! Deviation: no Rabin fingerprint (see [`crate::reference::rabin`]) but a polynomial in the
 //! hashes of the words, rolled from shingle to shingle and scrambled by one folded multiplication.

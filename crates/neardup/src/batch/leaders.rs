@@ -1,4 +1,5 @@
-//! Leader clustering: a text joins an earlier leader that it is a near-duplicate of, or becomes one.
+//! Leader clustering: a text joins an earlier leader that it is a near-duplicate of, or becomes
+//! one.
 //!
 //! J. Hartigan, "Clustering Algorithms", 1975, chapter 3. Every member is a near-duplicate of its
 //! leader, so any two members resemble each other by 2t - 1 at least: no chains. One pass in order

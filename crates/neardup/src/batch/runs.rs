@@ -1,8 +1,8 @@
 //! Sorting more than memory holds: sorted runs on disk, merged in the end.
 //!
 //! Records are kept by *part*, a division of their order that lets several threads merge at once.
-//! When as many are held as memory allows, every part is sorted and appended to the spool: a run. In
-//! the end a part is the merge of its piece of every run and of what is still held.
+//! When as many are held as memory allows, every part is sorted and appended to the spool: a run.
+//! In the end a part is the merge of its piece of every run and of what is still held.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

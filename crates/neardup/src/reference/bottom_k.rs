@@ -1,9 +1,9 @@
 //! The bottom-k sketch, with Broder's estimator r'.
 //!
-//! A. Broder, "On the Resemblance and Containment of Documents", 1997, section 2: M(A) = MIN_s(π(A)),
-//! the s least elements under one permutation, and
-//! r' = |MIN_s(M(A) ∪ M(B)) ∩ M(A) ∩ M(B)| / |MIN_s(M(A) ∪ M(B))|, which is unbiased: the s least of
-//! the union are a random sample of it, and all members of it are found in M(A) or M(B).
+//! A. Broder, "On the Resemblance and Containment of Documents", 1997, section 2: M(A) =
+//! MIN_s(π(A)), the s least elements under one permutation, and r' = |MIN_s(M(A) ∪ M(B)) ∩ M(A) ∩
+//! M(B)| / |MIN_s(M(A) ∪ M(B))|, which is unbiased: the s least of the union are a random sample of
+//! it, and all members of it are found in M(A) or M(B).
 //!
 //! Fingerprints are random already, so the permutation is left out.
 

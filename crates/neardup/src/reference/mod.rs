@@ -1,7 +1,7 @@
 //! The methods of the textbooks, as they are written there: to compare with, and to learn from.
 //!
-//! They take sets of fingerprints ([`crate::shingle::fingerprints`], sorted or not as each says) and
-//! make no attempt to be fast.
+//! They take sets of fingerprints ([`crate::shingle::fingerprints`], sorted or not as each says)
+//! and make no attempt to be fast.
 
 pub mod bags;
 pub mod bottom_k;

@@ -29,7 +29,8 @@ pub fn min_hash(set: &[u64]) -> Option<[u64; PERMUTATIONS]> {
 /// use rhumb_neardup::reference::permutations::{min_hash, resemblance};
 /// let a: Vec<u64> = (0..1000).collect();
 /// let b: Vec<u64> = (100..1000).collect();
-/// let estimate = resemblance(&min_hash(&a).expect("not empty"), &min_hash(&b).expect("not empty"));
+/// let [a, b] = [a, b].map(|set| min_hash(&set).expect("not empty"));
+/// let estimate = resemblance(&a, &b);
 /// assert!((estimate - 0.9).abs() < 0.07);
 /// ```
 pub fn resemblance(a: &[u64; PERMUTATIONS], b: &[u64; PERMUTATIONS]) -> f64 {

@@ -1,9 +1,9 @@
 //! Rabin fingerprints of words, cut to 40 bits.
 //!
 //! M. Rabin, "Fingerprinting by Random Polynomials", 1981; A. Broder, "Some Applications of Rabin's
-//! Fingerprinting Method", 1993. A text is a polynomial over GF(2); its fingerprint is the remainder
-//! by an irreducible polynomial P of degree 64. Two different texts of n bytes have the same one
-//! with a chance of at most 8n / 2^64 over the choice of P.
+//! Fingerprinting Method", 1993. A text is a polynomial over GF(2); its fingerprint is the
+//! remainder by an irreducible polynomial P of degree 64. Two different texts of n bytes have the
+//! same one with a chance of at most 8n / 2^64 over the choice of P.
 
 /// x^64 + x^4 + x^3 + x + 1, which is irreducible; the leading term is left out.
 const P: u64 = 0x1b;

@@ -1,8 +1,8 @@
 //! All pairs by sorting ⟨shingle, document⟩, as in the lecture notes.
 //!
-//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section 4:
-//! divide, compute, merge. Documents that share a shingle stand next to each other once all pairs
-//! ⟨shingle, document⟩ are sorted; the pairs of documents are counted. Shingles in more than
+//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section
+//! 4: divide, compute, merge. Documents that share a shingle stand next to each other once all
+//! pairs ⟨shingle, document⟩ are sorted; the pairs of documents are counted. Shingles in more than
 //! `documents_max` documents are left out, or else a shingle in n documents makes n²/2 pairs; what
 //! is left out changes the resemblance.
 //!

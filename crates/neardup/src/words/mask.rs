@@ -1,8 +1,8 @@
 //! Which of 64 bytes may belong to a word, as a bit mask.
 //!
-//! A byte *may* if it is an ASCII letter or digit, or any byte of a character beyond ASCII, of which
-//! only its character can tell. Written so that the compiler classifies sixteen bytes or more at a
-//! time with what every machine of its kind has (SSE2, NEON); no detection at run time, and no
+//! A byte *may* if it is an ASCII letter or digit, or any byte of a character beyond ASCII, of
+//! which only its character can tell. Written so that the compiler classifies sixteen bytes or more
+//! at a time with what every machine of its kind has (SSE2, NEON); no detection at run time, and no
 //! unsafe code. Of the time that a signature takes, this is a tenth.
 
 /// Bytes that one mask tells of.

@@ -24,8 +24,8 @@ const MEMORY_DEFAULT: &str = "1GiB";
 /// Find near-duplicates: pairs, clusters, mirrors.
 ///
 /// INPUT is JSON lines {id, text or html, url}, a WARC file, or a crawl's directory. Two documents
-/// are as alike as their sets of shingles, runs of four words: shared ones divided by all. Pairs are
-/// verified exactly. A document that cannot be read is named and left out.
+/// are as alike as their sets of shingles, runs of four words: shared ones divided by all. Pairs
+/// are verified exactly. A document that cannot be read is named and left out.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,8 @@
 //! From an input to a corpus, in all threads.
 //!
 //! A thread takes the next portion (reading is under a lock), reads its rows and signs their texts
-//! (all the work), and hands it over in the order of portions. Nobody gets far ahead of the slowest.
+//! (all the work), and hands it over in the order of portions. Nobody gets far ahead of the
+//! slowest.
 
 use std::collections::BTreeMap;
 use std::io;

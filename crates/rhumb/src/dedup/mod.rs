@@ -1,7 +1,8 @@
 //! `rhumb dedup`: near-duplicates, clusters and mirrors of what a file or a crawl holds.
 //!
-//! [`input`] is read by all threads into a corpus ([`gather`]); the crate `rhumb-neardup` finds pairs
-//! or clusters; [`tell`] writes what was asked for. Files appear whole or not at all ([`output`]).
+//! [`input`] is read by all threads into a corpus ([`gather`]); the crate `rhumb-neardup` finds
+//! pairs or clusters; [`tell`] writes what was asked for. Files appear whole or not at all
+//! ([`output`]).
 
 mod gather;
 mod input;
