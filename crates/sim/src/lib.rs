@@ -4,11 +4,12 @@
 //! virtual time; [`world`] performs its actions, [`store`] keeps its rows and bodies and crashes
 //! where it is told to, [`check`] watches everything and knows what must never happen, and
 //! [`mutant`] holds the broken engines by which we know that the watch is awake. Nothing here may
-//! decide anything that production decides otherwise.
+//! decide anything that production decides otherwise. [`refresh`] is the laboratory of revisiting.
 
 pub mod check;
 pub mod importance;
 pub mod mutant;
+pub mod refresh;
 pub mod run;
 pub mod scenario;
 mod store;

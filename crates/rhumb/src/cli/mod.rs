@@ -15,6 +15,8 @@ mod logging;
 mod robots;
 mod robots_batch;
 mod sim;
+mod sim_refresh;
+mod sim_refresh_figure;
 mod status;
 
 use std::ffi::OsString;

@@ -15,7 +15,7 @@ use rhumb_sim::scenario::{Faults, NAMES, Scenario};
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
-use super::json;
+use super::{json, sim_refresh};
 use crate::settings::nearest;
 
 /// What the watch looks at, by number; the words of the architecture.
@@ -48,6 +48,7 @@ pub struct Flags {
 #[derive(Subcommand)]
 enum What {
     Run(RunFlags),
+    Refresh(sim_refresh::RefreshFlags),
 }
 
 /// Crawl a synthetic web from its seeds to the end and check the invariants.
@@ -85,6 +86,7 @@ fn scenarios() -> String {
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Run(flags) => run_scenario(flags, out),
+        What::Refresh(flags) => sim_refresh::run(flags, out),
     }
 }
 

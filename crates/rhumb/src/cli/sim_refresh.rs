@@ -1,0 +1,326 @@
+//! `rhumb sim refresh`: what revisiting buys, on paper and on the past of real pages.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use rhumb_engine::refresh::index::Objective;
+use rhumb_engine::refresh::policy::Policy;
+use rhumb_sim::refresh::histories::Histories;
+use rhumb_sim::refresh::rates::{Spread, halving_hosts, rates, zipf};
+use rhumb_sim::refresh::replay::{Contender, replay};
+use rhumb_sim::refresh::table::{Caps, buy};
+use serde::Serialize;
+
+use super::ended::{Ended, Trouble};
+use super::json;
+use super::sim_refresh_figure::{self as figure, Figure};
+use crate::settings::{Word, Words, nearest, open_input};
+
+/// A grid of more pages than this takes more memory than most machines have.
+const PAGES_MAX: usize = 50_000_000;
+/// Bytes of one file of rates or histories.
+const FILE_BYTES_MAX: u64 = 2 << 30;
+/// Hosts of `--host-cap`, each with half the pages of the one before.
+const HOSTS_MAX: usize = 1_000;
+
+/// Compare refresh policies: in closed form, or on the change histories of real pages.
+///
+/// With --rates, pages change at known rates and what each policy buys is computed. With
+/// --histories, it is replayed: all pages are fetched at 0 and then visited within the budget;
+/// freshness, age and delay are taken over the last two thirds of the days.
+#[derive(Args)]
+#[command(after_help = "\
+Policies that know every rate: uniform, proportional, delay, freshness, age, binary, harmonic.
+Policies that learn, or follow another crawler's rule (only with --histories): learned, naive, cho,
+mle, nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous` does.
+
+Examples:
+  rhumb sim refresh --rates lognormal --pages 100000 --budget 50000
+  rhumb sim refresh --histories pages.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
+  rhumb sim refresh --histories pages.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
+pub struct RefreshFlags {
+    /// gamma, lognormal, or a file with one rate (changes a day) a line
+    #[arg(long, value_name = "gamma|lognormal|FILE", conflicts_with = "histories")]
+    #[arg(required_unless_present = "histories")]
+    rates: Option<String>,
+
+    /// Pages on the grid of gamma or lognormal
+    #[arg(long, value_name = "N", default_value_t = 100_000, conflicts_with = "histories")]
+    pages: usize,
+
+    /// Visits a day, to all pages together
+    #[arg(long, value_name = "M")]
+    budget: f64,
+
+    /// Page weights: none, or falling after Zipf
+    #[arg(long, value_name = "zipf", conflicts_with = "histories")]
+    weights: Option<Word<Weights>>,
+
+    /// Visits a day that one host can take
+    #[arg(long, value_name = "N", conflicts_with = "histories")]
+    host_cap: Option<f64>,
+
+    /// Hosts for --host-cap, each with half the pages of the one before
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "histories")]
+    hosts: usize,
+
+    /// Change histories: page, host and times in days between tabs; .gz and .zst are read as such
+    #[arg(long, value_name = "FILE.tsv", num_args = 1..)]
+    histories: Vec<PathBuf>,
+
+    /// How many days to replay
+    #[arg(long, value_name = "D", required_unless_present = "rates")]
+    days: Option<f64>,
+
+    /// Whom to compare; may be given more than once (all)
+    #[arg(long = "policy", value_name = "P")]
+    policies: Vec<String>,
+
+    /// What `learned` is after
+    #[arg(long, value_name = "harmonic|freshness|age|delay", default_value = "harmonic")]
+    objective: Word<Objective>,
+
+    /// Also draw a chart
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+
+    /// What to draw: freshness over the budget, freshness and age between two visits, expected
+    /// age, or change intervals against the exponential
+    #[arg(long, value_name = "budget|between|age|intervals", default_value = "budget")]
+    #[arg(requires = "plot")]
+    figure: Word<Figure>,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    Zipf,
+}
+
+impl Words for Weights {
+    const WHAT: &'static str = "weights";
+    const WORDS: &'static [(&'static str, Weights)] = &[("zipf", Weights::Zipf)];
+}
+
+impl Words for Objective {
+    const WHAT: &'static str = "objective";
+    const WORDS: &'static [(&'static str, Objective)] = &[
+        ("harmonic", Objective::Harmonic),
+        ("freshness", Objective::Freshness),
+        ("age", Objective::Age),
+        ("delay", Objective::Delay),
+    ];
+}
+
+/// One policy's line.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    pub policy: &'static str,
+    pub freshness: f64,
+    /// None if infinite.
+    pub age_days: Option<f64>,
+    pub age_days_cap60: f64,
+    pub delay: Option<f64>,
+    /// Of a replay, in all; otherwise a day.
+    pub visits: f64,
+    pub budget_used: f64,
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    policies: &'a [Outcome],
+}
+
+/// What the policies are tried on.
+pub enum Stage {
+    Known { rates: Vec<f64>, weights: Option<Vec<f64>>, caps: Option<(Vec<u32>, Vec<f64>)> },
+    Replayed { histories: Histories, days: f64 },
+}
+
+pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    if !(flags.budget.is_finite() && flags.budget >= 0.0) {
+        return Err(Trouble::Usage(format!("--budget {} is no number of visits", flags.budget)));
+    }
+    let stage = stage(flags)?;
+    let contenders = contenders(flags)?;
+    let outcomes: Vec<Outcome> =
+        contenders.iter().map(|contender| stage.try_out(*contender, flags.budget)).collect();
+    if let Some(path) = &flags.plot {
+        let chart = figure::draw(flags.figure.0, &stage, &contenders, flags.budget)
+            .map_err(Trouble::Usage)?;
+        chart.write(path).map_err(|e| Trouble::Failed(format!("{}: {e}", path.display())))?;
+    }
+    if flags.json {
+        json::print(out, &Printed { policies: &outcomes })?;
+    } else {
+        write!(out, "{}", text(&outcomes))?;
+        out.flush()?;
+    }
+    Ok(Ended::Done)
+}
+
+fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
+    let Some(rates_of) = &flags.rates else {
+        let days = flags.days.unwrap_or_default();
+        if !(days.is_finite() && days > 0.0) {
+            return Err(Trouble::Usage(format!("--days {days} is no time to replay")));
+        }
+        let mut histories = Histories::default();
+        for path in &flags.histories {
+            let text = read(path)?;
+            histories
+                .add(&text)
+                .map_err(|what| Trouble::Usage(format!("{}: {what}", path.display())))?;
+        }
+        if histories.is_empty() {
+            return Err(Trouble::Usage("there is no page in the histories".to_owned()));
+        }
+        return Ok(Stage::Replayed { histories, days });
+    };
+    if flags.pages == 0 || flags.pages > PAGES_MAX {
+        return Err(Trouble::Usage(format!("--pages is a number from 1 to {PAGES_MAX}")));
+    }
+    if flags.hosts == 0 || flags.hosts > HOSTS_MAX {
+        return Err(Trouble::Usage(format!("--hosts is a number from 1 to {HOSTS_MAX}")));
+    }
+    let rates = match rates_of.as_str() {
+        "gamma" => rates(Spread::Gamma, flags.pages),
+        "lognormal" => rates(Spread::Lognormal, flags.pages),
+        path => rates_of_file(Path::new(path))?,
+    };
+    let weights = flags.weights.map(|Word(Weights::Zipf)| zipf(rates.len()));
+    let caps = flags
+        .host_cap
+        .map(|cap| (halving_hosts(rates.len(), flags.hosts), vec![cap.max(0.0); flags.hosts]));
+    Ok(Stage::Known { rates, weights, caps })
+}
+
+fn rates_of_file(path: &Path) -> Result<Vec<f64>, Trouble> {
+    let text = read(path)?;
+    let rates: Result<Vec<f64>, Trouble> = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
+        .map(|(number, line)| match line.trim().parse::<f64>() {
+            Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
+            _ => Err(Trouble::Usage(format!(
+                "{}: line {number}: {line:?} is no rate of changes a day",
+                path.display()
+            ))),
+        })
+        .collect();
+    let rates = rates?;
+    if rates.is_empty() || rates.len() > PAGES_MAX {
+        let what = format!("{}: {} rates, not 1 to {PAGES_MAX}", path.display(), rates.len());
+        return Err(Trouble::Usage(what));
+    }
+    Ok(rates)
+}
+
+fn read(path: &Path) -> Result<String, Trouble> {
+    let mut text = String::new();
+    let size = open_input(path)
+        .and_then(|input| input.take(FILE_BYTES_MAX + 1).read_to_string(&mut text))
+        .map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))?;
+    if size as u64 > FILE_BYTES_MAX {
+        return Err(Trouble::Usage(format!("{}: larger than 2 GiB", path.display())));
+    }
+    Ok(text)
+}
+
+fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
+    let is_replay = flags.rates.is_none();
+    let mut all: Vec<Contender> = Policy::ALL.into_iter().map(Contender::Known).collect();
+    let learners = [
+        Contender::Learned(flags.objective.0),
+        Contender::Naive,
+        Contender::Cho,
+        Contender::Mle,
+        Contender::Nutch,
+        Contender::Stormcrawler,
+        Contender::Heritrix,
+    ];
+    if is_replay {
+        all.extend(learners);
+    }
+    if flags.policies.is_empty() {
+        return Ok(all);
+    }
+    let named = |name: &String| {
+        if let Some(found) = all.iter().find(|contender| contender.word() == name) {
+            return Ok(*found);
+        }
+        if learners.iter().any(|contender| contender.word() == name) {
+            return Err(Trouble::Usage(format!("{name} learns: it needs --histories")));
+        }
+        let guess = nearest::did_you_mean(name, all.iter().map(|contender| contender.word()));
+        Err(Trouble::Usage(format!("no policy {name:?}{guess}")))
+    };
+    flags.policies.iter().map(named).collect()
+}
+
+impl Stage {
+    pub fn try_out(&self, contender: Contender, budget: f64) -> Outcome {
+        let finite = |number: f64| number.is_finite().then_some(number);
+        let policy = contender.word();
+        match (self, contender) {
+            (Stage::Known { rates, weights, caps }, Contender::Known(known)) => {
+                let caps =
+                    caps.as_ref().map(|(host_of, visits)| Caps { host_of, visits: &visits[..] });
+                let bought = buy(known, rates, weights.as_deref(), budget, caps);
+                Outcome {
+                    policy,
+                    freshness: bought.freshness,
+                    age_days: finite(bought.age_days),
+                    age_days_cap60: bought.age_days_cap60,
+                    delay: finite(bought.delay),
+                    visits: bought.visits,
+                    budget_used: share(bought.visits, budget),
+                }
+            }
+            (Stage::Replayed { histories, days }, contender) => {
+                let scores = replay(contender, histories, *days, budget);
+                Outcome {
+                    policy,
+                    freshness: scores.freshness,
+                    age_days: finite(scores.age_days),
+                    age_days_cap60: scores.age_days_cap60,
+                    delay: finite(scores.delay),
+                    visits: scores.visits as f64,
+                    budget_used: share(scores.visits as f64, budget * days),
+                }
+            }
+            (Stage::Known { .. }, _) => unreachable!("learners are asked for histories before"),
+        }
+    }
+}
+
+fn share(used: f64, budget: f64) -> f64 {
+    if budget > 0.0 { used / budget } else { 0.0 }
+}
+
+fn text(outcomes: &[Outcome]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
+    let head = ["policy", "freshness", "age/days", "age cap60", "delay", "visits", "budget used"];
+    table.set_header(head.map(right));
+    for outcome in outcomes {
+        let number = |number: f64| right(&format!("{number:.4}"));
+        let maybe = |value: Option<f64>| value.map_or_else(|| right("∞"), number);
+        table.add_row([
+            right(outcome.policy),
+            number(outcome.freshness),
+            maybe(outcome.age_days),
+            number(outcome.age_days_cap60),
+            maybe(outcome.delay),
+            right(&format!("{:.0}", outcome.visits)),
+            right(&format!("{:.1} %", outcome.budget_used * 100.0)),
+        ]);
+    }
+    format!("{}\n", table.trim_fmt())
+}
