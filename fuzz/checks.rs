@@ -2,12 +2,13 @@
 //! crate's `tests/mutations.rs` runs them on seeded mutations under `cargo test`.
 //!
 //! `cargo +nightly fuzz run html -- -max_total_time=60` in the folder above this one; the targets
-//! are url, robots, html, html_differential, sitemap and feed.
+//! are url, robots, html, html_differential, sitemap, feed, extract, charset and document.
 
+use rhumb_page::extract::{self, HostTemplate, Options};
 use rhumb_page::html::{self, Limits, Token, Tokenizer};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
-use rhumb_page::{charset, feed, media, sitemap};
+use rhumb_page::{charset, document, feed, media, sitemap};
 
 fn base() -> Url {
     Url::parse("https://a.test/dir/page?q").expect("a URL")
@@ -77,4 +78,47 @@ pub fn feed(data: &[u8]) {
     assert!(feed.entries.len() <= feed::ENTRIES_MAX);
     let text = String::from_utf8_lossy(data);
     let _ = media::kind(text.lines().next(), data);
+}
+
+/// The main text of any page is of its text, links are what they are without extraction, and a page
+/// with words has some.
+pub fn extract(data: &[u8]) {
+    let limits = Limits { links_max: 50 };
+    let options = Options { markdown: true, ..Options::default() };
+    let (page, found) = extract::read(data, None, &base(), &limits, &options);
+    assert_eq!(page.links, html::read(data, None, &base(), &limits).links);
+    assert!((0.0..=1.0).contains(&found.confidence));
+    let has_words = found.all.contains(char::is_alphanumeric);
+    assert!(!has_words || !found.main.is_empty(), "a page with text has a main text");
+    let mut template = HostTemplate::new();
+    template.learn(&found.blocks);
+    let known = Options { template: Some(&template), ..Options::default() };
+    let _ = extract::extract(&charset::decode(data, None, None).text, &base(), &known);
+}
+
+/// Any bytes under any label become text.
+pub fn charset(data: &[u8]) {
+    let label = data.first().map(|byte| match byte % 8 {
+        0 => "utf-8",
+        1 => "utf-16",
+        2 => "shift_jis",
+        3 => "gb18030",
+        4 => "iso-2022-jp",
+        5 => "windows-1252",
+        6 => "replacement",
+        _ => "no such label",
+    });
+    let decoded = charset::decode(data, label, Some("a.test"));
+    assert!(decoded.text.len() <= data.len() * 3 + 3);
+    let _ = charset::decode(data, None, None);
+}
+
+/// A document of any format and any bytes is read, or not, but never more than it may be.
+pub fn document(data: &[u8]) {
+    for media in ["application/pdf", "application/json", "text/plain", "text/html", ""] {
+        if let Some(read) = document::read(Some(media), data, &base()) {
+            assert!(read.text.len() <= document::TEXT_BYTES_MAX);
+            assert!(read.links.len() <= document::LINKS_MAX);
+        }
+    }
 }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use html5ever::tokenizer::{
     BufferQueue, Token as TheirToken, TokenSink, TokenSinkResult, Tokenizer as TheirTokenizer,
 };
+use rhumb_page::extract::{self, Options, extract};
 use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_text};
 use rhumb_page::url::Url;
 
@@ -34,6 +35,11 @@ fn main() {
         let url = Url::parse("http://page.test/").expect("a URL");
         measure(&format!("read: 10 MB of {piece}"), &wanted, &[(url, page)], &|url, html| {
             read(html.as_bytes(), Some("utf-8"), url, &Limits::default()).links.len()
+        });
+        let url = Url::parse("http://page.test/").expect("a URL");
+        let page = piece.repeat(HOSTILE_BYTES / piece.len());
+        measure(&format!("extract: 10 MB of {piece}"), &wanted, &[(url, page)], &|url, html| {
+            extract(html, url, &Options::default()).main.len()
         });
     }
 }
@@ -64,6 +70,13 @@ fn compare(pages: &[(Url, String)], wanted: &str) {
     measure("read, text kept", &|url, html| {
         read_with_text(html.as_bytes(), Some("utf-8"), url, &limits).1.len()
     });
+    measure("extract: main text and metadata", &|url, html| {
+        extract(html, url, &Options::default()).main.len()
+    });
+    measure("read and extract in one pass", &|url, html| {
+        let read = extract::read(html.as_bytes(), Some("utf-8"), url, &limits, &Options::default());
+        read.0.links.len() + read.1.main.len()
+    });
     measure("html5ever, tokens only", &|_, html| their_tokens(html));
     measure("html5ever, tree, references and text", &|_, html| {
         html_truth::truth(html).references.len()
@@ -84,8 +97,10 @@ fn measure(what: &str, wanted: &str, pages: &[(Url, String)], one: One) {
         }
         rounds += 1;
     }
-    let speed = (bytes * rounds) as f64 / 1e6 / start.elapsed_s();
-    println!("{what:<44} {speed:>7.0} MB/s");
+    let seconds = start.elapsed_s();
+    let speed = (bytes * rounds) as f64 / 1e6 / seconds;
+    let per_second = (pages.len() * rounds) as f64 / seconds;
+    println!("{what:<44} {speed:>7.0} MB/s {per_second:>8.0} pages/s");
 }
 
 /// CPU time of this thread where the system tells it (a busy machine then disturbs less).

@@ -4,6 +4,8 @@
 
 pub mod charset;
 pub mod date;
+pub mod document;
+pub mod extract;
 pub mod feed;
 pub mod html;
 pub mod media;

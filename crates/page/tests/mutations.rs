@@ -96,6 +96,56 @@ fn mutated_feeds_stay_within_their_limits() {
     mutate(5, &seeds, &words, checks::feed);
 }
 
+#[test]
+fn mutated_pages_have_a_main_text_if_they_have_any() {
+    let seeds = [
+        "<title>T</title><nav><a href=/>Home</a></nav><main><h1>T</h1><p>One or two words, and a \
+         <b>few</b> more.<table><tr><td>a<td>b</table></main><footer>End</footer>",
+        "<ul><li>one<li>two<ol><li>three</ol></ul><pre>a  b</pre><blockquote>c<br><br>d",
+        "<script type=application/ld+json>{\"@type\":\"Article\",\"articleBody\":\"x y\"}</script>",
+    ];
+    let words = [
+        "<",
+        ">",
+        "</p>",
+        "<div class='nav content'>",
+        "</div>",
+        "<li>",
+        "<select>",
+        "<svg>",
+        "<a href=x>",
+        "<br>",
+        "é",
+        "字",
+        "\0",
+        "<template>",
+        "<td>",
+        "</table>",
+        "<span>",
+        "<pre>",
+        "word ",
+    ];
+    mutate(6, &seeds, &words, checks::extract);
+}
+
+#[test]
+fn mutated_bytes_of_any_charset_become_text() {
+    let seeds = ["\u{FEFF}<meta charset=shift_jis>", "<?xml encoding='utf-16'?>", "plain"];
+    mutate(7, &seeds, &["\u{1B}$B", "é", "\u{FEFF}", "<meta charset='", "\0"], checks::charset);
+}
+
+#[test]
+fn mutated_documents_stay_within_their_limits() {
+    let seeds =
+        ["{\"a\": [\"https://a.test/ b c d\"]}", "see http://a.test/x, and https://b.test."];
+    mutate(
+        8,
+        &seeds,
+        &["http://", "https://", "://", "{", "[", "\"", "é", "\\u"],
+        checks::document,
+    );
+}
+
 /// Runs the check on seeds that were changed a little, and then a little more.
 fn mutate(seed: u64, seeds: &[&str], words: &[&str], check: fn(&[u8])) {
     let mut random = Random(seed);

@@ -28,7 +28,9 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use read::{Observer, read_observed};
 pub(crate) use reference::decode_references;
+pub(crate) use text::{blank_run_end, folded_run_end};
 
 pub use content::Tokenizer;
 pub use links::{Link, LinkKind};

@@ -93,16 +93,32 @@ fn read_either(
 ) -> (Page, String) {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
     let mut reader = Reader::new(limits, keeps_text);
-    let mut tokens = Tokenizer::new(&decoded.text);
-    while let Some(token) = tokens.next() {
-        match &token {
-            Token::Text(text) if !tokens.is_inert() => reader.text(text),
-            Token::Start(start) if !tokens.is_inert() => reader.start(start),
-            Token::End(end) if !end.tag.is_inline() => reader.visible.block(),
-            _ => (),
-        }
-    }
+    reader.read(&decoded.text, &mut ());
     reader.finish(url, decoded.encoding)
+}
+
+/// Who else wants a page's tokens while it is read for its links.
+pub(crate) trait Observer<'a> {
+    /// A token that is part of the page: not one within a template.
+    fn token(&mut self, token: &Token<'a>);
+}
+
+impl<'a> Observer<'a> for () {
+    #[inline]
+    fn token(&mut self, _: &Token<'a>) {}
+}
+
+/// As [`read`], for a page that is text already, with an observer of its tokens.
+pub(crate) fn read_observed<'a>(
+    html: &'a str,
+    encoding: &'static str,
+    url: &Url,
+    limits: &Limits,
+    observer: &mut impl Observer<'a>,
+) -> Page {
+    let mut reader = Reader::new(limits, false);
+    reader.read(html, observer);
+    reader.finish(url, encoding).0
 }
 
 /// What has been read so far, borrowed from the page where it can be.
@@ -130,6 +146,28 @@ impl<'a> Reader<'a> {
             robots: Directives::default(),
             robots_named: Vec::new(),
             language: None,
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, html: &'a str, observer: &mut impl Observer<'a>) {
+        let mut tokens = Tokenizer::new(html);
+        while let Some(token) = tokens.next() {
+            if tokens.is_inert() {
+                if let Token::End(end) = &token
+                    && !end.tag.is_inline()
+                {
+                    self.visible.block();
+                }
+                continue;
+            }
+            observer.token(&token);
+            match &token {
+                Token::Text(text) => self.text(text),
+                Token::Start(start) => self.start(start),
+                Token::End(end) if !end.tag.is_inline() => self.visible.block(),
+                Token::End(_) => (),
+            }
         }
     }
 

@@ -43,6 +43,12 @@ impl<'a> StartTag<'a> {
         Attributes { rest: self.rest, at: 0 }
     }
 
+    /// The attributes as written, all of them: to see at a glance whether a word is there.
+    #[inline]
+    pub fn source(&self) -> &'a str {
+        self.rest
+    }
+
     /// The value of the attribute `name` (given in lower case), decoded; empty if it has none.
     #[inline]
     pub fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {

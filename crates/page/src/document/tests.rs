@@ -1,0 +1,111 @@
+//! Documents of our own making, whole and broken.
+
+use super::*;
+
+fn url() -> Url {
+    Url::parse("https://a.test/dir/").expect("a URL")
+}
+
+/// A PDF of one page that says `text`, with a title and a link.
+fn pdf(text: &str) -> Vec<u8> {
+    let content = format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [7 0 R] \
+         /Resources << /Font << /F1 5 0 R >> >> >>"
+            .to_owned(),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+            .to_owned(),
+        "<< /Title (On tides) /Author (A. Reader) /CreationDate (D:20240501103000+02'00') >>"
+            .to_owned(),
+        "<< /Type /Annot /Subtype /Link /Rect [0 0 1 1] /A << /S /URI /URI (/next) >> >>"
+            .to_owned(),
+    ];
+    let mut file = b"%PDF-1.4\n".to_vec();
+    let mut places = Vec::new();
+    for (number, object) in (1..).zip(objects) {
+        places.push(file.len());
+        file.extend(format!("{number} 0 obj\n{object}\nendobj\n").into_bytes());
+    }
+    let table = file.len();
+    file.extend(format!("xref\n0 {}\n0000000000 65535 f \n", places.len() + 1).into_bytes());
+    for place in places {
+        file.extend(format!("{place:010} 00000 n \n").into_bytes());
+    }
+    let end = format!("trailer << /Size 8 /Root 1 0 R /Info 6 0 R >>\nstartxref\n{table}\n%%EOF\n");
+    file.extend(end.into_bytes());
+    file
+}
+
+#[test]
+fn a_pdf_gives_its_text_title_date_and_links() {
+    let document = read(Some("application/pdf"), &pdf("The sea rises."), &url()).expect("a PDF");
+    assert_eq!(document.format, "pdf");
+    assert!(document.text.contains("The sea rises."), "{document:?}");
+    assert_eq!(document.title.as_deref(), Some("On tides"));
+    assert_eq!(document.author.as_deref(), Some("A. Reader"));
+    assert_eq!(document.published.map(|date| date.unix_seconds), Some(1_714_552_200));
+    let links: Vec<&str> = document.links.iter().map(Url::as_str).collect();
+    assert_eq!(links, ["https://a.test/next"]);
+}
+
+#[test]
+fn broken_and_hostile_pdfs_give_what_can_be_read_and_name_the_rest() {
+    let whole = pdf("The sea rises.");
+    for cut in (0..whole.len()).step_by(37) {
+        let mut torn = whole[..cut].to_vec();
+        let _ = read(Some("application/pdf"), &torn, &url());
+        torn.extend(b"\xFF\x00".repeat(50));
+        let _ = read(Some("application/pdf"), &torn, &url());
+    }
+    let text = String::from_utf8(whole).expect("ASCII");
+    let own_parent = text.replace("/Parent 2 0 R", "/Parent 3 0 R");
+    let document = read(None, own_parent.as_bytes(), &url()).expect("a PDF");
+    assert!(document.oddities.iter().any(|o| o.contains("page tree")), "{document:?}");
+    let self_drawing = text.replace("/Font << /F1 5 0 R >>", "/XObject << /X 4 0 R >>").replace(
+        "<< /Length",
+        "<< /Subtype /Form /Resources << /XObject << /X 4 0 R >> >> /Length",
+    );
+    let document = read(None, self_drawing.as_bytes(), &url()).expect("a PDF");
+    assert!(!document.oddities.is_empty(), "{document:?}");
+}
+
+#[test]
+fn every_format_is_told_by_its_type_and_gives_its_links() {
+    let cases: [(&str, &str, &str, &[&str]); 5] = [
+        ("text/html", "<p>See <a href=x>this</a> for all there is to say.", "html", &["dir/x"]),
+        ("text/plain", "Notes\nsee https://a.test/y.", "text", &["y"]),
+        (
+            "application/json",
+            r#"{"title":"T","next":"https://a.test/z","body":"a text of some words"}"#,
+            "json",
+            &["z"],
+        ),
+        (
+            "application/rss+xml",
+            "<rss><channel><title>F</title><item><title>I</title><link>https://a.test/i</link>\
+             </item></channel></rss>",
+            "feed",
+            &["i"],
+        ),
+        (
+            "application/xml",
+            "<urlset><url><loc>https://a.test/s</loc></url></urlset>",
+            "sitemap",
+            &["s"],
+        ),
+    ];
+    for (media, body, format, links) in cases {
+        let document = read(Some(media), body.as_bytes(), &url()).expect(format);
+        assert_eq!(document.format, format);
+        let found: Vec<&str> = document
+            .links
+            .iter()
+            .map(|l| l.as_str().trim_start_matches("https://a.test/"))
+            .collect();
+        assert_eq!(found, links, "{format}");
+    }
+    assert!(read(Some("image/png"), b"\x89PNG\r\n", &url()).is_none());
+}

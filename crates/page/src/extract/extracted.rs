@@ -1,0 +1,141 @@
+//! What extraction gives back.
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::fallback::Choice;
+use super::markdown;
+use super::metadata::{Date, Metadata, Source, Stated, kind_of, settle_title};
+use super::reading::Reading;
+use super::template::HostTemplate;
+use super::{language, words};
+use crate::html::Fingerprint;
+use crate::url::Url;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'t> {
+    /// What recurs on the page's host.
+    pub template: Option<&'t HostTemplate>,
+    /// Also write the main text as Markdown.
+    pub markdown: bool,
+}
+
+/// How the main text was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// By the table.
+    Learned,
+    /// The page's JSON-LD holds it.
+    ArticleBody,
+    /// As the longest rise of words over tags.
+    Plateau,
+    /// All text outside of menus.
+    Rest,
+}
+
+/// A page's main content, and what it says about itself.
+#[derive(Clone, Debug)]
+pub struct Extracted {
+    /// The main text: a line for each block, the cells of a row in one line.
+    pub main: String,
+    /// All text, a line for each block.
+    pub all: String,
+    /// The F1 to be expected of `main`, 0 to 1.
+    pub confidence: f32,
+    pub method: Method,
+    /// The main text as Markdown, if it was asked for.
+    pub markdown: Option<String>,
+    pub metadata: Metadata,
+    /// Hashes of all blocks, for [`HostTemplate::learn`].
+    pub blocks: Vec<u64>,
+    /// What was odd about the page.
+    pub oddities: Vec<&'static str>,
+}
+
+impl Extracted {
+    /// What tells this main text from another: the page changed if this did.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint { hash: xxh3_128(self.main.as_bytes()), bytes: self.main.len() as u64 }
+    }
+
+    pub(super) fn of(
+        reading: Reading<'_>,
+        choice: Choice,
+        url: &Url,
+        options: &Options<'_>,
+    ) -> Extracted {
+        let page = &reading.blocks;
+        let (main, link_mass, mass) = match &choice.body {
+            Some(body) => (body.trim().to_owned(), 0, 1),
+            None => joined(&reading, &choice.taken),
+        };
+        let hints = reading.hints(url);
+        let heading = reading.title_at.map(|at| page.text_of(&page.blocks[at]).to_owned());
+        let markdown = options.markdown.then(|| match &choice.body {
+            Some(body) => body.clone(),
+            None => markdown::write(page, &choice.taken, url),
+        });
+        let blocks = page.blocks.iter().map(|block| block.hash).collect();
+        let mut oddities = Vec::new();
+        if reading.gathered.broken_scripts > 0 {
+            oddities.push("JSON-LD that is no JSON");
+        }
+        if page.is_full() {
+            oddities.push("more blocks than are kept");
+        }
+        let document_title = reading.gathered.document_title().to_owned();
+        let mut metadata = reading.gathered.metadata;
+        settle_title(&mut metadata, &document_title, heading.as_deref());
+        if metadata.published.is_none() {
+            metadata.published = date_in(url).map(|d| Stated::new(d, Source::Address, 0.6));
+        }
+        metadata.words = words::count(&main).words;
+        metadata.language_detected = language::detect(&main)
+            .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
+        metadata.kind = kind_of(hints, metadata.words, link_mass as f32 / mass.max(1) as f32);
+        let mut all = reading.blocks.text;
+        all.truncate(all.trim_end().len());
+        let Choice { confidence, method, .. } = choice;
+        Extracted { main, all, confidence, method, markdown, metadata, blocks, oddities }
+    }
+}
+
+/// The taken blocks as text, their link mass and mass.
+fn joined(reading: &Reading<'_>, taken: &[bool]) -> (String, u32, u32) {
+    let page = &reading.blocks;
+    let mut main = String::with_capacity(page.text.len() / 2);
+    let (mut link_mass, mut mass) = (0, 0);
+    let mut last_row = None;
+    for (block, _) in page.blocks.iter().zip(taken).filter(|(_, taken)| **taken) {
+        let row = markdown::row_of(page, block);
+        if !main.is_empty() {
+            main.push(if row.is_some() && row == last_row { '\t' } else { '\n' });
+        }
+        last_row = row;
+        main.push_str(page.text_of(block));
+        link_mass += block.link_mass;
+        mass += block.count.mass;
+    }
+    (main, link_mass, mass)
+}
+
+/// A date in an address: `/2024/05/01/`, `/2024-05-01-`.
+fn date_in(url: &Url) -> Option<Date> {
+    let path = url.path();
+    let is_digit = |at: usize| path.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    for (start, _) in path.match_indices(['/', '-']).take(32) {
+        let day = path.get(start + 1..start + 11)?;
+        let bytes = day.as_bytes();
+        let parts = [&bytes[..4], &bytes[5..7], &bytes[8..]];
+        if parts.iter().all(|part| part.iter().all(u8::is_ascii_digit))
+            && matches!(bytes[4], b'/' | b'-')
+            && bytes[4] == bytes[7]
+            && !is_digit(start + 11)
+        {
+            return Date::parse(&day.replace('/', "-"));
+        }
+    }
+    None
+}

@@ -1,0 +1,106 @@
+//! Reading a page: its blocks and what it says about itself, before anything is decided.
+
+use super::blocks::Blocks;
+use super::context::{self, CONTEXT};
+use super::extracted::{Extracted, Options};
+use super::features::{self, FEATURES, Matrix};
+use super::metadata::{Gather, Hints};
+use super::surroundings::Surroundings;
+use super::table::TABLE;
+use super::titles::Titles;
+use super::{decode, fallback};
+use crate::html::{Observer, Tag, Token, Tokenizer};
+use crate::url::Url;
+
+pub(super) struct Reading<'a> {
+    pub blocks: Blocks<'a>,
+    pub gathered: Gather,
+    /// The block that shows the title, once features were asked for.
+    pub title_at: Option<usize>,
+}
+
+impl<'a> Observer<'a> for Reading<'a> {
+    #[inline]
+    fn token(&mut self, token: &Token<'a>) {
+        match token {
+            Token::Text(text) if text.owner == Tag::Other => self.blocks.text(text),
+            Token::Text(text) => {
+                self.gathered.text(text);
+                self.blocks.text(text);
+            }
+            Token::Start(start) => {
+                self.gathered.start(start);
+                self.blocks.start(start);
+            }
+            Token::End(end) => self.blocks.end(end),
+        }
+    }
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(html_bytes: usize) -> Reading<'a> {
+        Reading { blocks: Blocks::new(html_bytes), gathered: Gather::default(), title_at: None }
+    }
+
+    pub(super) fn of(html: &'a str) -> Reading<'a> {
+        let mut reading = Reading::new(html.len());
+        let mut tokens = Tokenizer::new(html);
+        while let Some(token) = tokens.next() {
+            if !tokens.is_inert() {
+                reading.token(&token);
+            }
+        }
+        reading.finish();
+        reading
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.blocks.finish();
+    }
+
+    pub(super) fn hints(&self, url: &Url) -> Hints {
+        Hints::of(&self.gathered.metadata, &self.gathered.generator, url)
+    }
+
+    pub(super) fn features(&mut self, url: &Url) -> (Surroundings, Matrix) {
+        let metadata = &self.gathered.metadata;
+        let around = Surroundings::of(&self.blocks);
+        let description = metadata.description.as_ref().map_or("", |said| &said.value);
+        let titles = Titles::of(&self.blocks, self.gathered.document_title(), description);
+        let mut matrix = Matrix::new(self.blocks.blocks.len(), FEATURES + CONTEXT);
+        let path = url.path();
+        let hints = self.hints(url);
+        let facts = [
+            features::scale(path.split('/').filter(|part| !part.is_empty()).count() as u32),
+            features::scale(path.bytes().filter(|b| *b == b'-').count() as u32),
+            features::scale(path.bytes().filter(u8::is_ascii_digit).count() as u32),
+            u8::from(url.query().is_some()),
+            hints.article,
+            hints.forum,
+            hints.product,
+            hints.collection,
+            hints.documentation,
+            u8::from(metadata.published.is_some()),
+            u8::from(metadata.author.is_some()),
+        ];
+        features::write(&self.blocks, &around, &titles, &facts, &mut matrix);
+        self.title_at = titles.title_at;
+        (around, matrix)
+    }
+
+    /// Decides which blocks are the page's main content.
+    pub(super) fn extracted(mut self, url: &Url, options: &Options<'_>) -> Extracted {
+        let (around, mut matrix) = self.features(url);
+        let first = TABLE.first.score(&matrix);
+        context::write(&self.blocks, &around, &first, &mut matrix);
+        let mut second = TABLE.second.score(&matrix);
+        if let Some(template) = options.template {
+            for (score, block) in second.iter_mut().zip(&self.blocks.blocks) {
+                *score += template.log_odds(block.hash);
+            }
+        }
+        let taken = decode::take(&self.blocks.blocks, &second);
+        let choice = fallback::settle(&self, &around, taken);
+        Extracted::of(self, choice, url, options)
+    }
+}
