@@ -4,6 +4,7 @@ pub mod bench;
 pub mod cli;
 pub mod dedup;
 pub mod demo;
+pub mod extract;
 pub mod fetch;
 pub mod node;
 pub mod plot;

@@ -10,6 +10,7 @@ mod crawl;
 mod dedup;
 mod demo;
 mod ended;
+mod extract;
 mod json;
 mod logging;
 mod robots;
@@ -52,6 +53,7 @@ enum Verb {
     Status(status::Flags),
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
+    Extract(extract::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
     Bench(bench::Flags),
@@ -75,6 +77,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),
+        Verb::Extract(flags) => extract::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),

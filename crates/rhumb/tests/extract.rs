@@ -1,0 +1,109 @@
+//! `rhumb extract` as a user meets it.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+const PAGES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/extraction/dev.jsonl.zst");
+
+const PAGE: &str = "<html><head><title>Tides | The Daily</title></head><body><nav><ul>\
+    <li><a href=/n>News</a></li><li><a href=/s>Sport</a></li><li><a href=/w>Weather</a></li></ul>\
+    </nav><main><article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the moon \
+    and a little by the <a href=/sun>sun</a>, as sailors have known for long.</p><p>In narrow bays \
+    the water piles up, and the difference may be fifteen metres or more, as in Fundy.</p>\
+    </article></main><footer><a href=/i>Imprint</a> <a href=/p>Privacy</a></footer></body></html>";
+
+fn rhumb(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // A verb that refuses its arguments reads nothing.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_page_is_printed_as_text_markdown_or_json() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("page.html");
+    std::fs::write(&path, PAGE).expect("written");
+    let path = path.to_str().expect("a name");
+    let (code, text, _) = rhumb(&["extract", path], b"");
+    assert_eq!(code, 0);
+    assert!(text.contains("drawn by the moon") && !text.contains("Weather"), "{text}");
+    let with = ["extract", path, "--url", "https://d.test/a", "--format", "markdown"];
+    let (_, markdown, _) = rhumb(&with, b"");
+    assert!(markdown.contains("[sun](https://d.test/sun)"), "{markdown}");
+    let (_, json, _) = rhumb(&["extract", "-", "--json", "--all"], PAGE.as_bytes());
+    let row: Value = serde_json::from_str(&json).expect("one JSON value");
+    assert_eq!(row["title"], "Tides");
+    assert_eq!(row["kind"], "article");
+    assert!(row["all"].as_str().expect("all").contains("Weather"));
+    assert_eq!(row["metadata"]["title"]["source"], "text");
+}
+
+#[test]
+fn every_line_of_a_corpus_is_answered_in_its_place() {
+    let page = |id: u64| {
+        let html = PAGE.replace("Tides", &format!("Tides {id}"));
+        serde_json::json!({ "id": id, "html": html, "url": "https://d.test/a" }).to_string()
+    };
+    let mut lines: Vec<String> = (0..50).map(page).collect();
+    lines.insert(7, "{broken".to_owned());
+    lines.insert(9, "{\"id\":\"x\"}".to_owned());
+    let input = lines.join("\n");
+    let (code, out, _) = rhumb(&["extract", "-", "--threads", "3"], input.as_bytes());
+    assert_eq!(code, 0);
+    let rows: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(rows.len(), 52);
+    assert!(rows[7]["error"].is_string() && rows[7]["text"] == "");
+    assert!(rows[9]["error"].is_string() && rows[9]["id"] == "x");
+    assert_eq!(rows[51]["id"], 49);
+    assert_eq!(rows[51]["title"], "Tides 49");
+    assert!(rows[51]["us"].is_u64());
+}
+
+#[test]
+fn a_hostile_pdf_ends_in_a_process_of_its_own() {
+    let (code, out, _) = rhumb(&["extract", "-", "--json"], b"%PDF-1.7\nnothing of use");
+    assert_eq!(code, 1);
+    let read: Value = serde_json::from_str(&out).expect("one JSON value");
+    assert!(!read["oddities"].as_array().expect("oddities").is_empty(), "{out}");
+}
+
+#[test]
+fn wrong_usage_is_one_line() {
+    for arguments in
+        [&["extract"][..], &["extract", "no-such-file.html"], &["extract", "-", "--threads", "0"]]
+    {
+        let (code, out, error) = rhumb(arguments, b"");
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
+    }
+}
+
+/// The committed table has seen these pages: this shows only that the path is whole, from a
+/// compressed corpus to rows. How good it is on pages it has not seen, `train_extract` tells.
+#[test]
+fn real_pages_have_a_main_text_nearly_always() {
+    if !Path::new(PAGES).exists() {
+        println!("SKIPPED: ../shared/data/extraction/dev.jsonl.zst is not here");
+        return;
+    }
+    let (code, out, _) = rhumb(&["extract", PAGES, "--threads", "2"], b"");
+    assert_eq!(code, 0);
+    let rows: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let empty = rows.iter().filter(|row| row["text"] == "").count();
+    assert!(rows.len() > 900 && empty * 200 < rows.len(), "{empty} of {} are empty", rows.len());
+    assert!(rows.iter().all(|row| row["error"].is_null()));
+}
