@@ -34,11 +34,13 @@ pub(super) fn addresses(text: &str) -> Vec<Url> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("://") {
         let scheme = if text[..at].ends_with("https") { 5 } else { 4 };
-        let Some(start) = at.checked_sub(scheme).filter(|start| text[*start..].starts_with("http"))
-        else {
+        // Four bytes back may be in the middle of a character.
+        let Some(rest) = at.checked_sub(scheme).and_then(|start| text.get(start..)) else {
             continue;
         };
-        let rest = &text[start..];
+        if !rest.starts_with("http") {
+            continue;
+        }
         let end = rest.find(|c: char| c.is_whitespace() || ENDS.contains(&c));
         let address = rest[..end.unwrap_or(rest.len())]
             .trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}']);
