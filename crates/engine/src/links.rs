@@ -2,7 +2,7 @@
 //! they wait are filed anew.
 //!
 //! A URL moves up when a link to it is seen, because then its address is at hand; the queue row is
-//! read and moved by the next question to the sieve. Each page that comes pays for a few such moves.
+//! read and moved by the next question to the sieve. Each page that comes pays for a few moves.
 
 use crate::admit;
 use crate::discovery::{Chunk, Discovery, FoundAs};

@@ -6,8 +6,8 @@
 //! at most once in a while for each URL. The fingerprints are keyed with the crawl's own seed, so
 //! nobody outside can make two URLs collide.
 //!
-//! Each fingerprint carries the number of its URL, so that a link to a known URL is a number without
-//! reading the store. Should two URLs ever share a fingerprint, the number says so instead.
+//! Each fingerprint carries the number of its URL, so that a link to a known URL is a number
+//! without reading the store. Should two URLs ever share a fingerprint, the number says so instead.
 //!
 //! Memory: 13 bytes per slot, 15 to 30 per URL, and a cache of fixed size.
 

@@ -1,5 +1,5 @@
-//! RankMass (Cho and Schonfeld, VLDB 2007, section 4.2): the largest mass first, whether its page is
-//! to be fetched or to be pushed again.
+//! RankMass (Cho and Schonfeld, VLDB 2007, section 4.2): the largest mass first, whether its page
+//! is to be fetched or to be pushed again.
 //!
 //! Deviations: a page is pushed when its links are known, which here is a little later than when it
 //! is fetched; largest is meant by octave.

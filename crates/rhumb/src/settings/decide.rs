@@ -56,6 +56,7 @@ impl Written {
             max_pages_per_host: self.max_pages_per_host.and_then(|bound| bound.0),
             max_redirects: self.max_redirects.unwrap_or(default.redirects_max),
             order: self.order.map_or(Order::Settled, |word| word.0),
+            patience: self.patience.and_then(|bound| bound.0),
             coverage: self.coverage.and_then(|bound| bound.0),
             random_seed: self.random_seed.unwrap_or(default.seed),
             delay: self.delay.map_or(micros(polite.delay), |period| period.0),

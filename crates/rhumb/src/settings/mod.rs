@@ -62,6 +62,8 @@ pub struct Settings {
     pub max_pages_per_host: Option<u64>,
     pub max_redirects: u8,
     pub order: Order,
+    /// Pages so many octaves below the best that waits are held back while others are in flight.
+    pub patience: Option<u8>,
     /// Stop when the crawled pages have this share of all importance for certain.
     pub coverage: Option<f64>,
     pub random_seed: u64,
@@ -109,7 +111,9 @@ impl Settings {
             rules,
             priorities,
             order: self.order,
-            selection: Selection::ByOrder,
+            selection: self
+                .patience
+                .map_or(Selection::ByOrder, |octaves| Selection::Patient { octaves }),
             coverage: self.coverage,
             depth_max: self.max_depth,
             host_pages_max: self.max_pages_per_host,

@@ -36,6 +36,7 @@ impl Settings {
             max_redirects: Some(self.max_redirects),
             sitemaps: Some(self.sitemaps),
             order: Some(Word(self.order)),
+            patience: Some(Bound(self.patience)),
             revisit: Some(Bound(self.revisit_after.map(Period))),
             random_seed: Some(self.random_seed),
             max_pages: Some(Bound(self.max_pages)),

@@ -29,6 +29,8 @@ max_pages_per_host = 1000
 max_redirects = 3
 sitemaps = false
 order = "random"
+patience = 3
+coverage = 0.9
 revisit = "36h"
 random_seed = 42
 max_pages = 5000
@@ -78,8 +80,9 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
     let again = typed(scratch.path(), None, Written::default(), &[]).settings().unwrap();
     // What made the run stop is not taken over.
     let (max_pages, max_bytes, max_time) = (again.max_pages, again.max_bytes, again.max_time);
-    assert_eq!((max_pages, max_bytes, max_time), (None, None, None));
-    let without_end = Settings { max_pages, max_bytes, max_time, ..settings.clone() };
+    let coverage = again.coverage;
+    assert_eq!((max_pages, max_bytes, max_time, coverage), (None, None, None, None));
+    let without_end = Settings { max_pages, max_bytes, max_time, coverage, ..settings.clone() };
     assert_eq!(again.written(), without_end.written());
     let (path, by_hand) = (scratch.path().join(CRAWL_TOML), scratch.path().join("elsewhere"));
     let again = Typed { config: Some(path), dir: by_hand, ..Typed::default() }.settings().unwrap();

@@ -45,19 +45,18 @@ impl Words for Reach {
 
 impl Words for Order {
     const WHAT: &'static str = "order";
-    const WORDS: &'static [(&'static str, Order)] =
-        &[
-            ("settled", Order::Settled),
-            ("rankmass", Order::RankMass),
-            ("windowed", Order::Windowed),
-            ("lneighbor", Order::LNeighbor),
-            ("opic", Order::Opic),
-            ("backlink", Order::Backlink),
-            ("partialpr", Order::PartialPr),
-            ("bfs", Order::Bfs),
-            ("dfs", Order::Dfs),
-            ("random", Order::Random),
-        ];
+    const WORDS: &'static [(&'static str, Order)] = &[
+        ("settled", Order::Settled),
+        ("rankmass", Order::RankMass),
+        ("windowed", Order::Windowed),
+        ("lneighbor", Order::LNeighbor),
+        ("opic", Order::Opic),
+        ("backlink", Order::Backlink),
+        ("partialpr", Order::PartialPr),
+        ("bfs", Order::Bfs),
+        ("dfs", Order::Dfs),
+        ("random", Order::Random),
+    ];
 }
 
 impl<T: Words> FromStr for Word<T> {

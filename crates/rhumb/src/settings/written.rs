@@ -57,6 +57,11 @@ pub struct Written {
     #[arg(long, value_name = "ORDER", help_heading = "Where to go")]
     pub order: Option<Word<Order>>,
 
+    /// Leave slots idle rather than fetch pages so many octaves less important than the best that
+    /// waits: fewer pages for the same coverage
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub patience: Option<Bound<u8>>,
+
     /// Visit pages again when the last visit is so long ago; such a crawl does not end by itself
     #[arg(long, value_name = "DUR", help_heading = "Where to go")]
     pub revisit: Option<Bound<Period>>,
@@ -184,6 +189,7 @@ impl Written {
             max_redirects: self.max_redirects.or(base.max_redirects),
             sitemaps: self.sitemaps.or(base.sitemaps),
             order: self.order.or(base.order),
+            patience: self.patience.or(base.patience),
             revisit: self.revisit.or(base.revisit),
             random_seed: self.random_seed.or(base.random_seed),
             max_pages: self.max_pages.or(base.max_pages),

@@ -137,9 +137,7 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         Ok(Request::Url(url)) => {
             status::of_url(&url, now.snapshot.now, reader).map(|s| Reply::Url(s.into()))
         }
-        Ok(Request::Coverage(_)) => {
-            coverage::certificate(reader).map(Reply::Coverage)
-        }
+        Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };
     answered.unwrap_or_else(|e| Reply::Error(e.what))
