@@ -1,6 +1,8 @@
 //! What the crawl's owner decided, parsed and checked before it comes here.
 
 use crate::admit::Scope;
+use crate::refresh::budget::Budget;
+use crate::refresh::index::Objective;
 use crate::time::Span;
 use regex::Regex;
 use rhumb_page::url::Rules;
@@ -33,6 +35,8 @@ pub struct Config {
     pub traps: Traps,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Span>,
+    /// Pages are visited again for ever, where it pays; wins over `revisit_after`.
+    pub continuous: Option<Continuous>,
     /// Sitemaps named by robots.txt become discoveries.
     pub sitemaps: bool,
 }
@@ -72,6 +76,18 @@ pub struct Priority {
     pub class: Option<u8>,
     /// Doubling the weight moves a URL up by one class.
     pub weight: Option<f64>,
+    /// A page is seen at least this often, as far as the budget goes.
+    pub interval_max: Option<Span>,
+}
+
+/// How a crawl goes on for ever.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Continuous {
+    pub objective: Objective,
+    /// Requests of any kind.
+    pub budget: Budget,
+    /// No page waits longer, as far as the budget goes.
+    pub interval_max: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,6 +146,7 @@ impl Default for Config {
             retry: Retry::default(),
             traps: Traps::default(),
             revisit_after: None,
+            continuous: None,
             sitemaps: true,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::outcome::FailKind;
 use crate::record::Refusal;
+use crate::refresh::budget::Spent;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,12 @@ pub struct Counters {
     pub promoted: u64,
     pub refused: [u64; Refusal::ALL.len()],
     pub failed: [u64; FailKind::ALL.len()],
+    /// Requests begun, robots.txt included.
+    pub asked: u64,
+    /// How far the budget of a crawl that goes on is spent.
+    pub spent: Spent,
+    /// Revisits that found a change.
+    pub changes_seen: u64,
     /// The next numbers to give.
     pub next_url: u64,
     pub next_outbox: u64,

@@ -8,6 +8,9 @@ use crate::frontier::ready::Chooser;
 use crate::order;
 use crate::polite::Gate;
 use crate::queue::{Entry, Place};
+use crate::record::Next;
+use crate::refresh::detect::may_condition;
+use crate::revisit::Turn;
 use crate::time::Time;
 use rhumb_page::url::Url;
 
@@ -29,7 +32,7 @@ impl Engine {
                 self.back_in_line(slot, ticket);
             }
         }
-        while self.free_slots() > 0 && !self.holds_back() {
+        while self.free_slots() > 0 && self.within_budget(now) && !self.holds_back() {
             let mut chooser = match self.takes_best() {
                 true => Chooser::Best,
                 false => Chooser::Biased(&mut self.rng),
@@ -96,7 +99,10 @@ impl Engine {
         }
         self.awake.at(slot).queued_up = false;
         match self.choose(now, slot, step) {
-            Some((url, errand)) => self.fetch(slot, ip, url, errand, step),
+            Some((url, errand)) => {
+                self.charge(now);
+                self.fetch(slot, ip, url, errand, step);
+            }
             None => {
                 if let Some((other, ticket)) = self.addresses.leave(ip, &self.config.polite, now) {
                     self.back_in_line(other, ticket);
@@ -128,6 +134,10 @@ impl Engine {
             }
         }
         while let Some((place, entry)) = self.next_row(now, slot) {
+            if let Some(due) = self.too_soon(now, slot, place, &entry) {
+                self.settle(slot, place, entry, Next::At(due), step);
+                continue;
+            }
             let host = self.awake.at(slot);
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
             if allowed {
@@ -138,13 +148,16 @@ impl Engine {
         None
     }
 
-    /// What is due comes before what is new: there is a date attached to it.
+    /// What is due comes before what is new: there is a date attached to it. A crawl that goes on
+    /// keeps a share of its requests for what is new.
     fn next_row(&mut self, now: Time, slot: u32) -> Option<(Place, Entry)> {
         let host = self.awake.at(slot);
-        if host.later_due().is_some_and(|due| due <= now) {
-            return host.later.pop();
+        let is_due = host.later_due().is_some_and(|due| due <= now);
+        let is_new = !host.now.is_empty();
+        match self.turn_of(is_due, is_new) {
+            Turn::Revisit => self.awake.at(slot).later.pop(),
+            Turn::New => self.awake.at(slot).now.pop(),
         }
-        host.now.pop()
     }
 
     fn fetch(
@@ -163,7 +176,7 @@ impl Engine {
             Errand::Page { entry, .. } => {
                 let record = &entry.record;
                 // Validators are only of use if we hold what they validate.
-                let held = record.content.is_some();
+                let held = record.content.is_some() && may_condition(record, host.record.lies);
                 let of = |v: &Option<Box<str>>| if held { v.clone() } else { None };
                 (of(&record.etag), of(&record.last_modified), record.depth)
             }

@@ -19,6 +19,8 @@ use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::polite::Addresses;
 use crate::queue::{Entry, Place, SleepPlace};
+use crate::refresh::scheduler::Scheduler;
+use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::time::Time;
 use rhumb_page::url::HostKey;
@@ -36,6 +38,7 @@ pub struct Opening {
     pub counters: Counters,
     pub sleepers: Vec<SleepPlace>,
     pub mass: Mass,
+    pub scheduler: Option<Scheduler>,
 }
 
 pub struct Engine {
@@ -71,6 +74,7 @@ pub struct Engine {
     pub(crate) refills: VecDeque<u32>,
     pub(crate) refill_asked: bool,
     pub(crate) dirty: Vec<u32>,
+    pub(crate) revisiting: Option<Revisiting>,
     pub(crate) stopping: Option<StopReason>,
     /// Somebody still reads what was refused before.
     reconsidering: bool,
@@ -133,6 +137,7 @@ impl Engine {
             refills: VecDeque::new(),
             refill_asked: false,
             dirty: Vec::new(),
+            revisiting: config.continuous.map(|c| Revisiting::new(c, opening.scheduler)),
             stopping: None,
             reconsidering: false,
             config,
@@ -181,6 +186,7 @@ impl Engine {
             step.actions.push(Action::Ask(question));
         }
         self.write_dirty(step);
+        self.write_scheduler(step);
         if self.counters != self.counters_written {
             self.counters_written = self.counters.clone();
             step.rows.push(Row::Counters(Box::new(self.counters.clone())));
@@ -200,7 +206,10 @@ impl Engine {
         let has_room = self.awake.len() < self.awake_limit && !self.sleepers.is_asked();
         let sleeper =
             self.sleepers.next_due().filter(|_| has_room).map(|t| (t, "a sleeping host is due"));
-        let next = host.into_iter().chain(sleeper).min()?;
+        // Hosts may stand in line for nothing but the budget.
+        let waits = !self.ready.is_empty() && !self.within_budget(now);
+        let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
+        let next = host.into_iter().chain(sleeper).chain(budget).min()?;
         Some((next.0.max(now), next.1))
     }
 

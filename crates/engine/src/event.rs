@@ -7,6 +7,7 @@ use crate::mass::{LinkPart, SettledRow};
 use crate::outcome::{ContentDigest, FailKind, Report};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
+use crate::refresh::scheduler::Scheduler;
 use crate::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
@@ -284,6 +285,8 @@ pub enum Row {
         number: u32,
         row: SettledRow,
     },
+    /// What all pages of a crawl that goes on share.
+    Refresh(Box<Scheduler>),
     Counters(Box<Counters>),
 }
 

@@ -2,6 +2,7 @@
 
 use crate::outcome::FailKind;
 use crate::queue::{Place, SleepPlace};
+use crate::refresh::scheduler::HostStanding;
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -33,4 +34,8 @@ pub struct HostRecord {
     /// them when it wakes, not among the remains of all that was fetched before.
     pub now_after: Option<Place>,
     pub later_after: Option<Place>,
+    /// How its pages change, and whether it can take what they need.
+    pub standing: HostStanding,
+    /// How often its validators said that a changed page had not changed.
+    pub lies: u8,
 }

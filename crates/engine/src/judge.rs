@@ -101,7 +101,8 @@ impl Engine {
         let is_copy = other.is_some();
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
-        let (record, next) = entry.record.clone().after(&report, other, now, &self.config);
+        let (mut record, next) = entry.record.clone().after(&report, other, now, &self.config);
+        let next = self.learn(now, (slot, place), &entry, &report, (&mut record, next));
         self.mass.stand(&record);
         self.send_found(&entry, report.outcome, is_copy, step);
         step.keeps.push(Keep { fetch, how });
@@ -154,6 +155,7 @@ impl Engine {
             Status::Failed(kind) => *self.counters.failed_as(kind) += 1,
             _ => unreachable!("only refused and failed URLs are dismissed"),
         }
+        self.leave_calendar(&entry.record);
         let record = UrlRecord { status, ..entry.record };
         self.settle(slot, place, Entry { url: entry.url, record }, Next::Never, step);
     }

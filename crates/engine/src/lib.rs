@@ -26,6 +26,7 @@ pub mod polite;
 pub mod queue;
 pub mod record;
 pub mod refresh;
+pub mod revisit;
 pub mod rng;
 mod sifted;
 pub mod snapshot;

@@ -53,6 +53,8 @@ pub enum Outcome {
 pub struct Page {
     pub content: ContentDigest,
     pub payload: PayloadDigest,
+    /// A fingerprint of the visible text, where there is one.
+    pub text: Option<u32>,
     pub found: Vec<Found>,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,

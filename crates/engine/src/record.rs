@@ -3,6 +3,7 @@
 use crate::config::{Config, Retry};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::Place;
+use crate::refresh::detect::Learnt;
 use crate::time::{Span, Time};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub struct UrlRecord {
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
     pub duplicate_of: Option<Url>,
+    /// What visits taught, in a crawl that goes on.
+    pub learnt: Option<Learnt>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -120,6 +123,7 @@ impl UrlRecord {
             etag: None,
             last_modified: None,
             duplicate_of: None,
+            learnt: None,
         }
     }
 

@@ -4,6 +4,7 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
 use crate::mass::Coverage;
+use crate::revisit::Collection;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Snapshot {
     pub heap_bytes: usize,
     /// How much of all importance is covered for certain; none while it is computed anew.
     pub coverage: Option<Coverage>,
+    /// How the pages of a crawl that goes on are doing.
+    pub collection: Option<Collection>,
     pub stopping: Option<StopReason>,
 }
 
@@ -71,6 +74,7 @@ impl Engine {
             next_due: self.next_wakeup(now),
             heap_bytes: 0,
             coverage: self.mass.coverage(),
+            collection: self.revisiting().map(|revisiting| *revisiting.collection()),
             stopping: self.stopping,
         }
     }

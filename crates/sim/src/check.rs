@@ -99,7 +99,7 @@ impl Checker {
             began,
             now: began,
             polite: config.polite,
-            revisits: config.revisit_after.is_some(),
+            revisits: config.revisit_after.is_some() || config.continuous.is_some(),
             hosts: HashMap::new(),
             addresses: HashMap::new(),
             open: BTreeMap::new(),

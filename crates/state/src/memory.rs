@@ -13,6 +13,7 @@ use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
+use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
@@ -40,6 +41,7 @@ pub struct MemoryRows {
     pub seeds: BTreeMap<Url, f64>,
     pub links: BTreeMap<(UrlId, u16), LinkPart>,
     pub settled: BTreeMap<u32, SettledRow>,
+    pub scheduler: Option<Scheduler>,
     pub counters: Counters,
 }
 
@@ -57,7 +59,13 @@ impl MemoryState {
         }
         self.seen = Mutex::new(seen);
         let sleepers = self.rows.sleep.keys().copied().collect();
-        Opening { counters: self.rows.counters.clone(), sleepers, mass: self.rows.mass() }
+        let scheduler = self.rows.scheduler.clone();
+        Opening {
+            counters: self.rows.counters.clone(),
+            sleepers,
+            mass: self.rows.mass(),
+            scheduler,
+        }
     }
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
@@ -128,6 +136,7 @@ impl MemoryRows {
             Row::Settled { number, row } => {
                 self.settled.insert(number, row);
             }
+            Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::Counters(counters) => self.counters = *counters,
         }
     }

@@ -16,11 +16,21 @@ const SHAPE_MIN: f64 = 0.02;
 const DAYS_MIN: f64 = 1e-6;
 
 /// Evidence of one page, over its prior.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Belief {
     pub changes: f32,
     pub days: f32,
 }
+
+/// By bits: a belief is part of records, which are compared as rows are.
+impl PartialEq for Belief {
+    fn eq(&self, other: &Belief) -> bool {
+        let bits = |belief: &Belief| (belief.changes.to_bits(), belief.days.to_bits());
+        bits(self) == bits(other)
+    }
+}
+
+impl Eq for Belief {}
 
 /// A Gamma distribution of changes a day.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,9 @@
 
 pub mod allocate;
 pub mod belief;
+pub mod budget;
 pub mod closed;
+pub mod detect;
 pub mod estimate;
 pub mod host_caps;
 pub mod index;

@@ -60,12 +60,25 @@ pub struct Subject {
 }
 
 /// What is known of a host's pages together, and what it costs to ask it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct HostStanding {
     pub seasons: Seasons,
     /// ln(ν/μ): above 0 if politeness keeps the host from its share.
     pub surcharge: f32,
 }
+
+/// By bits: it is part of a host's record, which is compared as rows are.
+impl PartialEq for HostStanding {
+    fn eq(&self, other: &HostStanding) -> bool {
+        let bits = |host: &HostStanding| {
+            let Seasons { changes, days } = host.seasons;
+            (changes.to_bits(), days.to_bits(), host.surcharge.to_bits())
+        };
+        bits(self) == bits(other)
+    }
+}
+
+impl Eq for HostStanding {}
 
 /// A visit as the scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,6 +112,8 @@ pub struct Scheduler {
     ln_price: f64,
     correction: f64,
     pages: u64,
+    /// Pages that are known and not yet fetched: they will want their share.
+    waiting: u64,
     visits_since_look: u64,
     lag_days: f64,
     is_solved: bool,
@@ -118,6 +133,7 @@ impl Scheduler {
             ln_price: 0.0,
             correction: 0.0,
             pages: 0,
+            waiting: 0,
             visits_since_look: 0,
             lag_days: 0.0,
             is_solved: false,
@@ -154,8 +170,18 @@ impl Scheduler {
 
     /// The days in which the budget visits every page once.
     pub fn round_days(&self) -> f64 {
-        let days = self.pages.max(1) as f64 / self.settings.budget_per_day;
+        let days = self.all().max(1) as f64 / self.settings.budget_per_day;
         if days.is_finite() { days.min(ROUND_DAYS_MAX) } else { ROUND_DAYS_MAX }
+    }
+
+    /// So many pages are known and not yet fetched. Visits are priced as if they were here
+    /// already, so that a young crawl does not run in circles round its first pages.
+    pub fn expect(&mut self, waiting: u64) {
+        self.waiting = waiting;
+    }
+
+    fn all(&self) -> u64 {
+        self.pages + self.waiting
     }
 
     /// A page joins the calendar, visited `at`.
@@ -276,7 +302,7 @@ impl Scheduler {
             spent += 1.0 / wait.days;
             slope += wait.elasticity / wait.days;
         }
-        let share = self.sample.pages().len() as f64 / self.pages.max(1) as f64;
+        let share = self.sample.pages().len() as f64 / self.all().max(1) as f64;
         let wanted = self.settings.budget_per_day * share;
         // Where bounds decide for nearly all pages the price says little: do not leap.
         let elasticity = (slope / spent).max(0.1);

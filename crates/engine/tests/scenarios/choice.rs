@@ -49,6 +49,7 @@ fn the_first_priority_rule_that_matches_decides_the_class() {
         pattern: Regex::new(pattern).unwrap(),
         class,
         weight,
+        interval_max: None,
     };
     let priorities = vec![rule("/2$", Some(0), None), rule("/[12]$", None, Some(4.0))];
     let mut stage = tree(Config { priorities, ..Config::default() }, 4);

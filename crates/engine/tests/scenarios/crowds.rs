@@ -72,7 +72,12 @@ fn hosts_beyond_the_bound_all_get_their_turn_before_any_is_done() {
 
 #[test]
 fn better_work_that_comes_while_a_host_sleeps_is_found_first_when_it_wakes() {
-    let urgent = Priority { pattern: Regex::new("urgent").unwrap(), class: Some(0), weight: None };
+    let urgent = Priority {
+        pattern: Regex::new("urgent").unwrap(),
+        class: Some(0),
+        weight: None,
+        interval_max: None,
+    };
     let polite = Polite { delay: Span::secs(60), ..Polite::default() };
     let priorities = vec![urgent];
     let mut stage = Stage::new(Config { priorities, polite, ..Config::default() })

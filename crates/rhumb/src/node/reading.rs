@@ -64,11 +64,13 @@ impl Reader {
             all.merge(Directives::parse_header(&tag, &self.token))
         });
         let mut found = Vec::new();
+        let mut text_seen = None;
         match media::kind(content_type.as_deref(), body) {
             Kind::Html => {
                 let limits = html::Limits::default();
                 let page = html::read(body, charset.as_deref(), &fetch.url, &limits);
                 directives = directives.merge(page.robots_for(&self.token));
+                text_seen = Some(page.text.hash as u32);
                 let links = page.links.into_iter().filter(|link| !link.nofollow);
                 found.extend(links.map(|link| Found { url: link.url, kind: FoundAs::Link }));
             }
@@ -100,6 +102,7 @@ impl Reader {
             content,
             // Only an archive needs it, and finds it when it packs: see `Workers::took`.
             payload: PayloadDigest::default(),
+            text: text_seen,
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),

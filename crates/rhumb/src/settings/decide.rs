@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rhumb_engine::admit::Reach;
 use rhumb_engine::config::{Config, Order};
+use rhumb_engine::refresh::index::Objective;
 use rhumb_page::url::Scheme;
 
 use super::seeds::{SEEDS_MAX, Seed};
@@ -78,6 +79,9 @@ impl Written {
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
             metrics: self.metrics.and_then(|bound| bound.0),
             revisit_after: self.revisit.and_then(|bound| bound.0).map(|period| period.0),
+            continuous: self.continuous.unwrap_or(false),
+            budget: self.budget.unwrap_or_default(),
+            objective: self.objective.map_or(Objective::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
             retry: self.retry.effective(),
             traps: self.traps.effective(),

@@ -140,9 +140,8 @@ mod tests {
             assert!(drawn.contains(reason), "{drawn}");
             assert_eq!(drawn.lines().last(), Some(carets), "{drawn}");
         }
-        let rule = "[[priority]]\npattern = \"news\"\nmax_interval = \"1h\"\n";
-        let drawn = mistake(rule);
-        assert!(drawn.starts_with("c.toml:3: max_interval"), "{drawn}");
-        assert!(mistake("[[priority]]\npattern = \"a\"\n").contains("class or weight"));
+        let drawn = mistake("[[priority]]\npattern = \"news\"\nmax_interval = \"soon\"\n");
+        assert!(drawn.contains("does not begin with a number"), "{drawn}");
+        assert!(mistake("[[priority]]\npattern = \"a\"\n").contains("weight or max_interval"));
     }
 }

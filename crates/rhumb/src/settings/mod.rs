@@ -6,6 +6,7 @@
 //! directory is the `Settings` written back; a later run on the directory takes it as its base, so
 //! that `rhumb crawl --dir DIR` alone goes on as before.
 
+mod allowance;
 mod decide;
 mod document;
 pub mod nearest;
@@ -27,12 +28,15 @@ use std::time::Duration;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
-use rhumb_engine::config::{Config, Order, Polite, Priority, Retry, Selection, Traps};
+use rhumb_engine::config::{Config, Continuous, Order, Polite, Priority, Retry, Selection, Traps};
+use rhumb_engine::refresh::index::Objective;
+use rhumb_engine::time::Span;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
 use crate::fetch::Limits;
 use sections::span;
 
+pub use allowance::Allowance;
 pub use document::Mistake;
 pub use quantity::{Period, Size};
 pub use sections::PriorityRule;
@@ -43,6 +47,9 @@ pub use written::Written;
 
 /// The file in a crawl's directory that holds its settings.
 pub const CRAWL_TOML: &str = "crawl.toml";
+
+/// However seldom a page changes, a crawl that goes on looks after it: it may be gone.
+const INTERVAL_MAX: Span = Span::secs(90 * 86_400);
 
 /// Everything the owner decides about a crawl.
 #[derive(Clone, Debug)]
@@ -86,6 +93,10 @@ pub struct Settings {
     pub metrics: Option<SocketAddr>,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Duration>,
+    /// Pages are visited again for ever, where it pays.
+    pub continuous: bool,
+    pub budget: Allowance,
+    pub objective: Objective,
     pub sitemaps: bool,
     pub retry: Retry,
     pub traps: Traps,
@@ -133,6 +144,11 @@ impl Settings {
             retry: self.retry,
             traps: self.traps,
             revisit_after: self.revisit_after.map(span),
+            continuous: self.continuous.then_some(Continuous {
+                objective: self.objective,
+                budget: self.budget.0,
+                interval_max: INTERVAL_MAX,
+            }),
             sitemaps: self.sitemaps,
         })
     }
@@ -143,7 +159,8 @@ fn engine_priority(rule: &PriorityRule) -> Result<Priority, SettingsError> {
         .size_limit(PATTERNS_BYTES_MAX)
         .build()
         .map_err(|error| SettingsError::usage(format!("priority {error}")))?;
-    Ok(Priority { pattern, class: rule.class, weight: rule.weight })
+    let interval_max = rule.max_interval.map(|period| span(period.0));
+    Ok(Priority { pattern, class: rule.class, weight: rule.weight, interval_max })
 }
 
 /// The user said something that cannot be done.

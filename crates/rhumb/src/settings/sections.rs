@@ -18,8 +18,10 @@ pub struct PriorityRule {
     pub pattern: Pattern,
     /// The front queue, 0 the most urgent.
     pub class: Option<u8>,
-    /// Doubling it moves a URL up by one class.
+    /// Doubling it moves a URL up by one class, and makes its visits twice as dear to --continuous.
     pub weight: Option<f64>,
+    /// --continuous sees such a page at least this often, as far as its budget goes.
+    pub max_interval: Option<Period>,
 }
 
 #[derive(DeriveDeserialize)]
@@ -28,27 +30,16 @@ struct RuleFields {
     pattern: Pattern,
     class: Option<u8>,
     weight: Option<f64>,
-    max_interval: Option<NotBuilt>,
-}
-
-/// Refused where it stands: a rule that silently did nothing would be worse.
-enum NotBuilt {}
-
-impl<'de> Deserialize<'de> for NotBuilt {
-    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<NotBuilt, D::Error> {
-        Err(de::Error::custom("max_interval is not built yet: use class or weight, or --revisit"))
-    }
+    max_interval: Option<Period>,
 }
 
 impl<'de> Deserialize<'de> for PriorityRule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PriorityRule, D::Error> {
         let RuleFields { pattern, class, weight, max_interval } =
             RuleFields::deserialize(deserializer)?;
-        if let Some(never) = max_interval {
-            match never {}
-        }
-        if class.is_none() && weight.is_none() {
-            return Err(de::Error::custom("a priority rule needs a class or weight"));
+        if class.is_none() && weight.is_none() && max_interval.is_none() {
+            let needs = "a priority rule needs a class, weight or max_interval";
+            return Err(de::Error::custom(needs));
         }
         if class.is_some_and(|class| usize::from(class) >= CLASSES) {
             return Err(de::Error::custom(format!("class is one of 0 to {}", CLASSES - 1)));
@@ -56,7 +47,7 @@ impl<'de> Deserialize<'de> for PriorityRule {
         if weight.is_some_and(|weight| !weight.is_finite() || weight <= 0.0) {
             return Err(de::Error::custom("weight is a number above 0"));
         }
-        Ok(PriorityRule { pattern, class, weight })
+        Ok(PriorityRule { pattern, class, weight, max_interval })
     }
 }
 

@@ -9,8 +9,10 @@ use std::path::PathBuf;
 
 use rhumb_engine::admit::Reach;
 use rhumb_engine::config::Order;
+use rhumb_engine::refresh::index::Objective;
 use serde::{Deserialize, Serialize};
 
+use super::allowance::Allowance;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
 use super::seeds::Seed;
@@ -65,6 +67,20 @@ pub struct Written {
     /// Visit pages again when the last visit is so long ago; such a crawl does not end by itself
     #[arg(long, value_name = "DUR", help_heading = "Where to go")]
     pub revisit: Option<Bound<Period>>,
+
+    /// Go on for ever: learn how pages change and visit them again where it pays
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true, hide_possible_values = true, help_heading = "Going on")]
+    pub continuous: Option<bool>,
+
+    /// Requests of any kind that --continuous may make, as in 5000/day, 200/h [10000/day]
+    #[arg(long, value_name = "N/day", help_heading = "Going on")]
+    pub budget: Option<Allowance>,
+
+    /// What --continuous is after: every missed change a little (harmonic), fresh copies, young
+    /// copies, or few changes unseen [harmonic]
+    #[arg(long, value_name = "harmonic|freshness|age|delay", help_heading = "Going on")]
+    pub objective: Option<Word<Objective>>,
 
     /// For what is left to chance: the random order, and which class comes next [0]
     #[arg(long, value_name = "N", help_heading = "Where to go")]
@@ -191,6 +207,9 @@ impl Written {
             order: self.order.or(base.order),
             patience: self.patience.or(base.patience),
             revisit: self.revisit.or(base.revisit),
+            continuous: self.continuous.or(base.continuous),
+            budget: self.budget.or(base.budget),
+            objective: self.objective.or(base.objective),
             random_seed: self.random_seed.or(base.random_seed),
             max_pages: self.max_pages.or(base.max_pages),
             max_bytes: self.max_bytes.or(base.max_bytes),

@@ -4,6 +4,7 @@ use super::live::{Live, Moment};
 use rhumb_engine::mass::Coverage;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
+use rhumb_engine::revisit::Collection;
 use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -159,6 +160,7 @@ pub fn exposition(now: &Moment) -> String {
     page.gauge("rhumb_hosts_asleep_until", "Hosts that sleep until due.", s.hosts_asleep_until);
     page.gauge("rhumb_outbox_chunks", "Discoveries not yet sifted, in chunks.", s.outbox);
     page.coverage(s.coverage.as_ref());
+    page.collection(s.collection.as_ref());
     let peak = now.peak_rss_bytes;
     page.gauge("rhumb_peak_resident_memory_bytes", "The most memory ever resident.", peak);
     page.gauge("process_resident_memory_bytes", "Resident memory in bytes.", now.rss_bytes);
@@ -197,6 +199,22 @@ impl Exposition {
         self.head((name, "Importance that reached URLs never fetched, by cause.", "gauge"));
         for (cause, share) in &coverage.lost {
             self.line(format_args!("{name}{{cause=\"{cause}\"}} {share}"));
+        }
+    }
+
+    /// How the pages of a crawl that goes on are doing.
+    fn collection(&mut self, collection: Option<&Collection>) {
+        let Some(collection) = collection else { return };
+        let pages = collection.pages as f64;
+        for (name, help, value) in [
+            ("rhumb_collection_pages", "Pages that wait for another visit.", pages),
+            ("rhumb_collection_freshness", "Share believed unchanged.", collection.freshness),
+            ("rhumb_collection_age_seconds", "Mean age, estimated.", collection.age_s),
+            ("rhumb_collection_delay", "Changes unseen for each, estimated.", collection.delay),
+            ("rhumb_visit_price", "What a visit must bring to be made.", collection.price),
+        ] {
+            self.head((name, help, "gauge"));
+            self.line(format_args!("{name} {value}"));
         }
     }
 

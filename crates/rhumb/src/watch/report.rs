@@ -60,6 +60,8 @@ pub struct Report {
     pub robots_absent: u64,
     /// How much of all importance the pages have for certain; null while it is computed anew.
     pub coverage: Option<Covered>,
+    /// Of a crawl that goes on: how its pages are doing; null otherwise.
+    pub collection: Option<Kept>,
     pub in_flight: u64,
     pub hosts_awake: u64,
     pub hosts_asleep: u64,
@@ -72,6 +74,20 @@ pub struct Report {
     pub peak_rss_bytes: u64,
     pub run: Run,
     pub written: String,
+}
+
+/// What a sample of the pages says of all: estimated, not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    pub pages: u64,
+    pub freshness: f64,
+    pub age_s: f64,
+    pub delay: f64,
+    /// Requests of any kind, over all runs.
+    pub asked: u64,
+    /// Revisits that found a change.
+    pub changes_seen: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -122,6 +138,14 @@ impl Report {
                 .coverage
                 .as_ref()
                 .map(|coverage| Covered::of(coverage, order_word(now.about.order))),
+            collection: snapshot.collection.map(|collection| Kept {
+                pages: collection.pages,
+                freshness: rounded(collection.freshness, 1e6),
+                age_s: rounded(collection.age_s, 1e3),
+                delay: rounded(collection.delay, 1e6),
+                asked: snapshot.counters.asked,
+                changes_seen: snapshot.counters.changes_seen,
+            }),
             peak_rss_bytes: now.peak_rss_bytes,
             run,
             written: rfc3339(snapshot.now),

@@ -4,7 +4,8 @@
 //! change times of real pages; [`replay`] runs any policy over them and [`score`] judges it. The
 //! engine's own scheduler is [`learned`], with its calendar in a [`wheel`]; estimators and known
 //! rates are placed anew in [`epochs`]; [`peers`] are the rules of other crawlers. [`learning`] is
-//! the scheduler on pages whose rates are known to us and not to it.
+//! the scheduler on pages whose rates are known to us and not to it; [`whole`] is the whole engine
+//! on a synthetic web that changes.
 
 pub mod epochs;
 pub mod histories;
@@ -17,3 +18,4 @@ pub mod replay;
 pub mod score;
 pub mod table;
 pub mod wheel;
+pub mod whole;

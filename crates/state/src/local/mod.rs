@@ -24,10 +24,11 @@ use std::sync::{Arc, Mutex};
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 2";
+pub const FORMAT: &str = "rhumb state 3";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
+const SCHEDULER: &[u8] = b"scheduler";
 
 /// The store as the loop holds it: it alone writes.
 pub struct LocalState {
@@ -140,6 +141,9 @@ fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
         }
         Row::Settled { number, row } => {
             batch.insert(&keyspaces.settled, number.to_be_bytes(), encode(row));
+        }
+        Row::Refresh(scheduler) => {
+            batch.insert(&keyspaces.meta, SCHEDULER, encode(&**scheduler));
         }
         Row::Counters(counters) => {
             batch.insert(&keyspaces.meta, COUNTERS, encode(&**counters));

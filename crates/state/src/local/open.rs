@@ -3,7 +3,8 @@
 
 use super::codec::{decode, encode};
 use super::{
-    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, Shared, keys, read, store_error,
+    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, SCHEDULER, Shared, keys, read,
+    store_error,
 };
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
@@ -14,6 +15,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
 use std::io::Write;
@@ -307,7 +309,14 @@ fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<Opening, Error>
         let (key, value) = guard.into_inner().map_err(store_error)?;
         sleepers.push(read::sleeper(&key, &value)?.place);
     }
-    Ok(Opening { counters: counters(database, keyspaces)?, sleepers, mass: Mass::default() })
+    let counters = counters(database, keyspaces)?;
+    let scheduler = scheduler(database, keyspaces)?;
+    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler })
+}
+
+fn scheduler(database: &Database, keyspaces: &Keyspaces) -> Result<Option<Scheduler>, Error> {
+    let bytes = database.snapshot().get(&keyspaces.meta, SCHEDULER).map_err(store_error)?;
+    bytes.map(|bytes| decode("scheduler", &bytes)).transpose()
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {
