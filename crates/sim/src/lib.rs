@@ -9,6 +9,7 @@
 pub mod check;
 pub mod importance;
 pub mod mutant;
+pub mod order;
 pub mod refresh;
 pub mod run;
 pub mod scenario;

@@ -13,9 +13,12 @@ mod ended;
 mod extract;
 mod json;
 mod logging;
+mod rank;
 mod robots;
 mod robots_batch;
 mod sim;
+mod sim_order;
+mod sim_order_text;
 mod sim_refresh;
 mod sim_refresh_figure;
 mod status;
@@ -54,6 +57,7 @@ enum Verb {
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
     Extract(extract::Flags),
+    Rank(rank::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
     Bench(bench::Flags),
@@ -78,6 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),
         Verb::Extract(flags) => extract::run(&flags, &mut out),
+        Verb::Rank(flags) => rank::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),

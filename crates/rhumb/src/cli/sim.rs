@@ -48,6 +48,7 @@ pub struct Flags {
 #[derive(Subcommand)]
 enum What {
     Run(RunFlags),
+    Order(super::sim_order::OrderFlags),
     Refresh(sim_refresh::RefreshFlags),
 }
 
@@ -86,6 +87,7 @@ fn scenarios() -> String {
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Run(flags) => run_scenario(flags, out),
+        What::Order(flags) => super::sim_order::run(flags, out),
         What::Refresh(flags) => sim_refresh::run(flags, out),
     }
 }

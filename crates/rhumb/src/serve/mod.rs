@@ -15,7 +15,7 @@
 //! time than to miss a cache of the same size.
 
 mod answer;
-mod cpu;
+pub(crate) mod cpu;
 mod dns;
 mod http;
 mod log;

@@ -1,0 +1,134 @@
+//! `rhumb rank`: PageRank of a link graph, or personalised for the pages one trusts.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rhumb_graph::rank::{Jump, pagerank};
+use rhumb_graph::{Error, ErrorKind, Graph, Loaded, Page};
+use rhumb_sim::order::{DAMPING, TRUTH_ERROR, Trust, trust};
+
+use super::ended::{Ended, Trouble};
+use super::json;
+
+/// Rank the pages of a link graph by PageRank, or by personalised PageRank.
+///
+/// Graphs are WG1 files, lists of links (a line `page target`) or graphs that --save wrote; .zst
+/// and .gz are unpacked, `-` is standard input. Values are exact to 1e-12 (L1).
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb rank --graph cnr-2000.wg1.zst --top 20
+  rhumb rank --graph links.txt --first 1 --urls urls.txt --trust 1,2")]
+pub struct Flags {
+    #[command(flatten)]
+    graph: GraphFlags,
+
+    /// The pages that the surfer jumps to; all if not given. Or `top1`, `top10`, `root`, `every:N`
+    #[arg(long, value_name = "ID,…")]
+    trust: Option<String>,
+
+    /// How many pages to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// URLs of the pages: lines `page url`
+    #[arg(long, value_name = "FILE")]
+    urls: Option<PathBuf>,
+
+    /// Print one JSON value: [[page, value], …]
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which graph; shared by all verbs that read one.
+#[derive(Args)]
+pub(super) struct GraphFlags {
+    /// The link graph; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    graph: PathBuf,
+
+    /// The number of the first page in lists of links and URLs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) first: Page,
+
+    /// Also keep the graph in a file that can be mapped, and use that
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+impl GraphFlags {
+    pub(super) fn read(&self) -> Result<Graph, Trouble> {
+        let loaded = rhumb_graph::read(&self.graph, self.first, self.save.as_deref());
+        let Loaded { graph, left_out, .. } = loaded.map_err(trouble)?;
+        if left_out.self_links + left_out.repeated > 0 {
+            eprintln!(
+                "left out: {} links of pages to themselves, {} repeated links",
+                left_out.self_links, left_out.repeated
+            );
+        }
+        Ok(graph)
+    }
+
+    /// Who is meant by `--trust`, in the numbers of the graph.
+    pub(super) fn trusted(&self, graph: &Graph, text: &str) -> Result<Trust, Trouble> {
+        let usage = |what: String| Trouble::Usage(format!("--trust {text}: {what}"));
+        let pages: Vec<Page> = match text.split_once(':') {
+            _ if text == "root" => trust::root(graph).into_iter().collect(),
+            _ if text == "top1" => trust::most_linked(graph, 1),
+            _ if text == "top10" => trust::most_linked(graph, 10),
+            Some(("every", n)) => {
+                let step = n.parse().ok().filter(|n: &usize| *n > 0);
+                let step = step.ok_or_else(|| usage("every how many pages?".to_owned()))?;
+                (0..graph.pages()).step_by(step).collect()
+            }
+            _ => {
+                let numbers = text.split(',').map(|page| page.trim().parse::<Page>());
+                let numbers = numbers.map(|page| page.ok()?.checked_sub(self.first));
+                let numbers: Option<Vec<Page>> = numbers.collect();
+                numbers.ok_or_else(|| usage("not a list of pages".to_owned()))?
+            }
+        };
+        Trust::evenly(graph, &pages).map_err(|error| usage(error.to_string()))
+    }
+}
+
+/// A file that is not there is wrong usage; one that is broken is a failed job.
+pub(super) fn trouble(error: Error) -> Trouble {
+    match error.kind {
+        ErrorKind::Io => Trouble::Usage(error.what),
+        ErrorKind::Broken | ErrorKind::TooLarge => Trouble::Failed(error.what),
+    }
+}
+
+pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let graph = flags.graph.read()?;
+    let trust = flags.trust.as_ref().map(|text| flags.graph.trusted(&graph, text)).transpose()?;
+    let jump = trust.as_ref().map_or(Jump::Anywhere, |trust| Jump::To(trust.weights()));
+    let values = pagerank(&graph, DAMPING, jump, TRUTH_ERROR).values;
+    let mut pages: Vec<Page> = (0..graph.pages()).collect();
+    let by_value = |one: &Page, other: &Page| {
+        values[*other as usize].total_cmp(&values[*one as usize]).then(one.cmp(other))
+    };
+    pages.sort_unstable_by(by_value);
+    pages.truncate(flags.top);
+    let rows = pages.iter().map(|page| (page + flags.graph.first, values[*page as usize]));
+    if flags.json {
+        json::print(out, &rows.collect::<Vec<_>>())?;
+        return Ok(Ended::Done);
+    }
+    let urls = urls(flags.urls.as_deref(), flags.graph.first)?;
+    for (page, value) in rows {
+        let url = urls.get((page - flags.graph.first) as usize).map_or("", String::as_str);
+        writeln!(out, "{}", format!("{page:>10}  {value:.12}  {url}").trim_end())?;
+    }
+    out.flush()?;
+    Ok(Ended::Done)
+}
+
+fn urls(path: Option<&Path>, first: Page) -> Result<Vec<String>, Trouble> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let mut file = rhumb_graph::source::open(path).map_err(trouble)?;
+    let urls = rhumb_graph::edges::read_urls(&mut *file, first);
+    urls.map_err(|error| trouble(error.of(path)))
+}
