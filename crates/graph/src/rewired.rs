@@ -23,7 +23,7 @@ pub fn rewired(graph: &Graph, copies: u32, seed: u64, mut writer: Writer) -> Res
             list.clear();
             list.extend(graph.links_of(page).map(|target| {
                 let hash = mixed(seed ^ (u64::from(of) << 32 | u64::from(target)));
-                let crosses = (hash & 0xffff_ffff) % CROSSING == 0;
+                let crosses = (hash & 0xffff_ffff).is_multiple_of(CROSSING);
                 // The high half, scaled: no bias worth naming.
                 let other = (((hash >> 32) * u64::from(copies)) >> 32) as Page;
                 (if crosses { other } else { copy }) * pages + target

@@ -1,7 +1,7 @@
 //! Writes a graph list by list, in memory or straight to a file.
 //!
-//! Only the index (two bytes a page at most) is kept in memory while a file is written, so a graph may be
-//! much larger than memory. The file appears under its name when it is whole.
+//! Only the index (two bytes a page at most) is kept in memory while a file is written, so a graph
+//! may be much larger than memory. The file appears under its name when it is whole.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};

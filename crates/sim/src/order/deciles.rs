@@ -13,7 +13,7 @@ pub const TENTHS: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decile {
     pub pages: u32,
-    /// Average PageRank (of the whole graph, jumping anywhere) over that of all pages of the crawl.
+    /// Average PageRank (of the whole graph, jumping anywhere) over that of all pages of the graph.
     pub pagerank_over_mean: f64,
     /// Personalised mass of its pages.
     pub mass: f64,
@@ -27,8 +27,7 @@ pub fn deciles(experiment: &Experiment<'_>) -> [Decile; TENTHS] {
     let by_level = (0u32..).zip(&levels);
     let order: Vec<(Page, u32)> =
         by_level.flat_map(|(level, pages)| pages.iter().map(move |page| (*page, level))).collect();
-    let sum: f64 = order.iter().map(|(page, _)| ranks[*page as usize]).sum();
-    let mean = sum / order.len() as f64;
+    let mean = 1.0 / f64::from(experiment.graph.pages());
     std::array::from_fn(|tenth| {
         let part = &order[order.len() * tenth / TENTHS..order.len() * (tenth + 1) / TENTHS];
         let average =

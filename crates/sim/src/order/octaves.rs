@@ -143,7 +143,7 @@ impl<'a> Mass<'a> {
         }
         let count = links.len() as u64;
         self.edge_updates += count;
-        let share = x * D_OVER / (D_UNDER * count) & !DOWNLOADED;
+        let share = (x * D_OVER / (D_UNDER * count)) & !DOWNLOADED;
         let mut inside = 0;
         for target in links {
             let residual = &mut self.residual[target as usize];

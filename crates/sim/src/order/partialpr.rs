@@ -28,11 +28,7 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let stride = experiment.reachable.div_ceil(ROUNDS_PER_CRAWL).max(1) as usize;
     let (mut downloads, mut next) = (0, 1);
     while !watch.is_over() {
-        settle(&mut mass, |page| {
-            if !std::mem::replace(&mut known[page as usize], true) {
-                frontier.push(page);
-            }
-        });
+        settle(&mut mass);
         frontier.sort_unstable_by(|one, other| {
             mass.residual(*other).total_cmp(&mass.residual(*one)).then(one.cmp(other))
         });
@@ -40,9 +36,13 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
             break;
         }
         let count = (next - downloads).min(frontier.len());
-        for page in frontier.drain(..count) {
+        let chosen: Vec<Page> = frontier.drain(..count).collect();
+        for page in chosen {
             mass.download(page);
             watch.downloaded(page);
+            // Also where nothing is pushed yet: a link that was read is known.
+            let found = experiment.graph.links_of(page);
+            frontier.extend(found.filter(|t| !std::mem::replace(&mut known[*t as usize], true)));
         }
         downloads += count;
         next = if downloads < stride { (2 * downloads).min(stride) } else { downloads + stride };
@@ -50,10 +50,10 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     }
 }
 
-fn settle(mass: &mut Mass<'_>, mut found: impl FnMut(Page)) {
+fn settle(mass: &mut Mass<'_>) {
     let mut least = 1.0 - DAMPING;
     while mass.inside() > ERROR * (1.0 - DAMPING) {
-        mass.settle(least, |_| false, |grown| found(grown.page));
+        mass.settle(least, |_| false, |_| ());
         least *= FINER;
     }
 }

@@ -15,7 +15,7 @@ fn web(seed: u32) -> Graph {
             let target = |_| {
                 draw = draw.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let far = draw >> 8;
-                if far % 3 == 0 { far % 12 } else { (page + 1 + far % 20) % 300 }
+                if far.is_multiple_of(3) { far % 12 } else { (page + 1 + far % 20) % 300 }
             };
             (0..count).map(target).collect()
         })
