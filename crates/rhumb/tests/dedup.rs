@@ -280,8 +280,8 @@ fn crawls_and_warc_files_are_read_compressed_or_not_and_torn_ones_to_the_last_wh
     // The last records are cut off: the two pages before them are still compared.
     let half = bytes.windows(17).position(|at| at == b"http://b.test/3\r\n").unwrap() + 100;
     fs::write(&plain, &bytes[..half]).unwrap();
-    let records = Reader::open(&warc).unwrap().map(Result::unwrap);
-    let last = records.filter(|record| record.target() == Some("http://b.test/3")).next().unwrap();
+    let mut records = Reader::open(&warc).unwrap().map(Result::unwrap);
+    let last = records.find(|record| record.target() == Some("http://b.test/3")).unwrap();
     fs::write(&warc, &packed[..last.offset as usize + 100]).unwrap();
     for input in [&crawl, &warc, &plain] {
         let (report, said) = done(&[&input.display().to_string(), "--pairs", &pairs]);
