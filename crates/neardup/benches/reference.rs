@@ -1,6 +1,6 @@
-//! The textbooks' methods beside ours: MB of text per CPU-second of one core, and how well they tell
-//! pairs at 0.8. `RHUMB_TEXTS=FILE cargo bench -p rhumb-neardup --bench reference`: a file of lines,
-//! one document each, of which the first 4,000 are taken.
+//! The textbooks' methods beside ours: MB of text per CPU-second of one core, and how well they
+//! tell pairs at 0.8. `RHUMB_TEXTS=FILE cargo bench -p rhumb-neardup --bench reference`: a file of
+//! lines, one document each, of which the first 4,000 are taken.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,8 +1,8 @@
 //! Leaving out common shingles: those in more than a given share of all texts, such as licences and
 //! what a site repeats on every page.
 //!
-//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section 4:
-//! they cost the most and say the least. But it changes what is measured: resemblance is that of
+//! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section
+//! 4: they cost the most and say the least. But it changes what is measured: resemblance is that of
 //! the sets that are left, so whoever asks for it is told how much went.
 //!
 //! A sieve of counters, many shingles to each, tells which may be common; those are counted

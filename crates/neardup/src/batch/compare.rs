@@ -83,8 +83,8 @@ impl<'a> Comparer<'a> {
         Ok((found.resemblance() >= settings.threshold).then_some(found))
     }
 
-    /// As [`Comparer::compare`], of the texts at two places of a bucket, by their differences to its
-    /// first text.
+    /// As [`Comparer::compare`], of the texts at two places of a bucket, by their differences to
+    /// its first text.
     pub fn compare_by(
         &mut self,
         differences: &mut Differences,

@@ -3,8 +3,8 @@
 //! Documents are signed in any number of threads ([`Signer`] into [`Block`]s) and added in order
 //! ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found and verified
 //! ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which is linear.
-//! [`Corpus::leave_out_common`], before that, takes common shingles away. What does not fit in memory
-//! goes through temporary files, in sorted runs; the results are the same.
+//! [`Corpus::leave_out_common`], before that, takes common shingles away. What does not fit in
+//! memory goes through temporary files, in sorted runs; the results are the same.
 //!
 //! ```
 //! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
