@@ -21,6 +21,8 @@ const HEADER_BYTES_MAX: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 const RECORD_END: &[u8] = b"\r\n\r\n";
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b, 0x08];
+/// Of a record that is not compressed, as others write them.
+const PLAIN_MAGIC: &[u8] = b"WARC/";
 
 pub struct Record {
     /// Where its member begins in the file, and how long that is.
@@ -84,8 +86,11 @@ impl Reader {
             return Ok(None);
         }
         let corrupt = |what: String| Error::corrupt(&self.path, self.offset, what);
-        let plain = member(&mut self.input).map_err(|error| match error.raw_os_error() {
+        let is_plain = self.input.buffer().starts_with(PLAIN_MAGIC);
+        let read = if is_plain { plain_record(&mut self.input) } else { member(&mut self.input) };
+        let plain = read.map_err(|error| match error.raw_os_error() {
             Some(_) => Error::io(&self.path, "read", error),
+            None if is_plain => corrupt(format!("no whole record: {error}")),
             None => corrupt(format!("no whole gzip member: {error}")),
         })?;
         let (fields, block) = parse(plain).map_err(|what| corrupt(what.to_string()))?;
@@ -180,6 +185,37 @@ fn member(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     decoder.by_ref().take(limit as u64).read_to_end(&mut plain)?;
     if decoder.read(&mut [0])? != 0 {
         return Err(std::io::Error::other("longer than any record of ours"));
+    }
+    Ok(plain)
+}
+
+/// Reads one record that is not compressed, with the empty lines that end it.
+fn plain_record(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    let mut length = 0u64;
+    loop {
+        let start = plain.len();
+        let left = HEADER_BYTES_MAX.saturating_sub(start) as u64;
+        input.by_ref().take(left).read_until(b'\n', &mut plain)?;
+        let line = plain[start..].trim_ascii();
+        if !plain.ends_with(b"\n") {
+            return Err(std::io::Error::other("a header without end"));
+        }
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(0));
+        if name.eq_ignore_ascii_case(b"Content-Length") {
+            let value = std::str::from_utf8(&value[1..]).unwrap_or_default().trim();
+            length = value.parse().unwrap_or(u64::MAX);
+        }
+    }
+    if length > BLOCK_BYTES_MAX as u64 {
+        return Err(std::io::Error::other("longer than any record of ours"));
+    }
+    let whole = length + RECORD_END.len() as u64;
+    if input.by_ref().take(whole).read_to_end(&mut plain)? as u64 != whole {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
     }
     Ok(plain)
 }

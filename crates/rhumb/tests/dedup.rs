@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
+use rhumb_archive::{Capture, Content, Limits, Packer, Reader, Warcinfo, Writer};
+use rhumb_page::url::Url;
 use serde_json::Value;
 
 const D1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/neardup/");
@@ -211,6 +214,183 @@ fn what_cannot_be_done_leaves_no_output() {
         assert_eq!((error.lines().count(), output.stdout.len()), (1, 0), "{error}");
     }
     assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+}
+
+/// An archive of captures, in the order given: URL, status, media type, body.
+fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
+    let mut writer = Writer::open(dir, Warcinfo::default(), Limits::default()).unwrap();
+    let mut packer = Packer::default();
+    for (at, (url, status, mime, body)) in captures.iter().enumerate() {
+        let head = format!("HTTP/1.1 {status} Any\r\nContent-Type: {mime}\r\n\r\n");
+        let response = head + body;
+        let content =
+            Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: response.as_bytes() };
+        let packed = packer.capture(&Capture {
+            url: &Url::parse(url).unwrap(),
+            fetched_us: 1_700_000_000_000_000 + at as u64,
+            address: None,
+            content,
+            truncated: None,
+            notes: &[],
+        });
+        writer.append(&packed).unwrap();
+    }
+    writer.sync().unwrap();
+    let files = fs::read_dir(dir.join("warc")).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "gz")).min().unwrap()
+}
+
+fn page(base: u32, changed: u32) -> String {
+    let words = (0..100).map(|n| if n < changed { n + 7000 } else { n + 1000 * base });
+    let words: Vec<String> = words.map(|n| format!("<b>w{n}</b>")).collect();
+    format!("<html><title>t</title><body><p>{}", words.join(" "))
+}
+
+#[test]
+fn crawls_and_warc_files_are_read_compressed_or_not_and_torn_ones_to_the_last_whole_record() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let [one, two, three] = [page(1, 0), page(1, 3), page(2, 0)];
+    let crawl = dir.join("crawl");
+    let warc = archive(
+        &crawl,
+        &[
+            ("http://a.test/robots.txt", 200, "text/plain", "user-agent: x"),
+            ("http://a.test/1", 200, "text/html", &one),
+            ("http://a.test/1", 200, "text/html", &three),
+            ("http://a.test/gone", 404, "text/html", &one),
+            ("http://a.test/i.png", 200, "image/png", "\u{1}\u{2}"),
+            ("http://b.test/1", 200, "text/html; charset=utf-8", &two),
+            ("http://b.test/3", 200, "text/plain", &three),
+        ],
+    );
+    let plain = dir.join("plain.warc");
+    let mut bytes = Vec::new();
+    let packed = fs::read(&warc).unwrap();
+    flate2::read::MultiGzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+    fs::write(&plain, &bytes).unwrap();
+    let pairs = path(dir, "pairs.tsv");
+    for input in [&crawl, &warc, &plain] {
+        let (report, said) = done(&[&input.display().to_string(), "--pairs", &pairs]);
+        let found: Vec<_> = pairs_of(&pairs).into_keys().collect();
+        assert_eq!(found, [own(("http://a.test/1", "http://b.test/1"))], "{input:?}: {said}");
+        assert_eq!((&report["documents"], &report["recaptures"]), (&3.into(), &1.into()));
+        assert_eq!(said, "", "{input:?}");
+    }
+    // The last records are cut off: the two pages before them are still compared.
+    let half = bytes.windows(17).position(|at| at == b"http://b.test/3\r\n").unwrap() + 100;
+    fs::write(&plain, &bytes[..half]).unwrap();
+    let mut records = Reader::open(&warc).unwrap().map(Result::unwrap);
+    let last = records.find(|record| record.target() == Some("http://b.test/3")).unwrap();
+    fs::write(&warc, &packed[..last.offset as usize + 100]).unwrap();
+    for input in [&crawl, &warc, &plain] {
+        let (report, said) = done(&[&input.display().to_string(), "--pairs", &pairs]);
+        assert_eq!((&report["documents"], &report["skipped"]), (&2.into(), &1.into()), "{said}");
+        assert!(said.contains(".warc") && said.contains("the rest of this file"), "{said}");
+        assert_eq!(pairs_of(&pairs).len(), 1);
+    }
+}
+
+#[test]
+fn a_full_temporary_disk_is_named_and_leaves_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let (input, tmp) = (path(dir, "rows.jsonl"), path(dir, "tmp"));
+    fs::create_dir(&tmp).unwrap();
+    let rows: String = (0..400).map(|n| document(&format!("d{n}"), "", n, 0)).collect();
+    fs::write(&input, rows).unwrap();
+    for output in ["--pairs", "--clusters"] {
+        let out = path(dir, "out.tsv");
+        // Ignored, the signal becomes an error of the write, as a full disk is.
+        let output = Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "sh"])
+            .args([env!("CARGO_BIN_EXE_rhumb"), "dedup", &input, output, &out])
+            .args(["--memory", "1kB", "--tmp", &tmp])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("{tmp}: cannot write temporary data")), "{said}");
+        assert_eq!((said.lines().count(), fs::read_dir(&tmp).unwrap().count()), (1, 0), "{said}");
+    }
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 2, "input and the empty directory");
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_and_can_be_started_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let pairs = path(dir, "pairs.tsv");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+        .args(["dedup", "-", "--memory", "1kB", "--tmp", &path(dir, ""), "--pairs", &pairs])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than a pipe and a portion hold: it is at work when all of it is written.
+    let mut stdin = child.stdin.take().unwrap();
+    for n in 0..8000 {
+        stdin.write_all(document(&format!("d{n}"), "", n, 0).as_bytes()).unwrap();
+    }
+    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 0, "nothing is left");
+    // What an earlier run left on a file system that needs names is taken over.
+    fs::write(format!("{pairs}.part"), "half of a li").unwrap();
+    fs::write(path(dir, "rows.jsonl"), some_rows()).unwrap();
+    done(&[&path(dir, "rows.jsonl"), "--pairs", &pairs]);
+    assert_eq!(pairs_of(&pairs), truth(&some_rows(), 0.8));
+    assert!(!Path::new(&format!("{pairs}.part")).exists());
+}
+
+#[test]
+fn a_huge_document_is_one_like_any_other() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let (input, pairs) = (path(dir, "rows.jsonl"), path(dir, "pairs.tsv"));
+    let mut rows = String::new();
+    let words: String = (0..2_000_000).fold(String::new(), |mut words, n| {
+        write!(words, "w{n} ").unwrap();
+        words
+    });
+    for id in ["one", "two"] {
+        writeln!(rows, "{{\"id\": \"{id}\", \"text\": \"{words}{id}\"}}").unwrap();
+        rows += &document(&format!("small {id}"), "", 1, if id == "one" { 0 } else { 2 });
+    }
+    fs::write(&input, rows).unwrap();
+    let (report, _) = done(&[&input, "--pairs", &pairs, "--memory", "1MB"]);
+    assert_eq!((&report["documents"], &report["pairs"]), (&4.into(), &2.into()), "{report}");
+}
+
+#[test]
+fn what_was_left_out_is_told_common_shingles_and_all_chains() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let input = path(dir, "rows.jsonl");
+    let mut rows = String::new();
+    // Thirty chains, more than are described, whose texts all end in the same fifty words.
+    let common: String = (0..50).map(|n| format!("common{n} ")).collect();
+    for chain in 0..30 {
+        for link in 0..30 {
+            let own: Vec<String> =
+                (link * 4..link * 4 + 100).map(|word| format!("c{chain}w{word}")).collect();
+            let (id, own) = (format!("{chain}/{link}"), own.join(" "));
+            writeln!(rows, "{{\"id\": \"{id}\", \"text\": \"{own} {common}\"}}").unwrap();
+        }
+    }
+    fs::write(&input, rows).unwrap();
+    let (report, _) = done(&[&input, "--common-shingles", "0.5"]);
+    let common = &report["common_shingles"];
+    assert_eq!((&common["shingles"], &common["occurrences"]), (&47.into(), &(900 * 47).into()));
+    assert_eq!((&common["share"], &common["emptied"]), (&0.5.into(), &0.into()));
+    assert_eq!(report["clusters"]["chains"], 30, "{report}");
+    assert_eq!(report["clusters"]["largest"].as_array().unwrap().len(), 20);
+    let (report, _) = done(&[&input]);
+    assert_eq!(report["common_shingles"], Value::Null);
+    assert_eq!(report["cut_short"], 0);
+    let wrong = dedup(&[&input, "--common-shingles", "1.5"]);
+    assert_eq!(wrong.status.code(), Some(2));
 }
 
 #[test]

@@ -11,6 +11,18 @@ const SAMPLE_MAX: usize = 5;
 /// The cluster of every text, as its least text.
 pub struct Clusters(Vec<TextId>);
 
+/// What is worth knowing of all clusters of two documents or more.
+#[derive(Clone, Debug)]
+pub struct Portraits {
+    pub clusters: usize,
+    /// Documents in them.
+    pub documents: usize,
+    /// Clusters that are chains, of all of them.
+    pub chains: usize,
+    /// The largest, by size.
+    pub largest: Vec<Portrait>,
+}
+
 /// What is worth knowing of a cluster.
 #[derive(Clone, Debug)]
 pub struct Portrait {
@@ -49,14 +61,8 @@ impl Clusters {
         members
     }
 
-    /// All clusters of two documents or more: how many they are, how many documents they hold, and
-    /// the portraits of the `portraits_max` largest.
-    pub fn portraits(
-        &self,
-        corpus: &Corpus,
-        copies: &Copies,
-        portraits_max: usize,
-    ) -> (usize, usize, Vec<Portrait>) {
+    /// All clusters of two documents or more, with the portraits of the `portraits_max` largest.
+    pub fn portraits(&self, corpus: &Corpus, copies: &Copies, portraits_max: usize) -> Portraits {
         let members = self.members();
         let mut sized: Vec<(usize, &[(TextId, TextId)])> = members
             .chunk_by(|a, b| a.0 == b.0)
@@ -65,9 +71,10 @@ impl Clusters {
             .collect();
         sized.sort_by_key(|(documents, of)| (usize::MAX - documents, of[0].0));
         let documents = sized.iter().map(|(documents, _)| documents).sum();
+        let chains = sized.iter().filter(|(_, of)| Ends::of(corpus, of).chain).count();
         let largest = sized.iter().take(portraits_max);
-        let portraits = largest.map(|(count, of)| portrait(corpus, copies, *count, of)).collect();
-        (sized.len(), documents, portraits)
+        let largest = largest.map(|(count, of)| portrait(corpus, copies, *count, of)).collect();
+        Portraits { clusters: sized.len(), documents, chains, largest }
     }
 }
 
@@ -78,19 +85,35 @@ fn portrait(
     members: &[(TextId, TextId)],
 ) -> Portrait {
     let texts = || members.iter().map(|(_, text)| *text);
-    let one_end = farthest(corpus, members[0].1, texts()).0;
-    let (other_end, resemblance_min) = farthest(corpus, one_end, texts());
+    let Ends { one, other, resemblance_min, chain } = Ends::of(corpus, members);
     let first = |text: TextId| copies.of_text(text)[0];
-    let ends = [one_end, other_end].map(first);
+    let ends = [one, other].map(first);
     let mut sample: Vec<DocumentId> =
         texts().flat_map(|text| copies.of_text(text).iter().copied()).take(SAMPLE_MAX).collect();
     sample.extend(ends.iter().filter(|end| !sample.contains(end)).collect::<Vec<_>>());
     sample.sort_unstable();
     sample.dedup();
-    let error = Slots::PAIRS_OF_BYTES.estimate(64).error;
-    // Two standard errors, so that no cluster is called a chain by bad luck alone.
-    let chain = resemblance_min + 2.0 * error < 2.0 * corpus.settings.threshold - 1.0;
     Portrait { documents, texts: members.len(), sample, resemblance_min, chain }
+}
+
+/// Two members of a cluster that are as far apart as two sweeps tell.
+struct Ends {
+    one: TextId,
+    other: TextId,
+    resemblance_min: f64,
+    chain: bool,
+}
+
+impl Ends {
+    fn of(corpus: &Corpus, members: &[(TextId, TextId)]) -> Ends {
+        let texts = || members.iter().map(|(_, text)| *text);
+        let one = farthest(corpus, members[0].1, texts()).0;
+        let (other, resemblance_min) = farthest(corpus, one, texts());
+        let error = Slots::PAIRS_OF_BYTES.estimate(64).error;
+        // Two standard errors, so that no cluster is called a chain by bad luck alone.
+        let chain = resemblance_min + 2.0 * error < 2.0 * corpus.settings.threshold - 1.0;
+        Ends { one, other, resemblance_min, chain }
+    }
 }
 
 /// The text farthest from this one, and how much they resemble.

@@ -2,6 +2,7 @@
 //! last.
 
 use super::corpus::{Corpus, TextId};
+use super::difference::Differences;
 use super::error::Error;
 use super::sets::Room;
 use super::wide::FirstBand;
@@ -25,6 +26,9 @@ pub struct Comparer<'a> {
     /// The set of this text is in `left`.
     left_is: Option<TextId>,
     right: Room,
+    hub: Room,
+    /// The set of this text is in `hub`.
+    hub_is: Option<TextId>,
     /// Pairs compared exactly.
     pub compared: u64,
 }
@@ -43,6 +47,8 @@ impl<'a> Comparer<'a> {
             left: Room::default(),
             left_is: None,
             right: Room::default(),
+            hub: Room::default(),
+            hub_is: None,
             compared: 0,
         }
     }
@@ -75,6 +81,49 @@ impl<'a> Comparer<'a> {
         let right = sets.get(places[b as usize], &mut self.right)?;
         let found = overlap(left, right);
         Ok((found.resemblance() >= settings.threshold).then_some(found))
+    }
+
+    /// As [`Comparer::compare`], of the texts at two places of a bucket, by their differences to
+    /// its first text.
+    pub fn compare_by(
+        &mut self,
+        differences: &mut Differences,
+        texts: &[TextId],
+        [a, b]: [usize; 2],
+    ) -> Result<Option<Overlap>, Error> {
+        self.learn(differences, texts, a)?;
+        self.learn(differences, texts, b)?;
+        let Corpus { places, settings, .. } = self.corpus;
+        let len = |place: usize| places[texts[place] as usize].len;
+        let Some(both) = differences.both(len(0) as usize, a, b) else {
+            return self.compare(texts[a], texts[b]);
+        };
+        self.compared += 1;
+        let both = both as u32;
+        let found = Overlap { both, either: len(a) + len(b) - both };
+        Ok((found.resemblance() >= settings.threshold).then_some(found))
+    }
+
+    fn learn(
+        &mut self,
+        differences: &mut Differences,
+        texts: &[TextId],
+        place: usize,
+    ) -> Result<(), Error> {
+        if differences.knows(place) {
+            return Ok(());
+        }
+        let Corpus { sets, places, .. } = self.corpus;
+        let hub_place = places[texts[0] as usize];
+        if self.hub_is != Some(texts[0]) {
+            self.hub_is = None;
+            sets.get(hub_place, &mut self.hub)?;
+            self.hub_is = Some(texts[0]);
+        }
+        let hub = sets.again(hub_place, &self.hub);
+        let set = sets.get(places[texts[place] as usize], &mut self.right)?;
+        differences.learn(place, hub, set);
+        Ok(())
     }
 
     /// The smaller set is at most the overlap, the larger one at least the union.

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::block::Block;
 use super::error::Error;
+use super::progress::Progress;
 use super::runs::{PARTS, Record, Sorted, Sorter};
 use super::sets::{Place, Sets};
 use super::wide::Wide;
@@ -62,7 +64,8 @@ pub struct Corpus {
     pub(super) places: Vec<Place>,
     pub(super) sets: Sets,
     /// None once they were used.
-    keys: Option<Sorter<Key>>,
+    pub(super) keys: Option<Sorter<Key>>,
+    pub(super) progress: Arc<Progress>,
 }
 
 /// A text stands in the bucket of a band.
@@ -84,9 +87,15 @@ impl Corpus {
             sketches: Vec::new(),
             places: Vec::new(),
             sets: Sets::new(&settings.dir, memory / 2),
-            keys: Some(Sorter::new(&settings.dir, memory / 4, Key::part, 0)),
+            keys: Some(keys_of(&settings)),
+            progress: Arc::default(),
             settings,
         }
+    }
+
+    /// How far the stage is that is at work; to be watched from another thread.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
     }
 
     /// Documents, repeats and empty ones included.
@@ -130,7 +139,7 @@ impl Corpus {
     /// Adds the next documents.
     pub fn add(&mut self, block: Block) -> Result<(), Error> {
         if self.texts.len() + block.len() > DOCUMENTS_MAX {
-            return Err(Error::too_many(DOCUMENTS_MAX));
+            return Err(Error::too_many(&format!("documents, the most is {DOCUMENTS_MAX}")));
         }
         let mut fresh = Vec::new();
         let (mut start, mut kept) = (0, 0);
@@ -155,9 +164,7 @@ impl Corpus {
                     }
                     kept += len;
                     fresh.push(signed.len);
-                    let keys = self.keys.as_mut().expect("documents come before questions");
-                    let of_text = self.bands.keys_of(&sketch.0);
-                    of_text.map(|key| Key { key, text }).try_for_each(|key| keys.push(key))?;
+                    self.push_keys(text)?;
                 }
             }
             start += len;
@@ -168,10 +175,20 @@ impl Corpus {
 }
 
 impl Corpus {
+    /// Forgets all keys: the sketches are about to change.
+    pub(super) fn renew_keys(&mut self) {
+        assert!(self.keys.is_some(), "pairs and links come last");
+        self.keys = Some(keys_of(&self.settings));
+    }
+
     pub(super) fn take_keys(&mut self) -> Sorted<Key> {
         self.by_hash = HashMap::new();
         self.keys.take().expect("pairs or links are asked for once").finish()
     }
+}
+
+fn keys_of(settings: &Settings) -> Sorter<Key> {
+    Sorter::new(&settings.dir, settings.memory_bytes / 4, Key::part, 0)
 }
 
 impl Key {

@@ -11,7 +11,7 @@ pub enum ErrorKind {
     Full,
     /// Any other failure of the file system.
     Io,
-    /// More documents than a batch can number.
+    /// More documents than a batch can number, or more to count than memory holds.
     TooMany,
 }
 
@@ -34,8 +34,8 @@ impl Error {
         Error { kind, place: place.into(), what: format!("cannot {doing} temporary data: {error}") }
     }
 
-    pub(super) fn too_many(documents_max: usize) -> Error {
-        let what = format!("more than {documents_max} documents");
+    pub(super) fn too_many(what: &str) -> Error {
+        let what = format!("too many {what}");
         Error { kind: ErrorKind::TooMany, place: PathBuf::new(), what }
     }
 }

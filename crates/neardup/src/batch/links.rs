@@ -4,6 +4,8 @@
 //! with those of the bucket that it is not yet joined with, cluster by cluster, and with a few
 //! members of each at most.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::compare::Comparer;
 use super::corpus::{Corpus, TextId};
 use super::error::Error;
@@ -18,6 +20,14 @@ const HUBS_MAX: usize = 64;
 /// Clusters of a bucket that a text is compared with.
 const CLUSTERS_MAX: usize = 1024;
 
+/// What is connected.
+pub struct Links {
+    pub union: Union,
+    /// How often a text was not compared with all of a cluster of its bucket, or with all clusters,
+    /// because they were too many: links that may be missing, unless found in another bucket.
+    pub cut_short: u64,
+}
+
 impl Corpus {
     /// Joins all texts that are connected by pairs of near-duplicates. Linear in the number of
     /// texts even if all of them are alike.
@@ -25,36 +35,57 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before: the keys are used up by it.
-    pub fn links(&mut self) -> Result<Union, Error> {
+    pub fn links(&mut self) -> Result<Links, Error> {
         let keys = self.take_keys();
         let union = Union::new(self.texts());
+        let cut_short = AtomicU64::new(0);
+        self.progress.begin(PARTS);
         share(self.settings.threads, PARTS, |part| {
             let mut comparer = Comparer::new(self);
-            each_bucket(keys.part(part)?, |_, texts| link_bucket(&mut comparer, texts, &union))
+            each_bucket(keys.part(part)?, |_, texts| {
+                let cut = link_bucket(&mut comparer, texts, &union)?;
+                cut_short.fetch_add(cut, Ordering::Relaxed);
+                Ok(())
+            })?;
+            self.progress.step();
+            Ok(())
         })?;
-        Ok(union)
+        Ok(Links { union, cut_short: cut_short.into_inner() })
     }
 }
 
-fn link_bucket(comparer: &mut Comparer<'_>, texts: &[TextId], union: &Union) -> Result<(), Error> {
-    // The clusters met in this bucket, by a first member, with those to compare with.
-    let mut clusters: Vec<Vec<TextId>> = Vec::new();
+/// A cluster met in a bucket: those of its members to compare with, and whether it has more.
+struct Met {
+    hubs: Vec<TextId>,
+    has_more: bool,
+}
+
+/// How often a comparison was cut short.
+fn link_bucket(comparer: &mut Comparer<'_>, texts: &[TextId], union: &Union) -> Result<u64, Error> {
+    let mut clusters: Vec<Met> = Vec::new();
+    let mut cut_short = 0;
+    let mut too_many = false;
     for &text in texts {
         let mut home = None;
-        for (at, hubs) in clusters.iter().enumerate() {
+        for (at, Met { hubs, has_more }) in clusters.iter().enumerate() {
             if union.joined(text, hubs[0]) || fits(comparer, text, hubs)? {
                 union.join(text, hubs[0]);
                 home.get_or_insert(at);
+            } else {
+                cut_short += u64::from(*has_more);
             }
         }
+        cut_short += u64::from(too_many);
         match home {
-            Some(at) if clusters[at].len() < HUBS_MAX => clusters[at].push(text),
-            Some(_) => {}
-            None if clusters.len() < CLUSTERS_MAX => clusters.push(vec![text]),
-            None => {}
+            Some(at) if clusters[at].hubs.len() < HUBS_MAX => clusters[at].hubs.push(text),
+            Some(at) => clusters[at].has_more = true,
+            None if clusters.len() < CLUSTERS_MAX => {
+                clusters.push(Met { hubs: vec![text], has_more: false });
+            }
+            None => too_many = true,
         }
     }
-    Ok(())
+    Ok(cut_short)
 }
 
 fn fits(comparer: &mut Comparer<'_>, text: TextId, hubs: &[TextId]) -> Result<bool, Error> {

@@ -3,8 +3,8 @@
 //! Documents are signed in any number of threads ([`Signer`] into [`Block`]s) and added in order
 //! ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found and verified
 //! ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which is linear.
-//! What does not fit in memory goes through temporary files, in sorted runs; the results are the
-//! same.
+//! [`Corpus::leave_out_common`], before that, takes common shingles away. What does not fit in
+//! memory goes through temporary files, in sorted runs; the results are the same.
 //!
 //! ```
 //! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
@@ -25,13 +25,16 @@
 
 mod block;
 mod clusters;
+mod common;
 mod compare;
 mod corpus;
+mod difference;
 mod error;
 mod leaders;
 mod links;
 mod mirrors;
 mod pairs;
+mod progress;
 mod runs;
 mod sets;
 mod spool;
@@ -40,9 +43,13 @@ mod wide;
 mod workers;
 
 pub use block::{Block, Signer};
-pub use clusters::{Clusters, Portrait};
+pub use clusters::{Clusters, Portrait, Portraits};
+pub use common::Common;
 pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
 pub use error::{Error, ErrorKind};
+pub use leaders::Led;
+pub use links::Links;
 pub use mirrors::{CollectionId, Mirror, Mirrors};
 pub use pairs::{Match, Matches};
+pub use progress::Progress;
 pub use union::Union;

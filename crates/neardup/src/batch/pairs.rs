@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::compare::Comparer;
 use super::corpus::{Corpus, Key, TextId, number};
+use super::difference::Differences;
 use super::error::Error;
 use super::runs::{Merge, PARTS, Record, Sorted, Sorter};
 use super::workers::share;
@@ -77,17 +78,19 @@ impl Corpus {
         let texts = self.texts().max(1) as u32;
         let found = Mutex::new(Sorter::new(&self.settings.dir, memory, part, texts));
         let compared = AtomicU64::new(0);
+        self.progress.begin(PARTS);
         share(self.settings.threads, PARTS, |part| {
             let mut comparer = Comparer::new(self);
-            let mut here = Vec::new();
+            let (mut bucket, mut here) = (Bucket::default(), Vec::new());
             each_bucket(keys.part(part)?, |band, texts| {
-                pairs_of_bucket(&mut comparer, band, texts, &mut here)?;
+                bucket.pairs(&mut comparer, band, texts, &mut here)?;
                 if here.len() < HANDED_OVER {
                     return Ok(());
                 }
                 hand_over(&mut here, &found)
             })?;
             compared.fetch_add(comparer.compared, Ordering::Relaxed);
+            self.progress.step();
             hand_over(&mut here, &found)
         })?;
         let sorted = found.into_inner().expect("no thread panicked").finish();
@@ -103,22 +106,47 @@ fn hand_over(here: &mut Vec<Match>, found: &Mutex<Sorter<Match>>) -> Result<(), 
     here.drain(..).try_for_each(|pair| found.push(pair))
 }
 
-fn pairs_of_bucket(
-    comparer: &mut Comparer<'_>,
-    band: usize,
-    texts: &[TextId],
-    found: &mut Vec<Match>,
-) -> Result<(), Error> {
-    for (at, &a) in texts.iter().enumerate() {
-        for &b in &texts[at + 1..] {
-            if comparer.worth_comparing_in(band, a, b)
-                && let Some(Overlap { both, either }) = comparer.compare(a, b)?
-            {
-                found.push(Match { a, b, both, either });
+/// Pairs of a text in one bucket from which on it pays to learn how it differs from the hub: that
+/// costs as much as three comparisons.
+const DIFFERENCE_PAYS: usize = 6;
+
+/// What a thread keeps from bucket to bucket.
+#[derive(Default)]
+struct Bucket {
+    differences: Differences,
+    /// Places of the texts that one text is to be compared with.
+    others: Vec<usize>,
+}
+
+impl Bucket {
+    fn pairs(
+        &mut self,
+        comparer: &mut Comparer<'_>,
+        band: usize,
+        texts: &[TextId],
+        found: &mut Vec<Match>,
+    ) -> Result<(), Error> {
+        let Bucket { differences, others } = self;
+        differences.begin(texts.len());
+        for (at, &a) in texts.iter().enumerate() {
+            let worth = |other: &usize| comparer.worth_comparing_in(band, a, texts[*other]);
+            others.clear();
+            others.extend((at + 1..texts.len()).filter(worth));
+            let by_difference = others.len() >= DIFFERENCE_PAYS;
+            for &other in &*others {
+                let b = texts[other];
+                let overlap = if by_difference {
+                    comparer.compare_by(differences, texts, [at, other])?
+                } else {
+                    comparer.compare(a, b)?
+                };
+                if let Some(Overlap { both, either }) = overlap {
+                    found.push(Match { a, b, both, either });
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Hands over every bucket of two texts or more, the texts ascending.

@@ -76,6 +76,33 @@ impl Sets {
         Ok(&room.prints)
     }
 
+    /// Keeps of a set what `keep` says.
+    pub fn retain(
+        &mut self,
+        place: &mut Place,
+        room: &mut Room,
+        keep: impl Fn(u64) -> bool,
+    ) -> Result<(), Error> {
+        let (start, len) = (place.start as usize, place.len as usize);
+        if place.on_disk {
+            self.get(*place, room)?;
+            room.prints.retain(|print| keep(*print));
+            room.raw.clear();
+            room.prints.iter().for_each(|print| room.raw.extend_from_slice(&print.to_le_bytes()));
+            self.spool.overwrite(place.base + (start * BYTES) as u64, &room.raw)?;
+            place.len = room.prints.len() as u32;
+            return Ok(());
+        }
+        let set = &mut self.pieces[place.base as usize][start..start + len];
+        let mut kept = 0;
+        for at in 0..len {
+            set[kept] = set[at];
+            kept += usize::from(keep(set[at]));
+        }
+        place.len = kept as u32;
+        Ok(())
+    }
+
     /// The set that [`Sets::get`] has put into this room.
     pub fn again<'a>(&'a self, place: Place, room: &'a Room) -> &'a [u64] {
         let (start, len) = (place.start as usize, place.len as usize);

@@ -42,6 +42,21 @@ impl Spool {
         Ok(start)
     }
 
+    /// Writes over what was appended before.
+    ///
+    /// # Panics
+    ///
+    /// If so much was never appended.
+    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
+        assert!(start + bytes.len() as u64 <= self.end, "only what was written is written over");
+        match &self.file {
+            Some(file) => file
+                .write_all_at(bytes, start)
+                .map_err(|error| Error::io(&self.dir, "write", &error)),
+            None => Ok(()),
+        }
+    }
+
     /// # Panics
     ///
     /// If nothing was ever written.

@@ -1,14 +1,16 @@
 //! `rhumb dedup INPUT`
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use rhumb_neardup::{batch, shingle};
+use tokio::runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -17,6 +19,8 @@ use crate::settings::{Size, Word, Words};
 
 /// Complaints shown one by one; the rest are counted.
 const COMPLAINTS_SHOWN: usize = 20;
+/// As shells do for a process that SIGINT ended.
+const INTERRUPTED: i32 = 130;
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Sets, keys and pairs of some millions of pages.
 const MEMORY_DEFAULT: &str = "1GiB";
@@ -65,6 +69,11 @@ pub struct Flags {
     #[arg(long, value_name = "OUT.tsv")]
     collections: Option<PathBuf>,
 
+    /// Leave out shingles that are in more than this share of the texts (0.01 is one in a hundred);
+    /// similarity is then that of what is left
+    #[arg(long, value_name = "SHARE")]
+    common_shingles: Option<f64>,
+
     /// Memory for sets, keys and pairs; beyond it they go to disk
     #[arg(long, value_name = "SIZE", default_value = MEMORY_DEFAULT)]
     memory: Size,
@@ -91,6 +100,7 @@ impl Words for Clustering {
 pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let json = flags.json;
     let job = job(flags)?;
+    exit_when_interrupted()?;
     let watch = Watch::default();
     let mut complaints = 0;
     let mut complain = |what: &str| {
@@ -126,6 +136,9 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
     if !(1..=shingle::WORDS_MAX).contains(&flags.shingle) {
         return usage(format!("--shingle {}: from 1 to {}", flags.shingle, shingle::WORDS_MAX));
     }
+    if let Some(share) = flags.common_shingles.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+        return usage(format!("--common-shingles {share}: above 0 and below 1"));
+    }
     if flags.threads == Some(0) {
         return usage("--threads 0: at least one".to_owned());
     }
@@ -151,7 +164,26 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
         clustering: flags.cluster.0,
         mirrors: flags.mirrors,
         collections: flags.collections,
+        common_shingles: flags.common_shingles,
     })
+}
+
+/// Ends at once when told to. Temporary files and outputs have no names until they are whole, so
+/// nothing is left behind; a later run begins anew (docs/decisions/0012-dedup-starts-over.md).
+fn exit_when_interrupted() -> Result<(), Trouble> {
+    let failed = |error: io::Error| Trouble::Failed(format!("signals: {error}"));
+    let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let entered = runtime.enter();
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    drop(entered);
+    thread::spawn(move || {
+        runtime.block_on(async {
+            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        });
+        std::process::exit(INTERRUPTED);
+    });
+    Ok(())
 }
 
 fn draw(watch: &Watch) {
@@ -159,9 +191,7 @@ fn draw(watch: &Watch) {
     let bar = ProgressBar::new_spinner()
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     while !watch.done.load(Ordering::Acquire) {
-        let documents = HumanCount(watch.documents.load(Ordering::Relaxed));
-        let bytes = HumanBytes(watch.bytes.load(Ordering::Relaxed));
-        bar.set_message(format!("{documents} documents, {bytes} of text"));
+        bar.set_message(watch.words());
         bar.tick();
         thread::sleep(DRAW_EVERY);
     }
@@ -174,18 +204,33 @@ fn print(report: &Report, out: &mut impl Write) -> Result<(), Trouble> {
     if *skipped > 0 {
         writeln!(out, "{skipped} left out, see above")?;
     }
+    if let Some(common) = &report.common_shingles {
+        let dedup::CommonReport { share, shingles, occurrences, emptied } = common;
+        writeln!(out, "without {shingles} shingles that are in more than {share} of the texts")?;
+        writeln!(out, "  they stood {occurrences} times; {emptied} texts have no others")?;
+    }
     if let Some(pairs) = report.pairs {
         writeln!(out, "{pairs} pairs at {} or above", report.threshold)?;
     }
     if let Some(clusters) = &report.clusters {
         let (count, inside) = (clusters.count, clusters.documents);
         writeln!(out, "{count} clusters of two or more, with {inside} documents")?;
+        if clusters.chains > 0 {
+            writeln!(out, "{} of them are chains: their ends differ", clusters.chains)?;
+        }
         for cluster in clusters.largest.iter().take(5) {
             let least = cluster.resemblance_min;
-            let chain = if cluster.chain { "  a chain: its ends differ" } else { "" };
+            let chain = if cluster.chain { "  a chain" } else { "" };
             let sample = cluster.sample.join(", ");
             writeln!(out, "  {:>8}  ends {least:.2} alike{chain}  ({sample})", cluster.documents)?;
         }
+    }
+    if report.cut_short > 0 {
+        let cut = report.cut_short;
+        writeln!(
+            out,
+            "{cut} comparisons within crowded buckets were cut short: links may be missing"
+        )?;
     }
     if let Some(mirrors) = report.mirrors {
         writeln!(out, "{mirrors} pairs of mirrors")?;

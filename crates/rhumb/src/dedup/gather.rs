@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::input::{Input, Portion, Raw};
 use super::row::{self, Content};
 use super::table::{Name, Table};
-use super::{Failure, text};
+use super::{Failure, Watch, text};
 
 /// Portions that may wait for a slower one, per thread.
 const AHEAD_MAX: u64 = 4;
@@ -40,14 +40,6 @@ pub struct Counts {
     /// CPU time for reading rows, and for signing texts.
     pub read_cpu: Duration,
     pub sign_cpu: Duration,
-}
-
-/// How far it is, for whoever watches.
-#[derive(Default)]
-pub struct Watch {
-    pub documents: AtomicU64,
-    pub bytes: AtomicU64,
-    pub done: AtomicBool,
 }
 
 struct Shared<'a> {

@@ -12,18 +12,19 @@ mod row;
 mod table;
 mod tell;
 pub mod text;
+mod watching;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rhumb_neardup::batch::{self, Clusters, Corpus, Portrait};
+use rhumb_neardup::batch::{self, Clusters, Common, Corpus, Led, Links, Portrait};
 use serde::Serialize;
 
 use crate::watch::memory;
 use gather::Gathered;
-pub use gather::Watch;
 use input::Input;
 use table::Table;
+pub use watching::{Stage, Watch};
 
 /// Clusters that are described.
 const PORTRAITS_MAX: usize = 20;
@@ -37,6 +38,8 @@ pub struct Job {
     pub clustering: Clustering,
     pub mirrors: Option<PathBuf>,
     pub collections: Option<PathBuf>,
+    /// Shingles in more than this share of the texts are left out.
+    pub common_shingles: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -72,6 +75,10 @@ pub struct Report {
     /// None if pairs were not asked for, nor needed.
     pub pairs: Option<u64>,
     pub compared: Option<u64>,
+    /// What was left out, which changes the similarity; none if not asked for.
+    pub common_shingles: Option<CommonReport>,
+    /// Comparisons that bounds of clustering cut short: links that may be missing.
+    pub cut_short: u64,
     pub clustering: Clustering,
     pub clusters: Option<ClusterReport>,
     pub mirrors: Option<usize>,
@@ -88,10 +95,21 @@ pub struct Report {
 }
 
 #[derive(Debug, Serialize)]
+pub struct CommonReport {
+    pub share: f64,
+    /// Different shingles left out, and how often they stood in a text.
+    pub shingles: usize,
+    pub occurrences: u64,
+    /// Texts that have none left and resemble nothing.
+    pub emptied: usize,
+}
+
+#[derive(Debug, Serialize)]
 pub struct ClusterReport {
     /// Of two documents or more.
     pub count: usize,
     pub documents: usize,
+    /// Clusters whose ends differ, of all of them.
     pub chains: usize,
     pub largest: Vec<Cluster>,
 }
@@ -121,25 +139,44 @@ pub fn run(
         gather::gather(input, corpus, table, (job.settings.words, threads), watch, complain)?;
     gathered.table.close();
     let mut report = begun(job, &gathered);
+    watch.progress(gathered.corpus.progress());
+    if let Some(share) = job.common_shingles {
+        watch.stage(Stage::Common);
+        let Common { shingles, occurrences, emptied } = gathered.corpus.leave_out_common(share)?;
+        report.common_shingles = Some(CommonReport { share, shingles, occurrences, emptied });
+    }
+    watch.stage(Stage::Comparing);
     let needs_pairs = job.pairs.is_some() || asks_hosts;
     let clusters = if needs_pairs {
-        tell::pairs(job, &mut gathered, &mut report)?
+        tell::pairs(job, &mut gathered, watch, &mut report)?
     } else {
-        clusters_alone(job, &mut gathered)?
+        clusters_alone(job, &mut gathered, &mut report)?
     };
+    watch.stage(Stage::Clusters);
     tell::clusters(job, &gathered, &clusters, &mut report)?;
     finish(&mut report, began, &gathered);
     Ok(report)
 }
 
-fn clusters_alone(job: &Job, gathered: &mut Gathered) -> Result<Clusters, Failure> {
+fn clusters_alone(
+    job: &Job,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> Result<Clusters, Failure> {
     Ok(match job.clustering {
         Clustering::SingleLink => {
-            let union = gathered.corpus.links()?;
+            let Links { union, cut_short } = gathered.corpus.links()?;
+            report.cut_short = cut_short;
             Clusters::single_link(&union, &gathered.corpus)
         }
-        Clustering::Leader => Clusters::leader(gathered.corpus.leaders()?),
+        Clustering::Leader => led(&gathered.corpus, report)?,
     })
+}
+
+fn led(corpus: &Corpus, report: &mut Report) -> Result<Clusters, Failure> {
+    let Led { leaders, cut_short } = corpus.leaders()?;
+    report.cut_short = cut_short;
+    Ok(Clusters::leader(leaders))
 }
 
 fn begun(job: &Job, gathered: &Gathered) -> Report {
@@ -157,6 +194,8 @@ fn begun(job: &Job, gathered: &Gathered) -> Report {
         bands: corpus.bands(),
         pairs: None,
         compared: None,
+        common_shingles: None,
+        cut_short: 0,
         clustering: job.clustering,
         clusters: None,
         mirrors: None,

@@ -1,8 +1,15 @@
-//! Files that appear whole or not at all: written beside their name, renamed at the end.
+//! Files that appear whole or not at all.
+//!
+//! They are written without a name and get one in the end, so that whatever ends the process leaves
+//! nothing behind. Where the file system cannot do that, they have a name beside their own
+//! meanwhile, which the next run takes over.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::Failure;
 
@@ -11,23 +18,30 @@ const BUFFER_BYTES: usize = 256 << 10;
 pub struct Output {
     path: PathBuf,
     part: Option<PathBuf>,
+    /// The file, while it has no name.
+    nameless: Option<File>,
     writer: BufWriter<Box<dyn Write>>,
 }
 
 impl Output {
     /// `-` is standard output.
     pub fn create(path: &Path) -> Result<Output, Failure> {
+        let mut nameless = None;
         let (part, writer): (_, Box<dyn Write>) = if path == Path::new("-") {
             (None, Box::new(io::stdout()))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
             name.push(".part");
             let part = path.with_file_name(name);
-            let file = File::create(&part).map_err(|error| failure(path, &error))?;
-            (Some(part), Box::new(file))
+            nameless = nameless_beside(path);
+            let file = match &nameless {
+                Some(file) => file.try_clone(),
+                None => File::create(&part),
+            };
+            (Some(part), Box::new(file.map_err(|error| failure(path, &error))?))
         };
         let writer = BufWriter::with_capacity(BUFFER_BYTES, writer);
-        Ok(Output { path: path.to_owned(), part, writer })
+        Ok(Output { path: path.to_owned(), part, nameless, writer })
     }
 
     /// One line of fields with tabs between them.
@@ -54,7 +68,12 @@ impl Output {
     /// All is written: the file gets its name.
     pub fn finish(mut self) -> Result<(), Failure> {
         let renamed = self.writer.flush().and_then(|()| match &self.part {
-            Some(part) => fs::rename(part, &self.path),
+            Some(part) => {
+                if let Some(file) = &self.nameless {
+                    name(file, part)?;
+                }
+                fs::rename(part, &self.path)
+            }
             None => Ok(()),
         });
         renamed.map_err(|error| failure(&self.path, &error))?;
@@ -70,6 +89,24 @@ impl Drop for Output {
             let _ = fs::remove_file(part);
         }
     }
+}
+
+/// A file in the directory of this path; none where that cannot be.
+fn nameless_beside(path: &Path) -> Option<File> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o666);
+    rustix::fs::open(dir, flags, mode).ok().map(File::from)
+}
+
+/// Gives it this name, which an earlier run may have left.
+fn name(file: &File, part: &Path) -> io::Result<()> {
+    match fs::remove_file(part) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::linkat(CWD, own, CWD, part, AtFlags::SYMLINK_FOLLOW).map_err(Into::into)
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {

@@ -1,16 +1,24 @@
 //! Results as files: pairs, clusters, mirrors.
 
-use rhumb_neardup::batch::{Clusters, Copies, DocumentId, Match, Union};
+use rhumb_neardup::batch::{Clusters, Copies, DocumentId, Match, Portraits, Union};
 
 use super::gather::Gathered;
 use super::mirrors::Hosts;
 use super::output::Output;
 use super::table::Table;
-use super::{ClusterReport, Clustering, Failure, Job, PORTRAITS_MAX, Report, described};
+use super::{
+    ClusterReport, Clustering, Failure, Job, PORTRAITS_MAX, Report, Stage, Watch, described, led,
+};
 
 /// Finds all pairs, writes them and the mirrors; the clusters that follow from them.
-pub fn pairs(job: &Job, gathered: &mut Gathered, report: &mut Report) -> Result<Clusters, Failure> {
+pub fn pairs(
+    job: &Job,
+    gathered: &mut Gathered,
+    watch: &Watch,
+    report: &mut Report,
+) -> Result<Clusters, Failure> {
     let matches = gathered.corpus.matches()?;
+    watch.stage(Stage::Pairs);
     let Gathered { corpus, table, .. } = &*gathered;
     let copies = corpus.copies();
     report.compared = Some(matches.compared);
@@ -44,7 +52,10 @@ pub fn pairs(job: &Job, gathered: &mut Gathered, report: &mut Report) -> Result<
     }
     Ok(match job.clustering {
         Clustering::SingleLink => Clusters::single_link(&union, corpus),
-        Clustering::Leader => Clusters::leader(corpus.leaders()?),
+        Clustering::Leader => {
+            watch.stage(Stage::Comparing);
+            led(corpus, report)?
+        }
     })
 }
 
@@ -99,9 +110,9 @@ pub fn clusters(
         }
         out.finish()?;
     }
-    let (count, documents, portraits) = clusters.portraits(corpus, &copies, PORTRAITS_MAX);
-    let chains = portraits.iter().filter(|portrait| portrait.chain).count();
-    let largest = portraits.into_iter().map(|portrait| described(portrait, table)).collect();
+    let Portraits { clusters: count, documents, chains, largest } =
+        clusters.portraits(corpus, &copies, PORTRAITS_MAX);
+    let largest = largest.into_iter().map(|portrait| described(portrait, table)).collect();
     report.clusters = Some(ClusterReport { count, documents, chains, largest });
     Ok(())
 }
