@@ -133,7 +133,8 @@ fn daily_bugle() -> Pages {
     links.retain(|path| path[1..].parse::<u64>().is_ok());
     links.push("/later".to_owned());
     pages.insert("/".to_owned(), list(&links));
-    let again: Vec<String> = (0..10).map(|n| format!("/again/{n}")).chain(["/copy".into()]).collect();
+    let again: Vec<String> =
+        (0..10).map(|n| format!("/again/{n}")).chain(["/copy".into()]).collect();
     pages.insert("/later".to_owned(), list(&again));
     pages
 }
@@ -260,7 +261,8 @@ impl Found {
         let mut found = Found { pages: by_id.len(), ..Found::default() };
         for (page, record) in &by_id {
             let alike = truth.get(page).unwrap_or(&none);
-            let is_earlier = |other: &u64| by_id.get(other).is_some_and(|o| o.visited < record.visited);
+            let is_earlier =
+                |other: &u64| by_id.get(other).is_some_and(|o| o.visited < record.visited);
             if alike.iter().any(|(other, j)| *j >= NEAR && is_earlier(other)) {
                 found.catchable += 1;
                 let is_caught = record.near.is_some() || record.duplicate_of.is_some();

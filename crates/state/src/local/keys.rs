@@ -96,9 +96,9 @@ pub fn link_part(key: &[u8]) -> Option<(UrlId, u16)> {
 
 pub fn leader_id(key: &[u8]) -> Result<LeaderId, Error> {
     let bytes = key.try_into();
-    bytes.map(LeaderId::from_be_bytes).map_err(|_| {
-        Error::new(ErrorKind::Corrupt, "leader key cannot be read")
-    })
+    bytes
+        .map(LeaderId::from_be_bytes)
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "leader key cannot be read"))
 }
 
 pub fn be(bytes: &[u8], at: usize) -> Option<u64> {
