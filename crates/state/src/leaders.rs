@@ -10,7 +10,8 @@
 
 use rhumb_engine::near::{LeaderId, agreeing_min};
 use rhumb_neardup::Sketch;
-use rhumb_neardup::online::Leaders as Part;
+use rhumb_neardup::online::{Candidate, Leaders as Part};
+use std::cmp::Reverse;
 
 /// Leaders in memory: 400 MB of them.
 pub const LEADERS_MAX: usize = 1 << 22;
@@ -60,10 +61,12 @@ impl Leaders {
         self.parts.last_mut().expect("a part was made").add(id, sketch);
     }
 
-    /// Those that may be near, oldest part first, the most promising of each first.
+    /// Those that may be near, the most promising first.
     pub fn candidates(&self, sketch: &Sketch) -> Vec<LeaderId> {
         let found = self.parts.iter().flat_map(|part| part.candidates(sketch));
-        found.map(|candidate| candidate.leader).collect()
+        let mut found: Vec<Candidate> = found.collect();
+        found.sort_unstable_by_key(|candidate| (Reverse(candidate.agreeing), candidate.leader));
+        found.into_iter().map(|candidate| candidate.leader).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Near-duplicates through the whole crawler, over real sockets.
 
+use crate::site::assert_tools_accept;
 use rhumb_archive::Reader;
 use rhumb_engine::record::UrlRecord;
 use rhumb_page::url::Url;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -168,6 +169,7 @@ fn a_shared_template_makes_no_near_duplicates_and_another_date_does() {
     assert_eq!(noted.count(), 10);
     assert!(metadata.iter().all(|(_, text)| text.contains("hopsFromSeed: ")), "{metadata:?}");
     assert!(responses.contains(&format!("http://{site}/again/1")), "kept by default");
+    assert_tools_accept(dir.path());
 
     let url = format!("http://{site}/again/4");
     let status = Command::new(env!("CARGO_BIN_EXE_rhumb"))
