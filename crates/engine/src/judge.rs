@@ -163,9 +163,9 @@ impl Engine {
         let is_copy = other.is_some() || (kin.near.is_some() && !self.config.near.follow);
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
-        let after = entry.record.clone();
+        let before = entry.record.clone();
         let (mut record, next) =
-            after.after(&report, other, kin.near.as_ref(), now, &self.config);
+            before.after(&report, other, kin.near.as_ref(), now, &self.config);
         let next = self.learn(now, (slot, place), &entry, &report, (&mut record, next));
         self.mass.stand(&record);
         self.send_found(&entry, report.outcome, is_copy, step);

@@ -33,8 +33,6 @@ use rhumb_engine::config::{
 };
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
-    Config, NearDuplicates, Order, Polite, Priority, Retry, Selection, Traps,
-};
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
 use crate::fetch::Limits;
