@@ -15,8 +15,7 @@ use rhumb_neardup::Sketch;
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use std::collections::HashMap;
 
-/// Pages of one question. Each is compared with the new leaders among those before it, 10 ns a
-/// pair.
+/// Pages of one question. Each is compared with the new leaders among those before it.
 const TWIN_MAX: usize = 512;
 
 /// Pages that wait to hear whether their bytes were seen before. One question at a time: each is
