@@ -213,10 +213,30 @@ impl Packer {
             let content_type = "application/http; msgtype=request";
             self.record(packed, RecordKind::Request, headers, content_type, request);
         }
+        self.metadata(packed, capture, &first_id, entity);
+    }
+
+    /// Packs a capture's metadata again, with the notes that it has by now.
+    pub fn note(&mut self, packed: &mut Packed, capture: &Capture<'_>) {
+        let first_id = record_id(packed.records[0].kind, capture.url, capture.fetched_us);
+        if let Some(last) = packed.records.pop_if(|last| last.kind == RecordKind::Metadata) {
+            packed.bytes.truncate(last.offset as usize);
+        }
+        let entity = Parts::of(capture).chunked_payload().and_then(PayloadDigest::of_chunked);
+        self.metadata(packed, capture, &first_id, entity);
+    }
+
+    fn metadata(
+        &mut self,
+        packed: &mut Packed,
+        capture: &Capture<'_>,
+        first_id: &str,
+        entity: Option<PayloadDigest>,
+    ) {
         let fields = warc_fields(capture.notes, entity);
         if !fields.is_empty() {
             let mut headers = Headers::new(RecordKind::Metadata, capture.url, capture.fetched_us);
-            headers.add("WARC-Concurrent-To", &first_id);
+            headers.add("WARC-Concurrent-To", first_id);
             let content_type = "application/warc-fields";
             self.record(packed, RecordKind::Metadata, headers, content_type, fields.as_bytes());
         }

@@ -39,6 +39,27 @@ pub struct Config {
     pub continuous: Option<Continuous>,
     /// Sitemaps named by robots.txt become discoveries.
     pub sitemaps: bool,
+    pub near: NearDuplicates,
+}
+
+/// What becomes of pages whose text is nearly that of another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearDuplicates {
+    pub policy: NearPolicy,
+    /// The least resemblance, above 0 and at most 1.
+    pub threshold: f64,
+    /// Their links are followed.
+    pub follow: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NearPolicy {
+    /// Found, told, and kept like any other page.
+    Keep,
+    /// Found and told, but not archived.
+    Skip,
+    /// Not looked for.
+    Off,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +169,14 @@ impl Default for Config {
             revisit_after: None,
             continuous: None,
             sitemaps: true,
+            near: NearDuplicates::default(),
         }
+    }
+}
+
+impl Default for NearDuplicates {
+    fn default() -> NearDuplicates {
+        NearDuplicates { policy: NearPolicy::Keep, threshold: 0.8, follow: true }
     }
 }
 

@@ -18,7 +18,10 @@ pub struct Counters {
     pub admitted: u64,
     pub queued: u64,
     pub hosts: u64,
+    /// Pages with the bytes of another.
     pub duplicates: u64,
+    /// Pages with nearly the text of another, and not its bytes.
+    pub near_duplicates: u64,
     pub unchanged: u64,
     pub moved: u64,
     pub gone: u64,

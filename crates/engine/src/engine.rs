@@ -23,6 +23,7 @@ use crate::refresh::scheduler::Scheduler;
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::time::Time;
+use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -155,7 +156,7 @@ impl Engine {
             Event::Fetched { fetch, report } => self.fetched(now, fetch, report, step),
             Event::Resolved { host, answer } => self.resolved(now, host, answer, step),
             Event::Answered(Answer::Sifted(sifted)) => self.sifted(now, sifted, step),
-            Event::Answered(Answer::Twinned { twins }) => self.twinned(now, twins, step),
+            Event::Answered(Answer::Twinned { pages }) => self.twinned(now, pages, step),
             Event::Answered(Answer::Woken(woken)) => self.woken(now, woken, step),
             Event::Answered(Answer::Refilled { hosts }) => self.refilled(now, hosts, step),
             Event::Answered(Answer::Received { chunks }) => {
@@ -324,6 +325,6 @@ impl Engine {
     }
 }
 
-const FLIGHT_BYTES: usize = size_of::<Flight>() + 96;
+const FLIGHT_BYTES: usize = size_of::<Flight>() + SKETCH_BYTES + 96;
 pub(crate) const DISCOVERY_BYTES: usize = size_of::<Discovery>() + 96;
 const OVERLAY_BYTES: usize = size_of::<(HostKey, HostRecord)>() + 48;

@@ -4,11 +4,13 @@ use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::host::HostRecord;
 use crate::mass::{LinkPart, SettledRow};
+use crate::near::{Leader, LeaderId, Likeness, Near};
 use crate::outcome::{ContentDigest, FailKind, Report};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
 use crate::time::Time;
+use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::net::IpAddr;
@@ -119,6 +121,8 @@ pub struct Keep {
 #[derive(Clone, Debug)]
 pub enum KeepAs {
     Response,
+    /// As a response, with a note of what it nearly repeats.
+    Near(Near),
     /// The payload is kept already, under this URL and time.
     Revisit(Twin),
     /// 304: nothing came that we do not hold.
@@ -134,8 +138,8 @@ pub enum KeepAs {
 pub enum Question {
     /// Which of these are new?
     Sift { candidates: Vec<Discovery> },
-    /// Which of these bytes have been kept before?
-    Twin { digests: Vec<ContentDigest> },
+    /// Which of these pages have been kept before, by their bytes, or else nearly by their text?
+    Twin { pages: Vec<(ContentDigest, Option<Box<Sketch>>)> },
     /// The best sleeping hosts of these classes, after these places.
     Wake(Wake),
     /// The next rows of these hosts' queues.
@@ -167,7 +171,7 @@ pub struct Refill {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Sifted(Sifted),
-    Twinned { twins: Vec<Option<Twin>> },
+    Twinned { pages: Vec<Likeness> },
     Woken(Woken),
     Refilled { hosts: Vec<Refilled> },
     Received { chunks: Vec<(u64, Chunk)> },
@@ -268,6 +272,11 @@ pub enum Row {
     Content {
         digest: ContentDigest,
         twin: Twin,
+    },
+    /// The text of a page that resembles no other's.
+    Leader {
+        id: LeaderId,
+        leader: Leader,
     },
     /// A URL that the owner named: what the scope is made of, and how far it is trusted.
     Seed {

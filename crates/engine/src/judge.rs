@@ -1,15 +1,22 @@
-//! What becomes of a URL once its bytes are here: is it a twin of another page, what is kept,
-//! what is found in it, and when it is due again.
+//! What becomes of a URL once its bytes are here: is it a twin or nearly a twin of another page,
+//! what is kept, what is found in it, and when it is due again.
 
+use crate::config::{NearDuplicates, NearPolicy};
 use crate::discovery::{Discovery, Found, FoundAs, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::mass;
+use crate::near::{self, Leader, Likeness, Near};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
 use crate::time::Time;
+use rhumb_neardup::Sketch;
+use rhumb_neardup::sketch::SKETCH_BYTES;
 use std::collections::HashMap;
+
+/// Pages of one question. Each is compared with the new leaders among those before it.
+const TWIN_MAX: usize = 512;
 
 /// Pages that wait to hear whether their bytes were seen before. One question at a time: each is
 /// answered from a snapshot that shows all earlier ones' rows.
@@ -41,15 +48,18 @@ impl Judging {
         if self.waiting.is_empty() || !self.asked.is_empty() {
             return None;
         }
-        self.asked = std::mem::take(&mut self.waiting);
-        let digests = self.asked.iter().map(|j| j.content()).collect();
-        Some(Question::Twin { digests })
+        let later = self.waiting.split_off(self.waiting.len().min(TWIN_MAX));
+        self.asked = std::mem::replace(&mut self.waiting, later);
+        let pages = self.asked.iter().map(|j| (j.page().content, j.page().sketch.clone()));
+        Some(Question::Twin { pages: pages.collect() })
     }
 
     pub fn heap_bytes(&self) -> usize {
         let all = self.waiting.iter().chain(&self.asked);
         all.map(|j| match &j.report.outcome {
-            Outcome::Page(page) => size_of::<Judgement>() + page.found.len() * DISCOVERY_BYTES,
+            Outcome::Page(page) => {
+                size_of::<Judgement>() + SKETCH_BYTES + page.found.len() * DISCOVERY_BYTES
+            }
             _ => size_of::<Judgement>(),
         })
         .sum()
@@ -57,57 +67,127 @@ impl Judging {
 }
 
 impl Judgement {
-    fn content(&self) -> ContentDigest {
+    fn page(&self) -> &Page {
         match &self.report.outcome {
-            Outcome::Page(page) => page.content,
+            Outcome::Page(page) => page,
             _ => unreachable!("only pages are asked about"),
         }
+    }
+
+    fn as_twin(&self) -> Twin {
+        let payload = self.page().payload;
+        Twin { url: self.entry.url.clone(), kept: self.report.at, payload }
+    }
+}
+
+/// What a page has in common with others.
+#[derive(Default)]
+struct Kin {
+    /// The same bytes: another page's, or its own of an earlier visit.
+    twin: Option<Twin>,
+    /// Another page with nearly the same text.
+    near: Option<Near>,
+    /// It resembles nothing that is known: from now on others may resemble it.
+    leads: bool,
+}
+
+/// Pages of one question that resemble each other: the state knows none of them yet.
+struct Batch {
+    config: NearDuplicates,
+    agreeing_min: u32,
+    twins: HashMap<ContentDigest, Twin>,
+    leaders: Vec<Leader>,
+}
+
+impl Batch {
+    fn new(config: NearDuplicates) -> Batch {
+        let agreeing_min = near::agreeing_min(config.threshold);
+        Batch { config, agreeing_min, twins: HashMap::new(), leaders: Vec::new() }
+    }
+
+    /// Completes what the state knows by the pages that came before this one in the batch.
+    fn meet(&mut self, judgement: &Judgement, likeness: Likeness) -> Kin {
+        let (page, url) = (judgement.page(), &judgement.entry.url);
+        let near = match (likeness, self.twins.get(&page.content)) {
+            (Likeness::Same(twin), _) => return Kin { twin: Some(twin), ..Kin::default() },
+            (_, Some(twin)) => return Kin { twin: Some(twin.clone()), ..Kin::default() },
+            (Likeness::Near(near), None) => Some(near),
+            (Likeness::New, None) => page.sketch.as_deref().and_then(|s| self.nearest(s)),
+        };
+        let leads = near.is_none() && page.sketch.is_some();
+        // A page that resembles itself as it was has changed, and is nobody's member.
+        let near = near.filter(|near| near.url != *url);
+        if near.is_none() || self.config.policy != NearPolicy::Skip {
+            self.twins.insert(page.content, judgement.as_twin());
+        }
+        if let (true, Some(sketch)) = (leads, &page.sketch) {
+            self.leaders.push(Leader { url: url.clone(), sketch: sketch.clone() });
+        }
+        Kin { twin: None, near, leads }
+    }
+
+    fn nearest(&self, sketch: &Sketch) -> Option<Near> {
+        near::nearest(sketch, &self.leaders, self.agreeing_min)
     }
 }
 
 impl Engine {
     /// A page waits for its twin; anything else is judged at once.
-    pub(crate) fn begin_judgement(&mut self, now: Time, judgement: Judgement, step: &mut Step) {
-        match judgement.report.outcome {
-            Outcome::Page(_) => self.judging.waiting.push(judgement),
-            _ => self.judge(now, judgement, None, step),
-        }
-    }
-
-    pub(crate) fn twinned(&mut self, now: Time, twins: Vec<Option<Twin>>, step: &mut Step) {
-        let asked = std::mem::take(&mut self.judging.asked);
-        assert_eq!(asked.len(), twins.len(), "one answer a question");
-        // Two pages with the same bytes in one batch: the first is the twin of the rest.
-        let mut batch: HashMap<ContentDigest, Twin> = HashMap::new();
-        for (judgement, twin) in asked.into_iter().zip(twins) {
-            let content = judgement.content();
-            let twin = twin.or_else(|| batch.get(&content).cloned());
-            if twin.is_none() {
-                batch.insert(content, judgement.as_twin());
+    pub(crate) fn begin_judgement(&mut self, now: Time, mut judgement: Judgement, step: &mut Step) {
+        match &mut judgement.report.outcome {
+            Outcome::Page(page) => {
+                page.sketch.take_if(|_| self.config.near.policy == NearPolicy::Off);
+                self.judging.waiting.push(judgement);
             }
-            self.judge(now, judgement, twin, step);
+            _ => self.judge(now, judgement, Kin::default(), step),
         }
     }
 
-    fn judge(&mut self, now: Time, judgement: Judgement, twin: Option<Twin>, step: &mut Step) {
-        let Judgement { slot, fetch, place, entry, report } = judgement;
-        let other = twin.as_ref().filter(|t| t.url != entry.url);
-        let how = keep_as(&entry, &report, twin.as_ref());
-        if let (Outcome::Page(page), None) = (&report.outcome, &twin) {
-            let twin = Twin { url: entry.url.clone(), kept: report.at, payload: page.payload };
-            step.rows.push(Row::Content { digest: page.content, twin });
+    pub(crate) fn twinned(&mut self, now: Time, pages: Vec<Likeness>, step: &mut Step) {
+        let asked = std::mem::take(&mut self.judging.asked);
+        assert_eq!(asked.len(), pages.len(), "one answer a question");
+        let mut batch = Batch::new(self.config.near);
+        for (judgement, likeness) in asked.into_iter().zip(pages) {
+            let kin = batch.meet(&judgement, likeness);
+            self.judge(now, judgement, kin, step);
         }
-        self.count(&entry, &report, other.is_some());
-        let is_copy = other.is_some();
+    }
+
+    fn judge(&mut self, now: Time, mut judgement: Judgement, kin: Kin, step: &mut Step) {
+        self.remember(&mut judgement, &kin, step);
+        let Judgement { slot, fetch, place, entry, report } = judgement;
+        let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
+        let how = keep_as(&entry, &report, &kin, self.config.near.policy);
+        self.count(&entry, &report, (other.is_some(), kin.near.is_some()));
+        let is_copy = other.is_some() || (kin.near.is_some() && !self.config.near.follow);
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
-        let (mut record, next) = entry.record.clone().after(&report, other, now, &self.config);
+        let before = entry.record.clone();
+        let (mut record, next) =
+            before.after(&report, other, kin.near.as_ref(), now, &self.config);
         let next = self.learn(now, (slot, place), &entry, &report, (&mut record, next));
         self.mass.stand(&record);
         self.send_found(&entry, report.outcome, is_copy, step);
         step.keeps.push(Keep { fetch, how });
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
+    }
+
+    /// Writes what later pages are compared with: bytes that are kept, and a text that leads.
+    fn remember(&self, judgement: &mut Judgement, kin: &Kin, step: &mut Step) {
+        let is_skipped = kin.near.is_some() && self.config.near.policy == NearPolicy::Skip;
+        if kin.twin.is_none() && !is_skipped && matches!(judgement.report.outcome, Outcome::Page(_))
+        {
+            let (digest, twin) = (judgement.page().content, judgement.as_twin());
+            step.rows.push(Row::Content { digest, twin });
+        }
+        let Outcome::Page(Page { sketch, .. }) = &mut judgement.report.outcome else { return };
+        // Beyond all numbers that leaders can have, pages are compared and do not lead.
+        let id = mass::node(judgement.entry.record.id).filter(|_| kin.leads);
+        if let (Some(id), Some(sketch)) = (id, sketch.take()) {
+            let leader = Leader { url: judgement.entry.url.clone(), sketch };
+            step.rows.push(Row::Leader { id, leader });
+        }
     }
 
     /// Takes a URL out of its place and writes what became of it.
@@ -164,7 +244,7 @@ impl Engine {
         self.dismiss(slot, row, Status::Refused(Refusal::Robots), step);
     }
 
-    fn count(&mut self, entry: &Entry, report: &Report, is_copy: bool) {
+    fn count(&mut self, entry: &Entry, report: &Report, (is_copy, is_near): (bool, bool)) {
         let failed_for_good = |kind: FailKind| {
             !kind.is_passing() || entry.record.tries + 1 >= self.config.retry.tries_max
         };
@@ -172,6 +252,7 @@ impl Engine {
             Outcome::Page(_) => {
                 self.counters.pages += 1;
                 self.counters.duplicates += u64::from(is_copy);
+                self.counters.near_duplicates += u64::from(is_near);
                 self.counters.revisits += u64::from(entry.record.visited.is_some());
             }
             Outcome::Unchanged => self.counters.unchanged += 1,
@@ -218,25 +299,17 @@ impl Engine {
     }
 }
 
-impl Judgement {
-    fn as_twin(&self) -> Twin {
-        match &self.report.outcome {
-            Outcome::Page(page) => {
-                Twin { url: self.entry.url.clone(), kept: self.report.at, payload: page.payload }
-            }
-            _ => unreachable!("only pages have twins"),
-        }
-    }
-}
-
-/// Every answer is kept; a payload that is kept already becomes a revisit record.
-fn keep_as(entry: &Entry, report: &Report, twin: Option<&Twin>) -> KeepAs {
-    match (&report.outcome, twin) {
+/// Every answer is kept, unless the owner does without near-duplicates; a payload that is kept
+/// already becomes a revisit record.
+fn keep_as(entry: &Entry, report: &Report, kin: &Kin, policy: NearPolicy) -> KeepAs {
+    match (&report.outcome, &kin.twin, &kin.near) {
         _ if !report.held => KeepAs::Drop,
-        (Outcome::Page(page), Some(twin)) if twin.payload == page.payload => {
+        (Outcome::Page(page), Some(twin), _) if twin.payload == page.payload => {
             KeepAs::Revisit(twin.clone())
         }
-        (Outcome::Unchanged, _) => KeepAs::NotModified { since: entry.record.visited },
+        (_, _, Some(_)) if policy == NearPolicy::Skip => KeepAs::Drop,
+        (_, _, Some(near)) => KeepAs::Near(near.clone()),
+        (Outcome::Unchanged, ..) => KeepAs::NotModified { since: entry.record.visited },
         _ => KeepAs::Response,
     }
 }

@@ -19,6 +19,7 @@ mod hosts;
 mod judge;
 mod links;
 pub mod mass;
+pub mod near;
 pub mod order;
 mod outbox;
 pub mod outcome;

@@ -2,6 +2,7 @@
 
 use crate::discovery::Found;
 use crate::time::{Span, Time};
+use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,8 @@ pub struct Page {
     pub found: Vec<Found>,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
+    /// Of its text; none if it has too little, or if nobody asks for near-duplicates.
+    pub sketch: Option<Box<Sketch>>,
     /// `noindex` in a meta element or header.
     pub noindex: bool,
     /// The body was cut at a limit.

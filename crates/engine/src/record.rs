@@ -1,6 +1,7 @@
 //! A URL's whole life: its record, and the one function that takes it from a visit to the next.
 
-use crate::config::{Config, Retry};
+use crate::config::{Config, NearPolicy, Retry};
+use crate::near::Near;
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::Place;
 use crate::refresh::detect::Learnt;
@@ -38,6 +39,8 @@ pub struct UrlRecord {
     pub duplicate_of: Option<Url>,
     /// What visits taught, in a crawl that goes on.
     pub learnt: Option<Learnt>,
+    /// The page whose text this one nearly repeats.
+    pub near: Option<Near>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -124,6 +127,7 @@ impl UrlRecord {
             last_modified: None,
             duplicate_of: None,
             learnt: None,
+            near: None,
         }
     }
 
@@ -133,13 +137,14 @@ impl UrlRecord {
         mut self,
         report: &Report,
         twin: Option<&Twin>,
+        near: Option<&Near>,
         now: Time,
         config: &Config,
     ) -> (UrlRecord, Next) {
         self.place = None;
         self.http_status = report.status;
         let next = match &report.outcome {
-            Outcome::Page(page) => self.after_page(page, twin, now, config),
+            Outcome::Page(page) => self.after_page(page, (twin, near), now, config),
             Outcome::Unchanged => {
                 self.answered(now);
                 // A 304 to a URL we never held is a server's mistake; it is answered all the same.
@@ -172,14 +177,29 @@ impl UrlRecord {
         self.tries = 0;
     }
 
-    fn after_page(&mut self, page: &Page, twin: Option<&Twin>, now: Time, config: &Config) -> Next {
+    fn after_page(
+        &mut self,
+        page: &Page,
+        (twin, near): (Option<&Twin>, Option<&Near>),
+        now: Time,
+        config: &Config,
+    ) -> Next {
         self.answered(now);
-        if self.content != Some(page.content) {
+        let has_changed = self.content != Some(page.content);
+        if has_changed {
             self.changed = Some(now);
+        }
+        // The same bytes as at the last visit resemble what they resembled then.
+        if has_changed || near.is_some() || twin.is_some() {
+            self.near = near.cloned();
         }
         self.content = Some(page.content);
         self.etag.clone_from(&page.etag);
         self.last_modified.clone_from(&page.last_modified);
+        if near.is_some() && config.near.policy == NearPolicy::Skip {
+            // Not kept: were it not modified, there would be nothing to refer to.
+            (self.etag, self.last_modified) = (None, None);
+        }
         self.duplicate_of = twin.map(|t| t.url.clone());
         self.status = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
         revisit(now, config)

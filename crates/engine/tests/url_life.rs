@@ -1,8 +1,9 @@
 //! The whole matrix of a URL's life: every status × every outcome × with and without revisits ×
-//! with and without a twin × below and at the last try × never visited and visited before × a
+//! with and without a twin or a near one × below and at the last try × never visited and visited before × a
 //! copy of another page or not, held to rules rather than to a list of expected records.
 
-use rhumb_engine::config::Config;
+use rhumb_engine::config::{Config, NearPolicy};
+use rhumb_engine::near::Near;
 use rhumb_engine::outcome::{FailKind, Outcome, Page, Report};
 use rhumb_engine::queue::Place;
 use rhumb_engine::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord, back_off};
@@ -20,6 +21,7 @@ struct Case {
     before: UrlRecord,
     report: Report,
     twin: Option<Twin>,
+    near: Option<Near>,
     config: Config,
     after: UrlRecord,
     next: Next,
@@ -30,15 +32,15 @@ fn every_status_meets_every_outcome_by_the_same_rules() {
     let mut cases = 0;
     for status in statuses() {
         for outcome in outcomes() {
-            for cell in 0..32u8 {
-                let flags = [0, 1, 2, 3, 4].map(|b| cell >> b & 1 == 1);
+            for cell in 0..64u8 {
+                let flags = [0, 1, 2, 3, 4, 5].map(|b| cell >> b & 1 == 1);
                 check(&case(status, outcome.clone(), flags));
                 cases += 1;
             }
         }
     }
-    assert_eq!(cases, statuses().len() * outcomes().len() * 32);
-    assert!(cases > 20_000, "{cases} cases");
+    assert_eq!(cases, statuses().len() * outcomes().len() * 64);
+    assert!(cases > 40_000, "{cases} cases");
 }
 
 fn statuses() -> Vec<Status> {
@@ -64,10 +66,12 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-fn case(status: Status, outcome: Outcome, flags: [bool; 5]) -> Case {
-    let [revisits, has_twin, last_try, visited, was_copy] = flags;
+fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
+    let [revisits, has_twin, last_try, visited, was_copy, has_near] = flags;
     let mut config = Config { revisit_after: revisits.then_some(REVISIT), ..Config::default() };
     config.retry.tries_max = 3;
+    // How often it failed before and what is skipped have nothing to do with each other.
+    config.near.policy = if last_try { NearPolicy::Skip } else { NearPolicy::Keep };
     let mut before = UrlRecord::new(UrlId(9), status, 4, 1, BEFORE);
     before.class = 12;
     before.tries = if last_try { 2 } else { 0 };
@@ -83,11 +87,15 @@ fn case(status: Status, outcome: Outcome, flags: [bool; 5]) -> Case {
     if was_copy {
         before.duplicate_of = Some(url("http://a.test/first"));
     }
+    if visited && !was_copy {
+        before.near = Some(near("http://a.test/led"));
+    }
+    let near = (has_near && !has_twin).then(|| near("http://d.test/"));
     let twin =
         has_twin.then(|| Twin { url: url("http://c.test/"), kept: BEFORE, payload: [3; 20] });
     let report = Report { outcome, status: 299, bytes: 10, at: NOW, took: Span::ZERO, held: true };
-    let (after, next) = before.clone().after(&report, twin.as_ref(), NOW, &config);
-    Case { before, report, twin, config, after, next }
+    let (after, next) = before.clone().after(&report, twin.as_ref(), near.as_ref(), NOW, &config);
+    Case { before, report, twin, near, config, after, next }
 }
 
 fn check(case: &Case) {
@@ -115,11 +123,17 @@ fn a_page_is_what_it_brought(case: &Case, page: &Page) {
     let Case { before, after, twin, .. } = case;
     was_answered(case);
     assert_eq!(after.content, Some(page.content));
-    assert_eq!((&after.etag, &after.last_modified), (&page.etag, &page.last_modified));
+    // What is not kept cannot be confirmed by a 304.
+    let skipped = case.near.is_some() && case.config.near.policy == NearPolicy::Skip;
+    let validators = if skipped { (&None, &None) } else { (&page.etag, &page.last_modified) };
+    assert_eq!((&after.etag, &after.last_modified), validators, "{}", show(case));
     let expected = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
     assert_eq!(after.status, expected, "{}", show(case));
     assert_eq!(after.duplicate_of.as_ref(), twin.as_ref().map(|t| &t.url), "{}", show(case));
     let changed = before.content != Some(page.content);
+    let is_led_as_before = !changed && case.near.is_none() && twin.is_none();
+    let expected = if is_led_as_before { &before.near } else { &case.near };
+    assert_eq!(&after.near, expected, "{}", show(case));
     assert_eq!(after.changed, if changed { Some(NOW) } else { before.changed }, "{}", show(case));
 }
 
@@ -166,13 +180,18 @@ fn was_answered(case: &Case) {
 
 fn what_was_learnt_is_kept(case: &Case) {
     let of = |r: &UrlRecord| {
-        (r.content, r.etag.clone(), r.last_modified.clone(), r.changed, r.duplicate_of.clone())
+        let learnt = (r.content, r.etag.clone(), r.last_modified.clone(), r.changed);
+        (learnt, r.duplicate_of.clone(), r.near.clone())
     };
     assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
 }
 
 fn calendar(config: &Config) -> Next {
     config.revisit_after.map_or(Next::Never, |span| Next::At(NOW + span))
+}
+
+fn near(text: &str) -> Near {
+    Near { url: url(text), agreeing: 120 }
 }
 
 fn url(text: &str) -> Url {

@@ -15,10 +15,10 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("page", &[]),
     ("graph", &[]),
     ("neardup", &[]),
-    ("engine", &["page"]),
-    ("state", &["page", "engine"]),
+    ("engine", &["page", "neardup"]),
+    ("state", &["page", "neardup", "engine"]),
     ("archive", &["page"]),
-    ("sim", &["page", "graph", "engine", "state"]),
+    ("sim", &["page", "graph", "neardup", "engine", "state"]),
     ("rhumb", &["page", "graph", "neardup", "engine", "state", "archive", "sim"]),
 ];
 

@@ -42,6 +42,7 @@ pub struct Checker {
     urls: HashMap<UrlKey, UrlWatch>,
     ids: HashSet<UrlId>,
     archived: HashMap<Url, u32>,
+    leaders: HashSet<Url>,
     digest: Xxh3,
     pub violations: Vec<Violation>,
     pub tally: Tally,
@@ -106,6 +107,7 @@ impl Checker {
             urls: HashMap::new(),
             ids: HashSet::new(),
             archived: HashMap::new(),
+            leaders: HashSet::new(),
             digest: Xxh3::new(),
             violations: Vec::new(),
             tally: Tally::default(),
@@ -224,6 +226,9 @@ impl Checker {
         {
             watch.unwritten = false;
         }
+        if let Row::Leader { leader, .. } = row {
+            self.leaders.insert(leader.url.clone());
+        }
         let Row::Url { key, record } = row else { return };
         self.digest.update(key.as_bytes());
         self.digest.update(&[record.visits as u8]);
@@ -250,6 +255,9 @@ impl Checker {
                     self.violated(3, format!("admitted twice: {url}"));
                 }
             }
+        }
+        if record.near.as_ref().is_some_and(|near| !self.leaders.contains(&near.url)) {
+            self.violated(7, format!("nearly a copy of what no row has: {url}"));
         }
         let kept = self.archived.get(&url).copied().unwrap_or(0);
         if kept < record.visits {
@@ -289,7 +297,7 @@ impl Checker {
             Action::Ask(question) => {
                 let (kind, len) = match question {
                     Question::Sift { candidates } => (1u8, candidates.len()),
-                    Question::Twin { digests } => (2, digests.len()),
+                    Question::Twin { pages } => (2, pages.len()),
                     Question::Wake(wake) => (3, wake.classes.len()),
                     Question::Refill { hosts } => (4, hosts.len()),
                     Question::Receive { chunks_max, .. } => (5, *chunks_max),

@@ -110,6 +110,7 @@ fn live(
     peak: &mut usize,
 ) -> Result<StopReason, Error> {
     let opening: Opening = shared.borrow_mut().state.reopen();
+    shared.borrow_mut().state.compare_texts(config.near.threshold);
     let now = shared.borrow().clock;
     let mut config = config.clone();
     shared.borrow().state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));

@@ -1,5 +1,6 @@
 //! The engine's questions, answered from a snapshot: the same for every store.
 
+use crate::leaders::Leaders;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
 use rhumb_engine::discovery::{Discovery, FoundAs};
@@ -7,25 +8,31 @@ use rhumb_engine::error::Error;
 use rhumb_engine::event::{
     Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
 };
+use rhumb_engine::near::{self, Leader, Likeness, Near};
+use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::UrlRecord;
+use rhumb_neardup::Sketch;
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 /// Discoveries looked up while the filter's lock is held.
 const LOCKED_MAX: usize = 256;
+/// Leaders whose sketches are read to find the nearest of them, the most promising first.
+const CANDIDATES_MAX: usize = 16;
 
 pub fn answer<S: Snapshot>(
     snapshot: &S,
     seen: &Mutex<Seen>,
+    leaders: &Mutex<Option<Leaders>>,
     question: Question,
 ) -> Result<Answer, Error> {
     match question {
         Question::Sift { candidates } => sift(snapshot, seen, candidates).map(Answer::Sifted),
-        Question::Twin { digests } => {
-            let twins = digests.iter().map(|digest| snapshot.twin(digest));
-            Ok(Answer::Twinned { twins: twins.collect::<Result<_, _>>()? })
+        Question::Twin { pages } => {
+            let alike = pages.iter().map(|page| likeness(snapshot, leaders, page));
+            Ok(Answer::Twinned { pages: alike.collect::<Result<_, _>>()? })
         }
         Question::Wake(wake) => self::wake(snapshot, wake).map(Answer::Woken),
         Question::Refill { hosts } => {
@@ -41,6 +48,39 @@ pub fn answer<S: Snapshot>(
             Ok(Answer::Received { chunks: snapshot.outbox(from, chunks_max)? })
         }
     }
+}
+
+/// Bytes that are known cost one look-up; the text is compared only if they are not.
+fn likeness<S: Snapshot>(
+    snapshot: &S,
+    leaders: &Mutex<Option<Leaders>>,
+    (digest, sketch): &(ContentDigest, Option<Box<Sketch>>),
+) -> Result<Likeness, Error> {
+    if let Some(twin) = snapshot.twin(digest)? {
+        return Ok(Likeness::Same(twin));
+    }
+    let near = match sketch {
+        Some(sketch) => near(snapshot, leaders, sketch)?,
+        None => None,
+    };
+    Ok(near.map_or(Likeness::New, Likeness::Near))
+}
+
+fn near<S: Snapshot>(
+    snapshot: &S,
+    leaders: &Mutex<Option<Leaders>>,
+    sketch: &Sketch,
+) -> Result<Option<Near>, Error> {
+    // The committing thread needs the index too: the store is read without the lock.
+    let (candidates, agreeing_min) = match &*lock(leaders) {
+        Some(leaders) => (leaders.candidates(sketch), leaders.agreeing_min()),
+        None => return Ok(None),
+    };
+    let mut found: Vec<Leader> = Vec::new();
+    for id in candidates.into_iter().take(CANDIDATES_MAX) {
+        found.extend(snapshot.leader(id)?);
+    }
+    Ok(near::nearest(sketch, &found, agreeing_min))
 }
 
 /// Repeats in the batch are merged, keeping the shortest way; then each is looked up.
@@ -212,8 +252,8 @@ fn wake_one<S: Snapshot>(
     Ok(WokenHost { host, sleeper, record, robots, now, later })
 }
 
-fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
-    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! engine; a model test drives them side by side.
 
 pub mod answer;
+pub mod leaders;
 pub mod local;
 pub mod memory;
 pub mod seen;

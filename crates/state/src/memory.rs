@@ -1,6 +1,7 @@
 //! The rows in memory: the simulator's store, and the model of the one on disk.
 
 use crate::answer;
+use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
 use rhumb_engine::counters::Counters;
@@ -10,6 +11,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::event::{Answer, Question, Row, Rows};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
+use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
@@ -24,6 +26,7 @@ use std::sync::{Arc, Mutex};
 pub struct MemoryState {
     pub rows: MemoryRows,
     seen: Mutex<Seen>,
+    leaders: Mutex<Option<Leaders>>,
     seed: u64,
 }
 
@@ -37,6 +40,7 @@ pub struct MemoryRows {
     pub sleep: BTreeMap<SleepPlace, HostKey>,
     pub outbox: BTreeMap<u64, Arc<Chunk>>,
     pub content: BTreeMap<ContentDigest, Twin>,
+    pub leaders: BTreeMap<LeaderId, Leader>,
     /// With the owner's trust in each.
     pub seeds: BTreeMap<Url, f64>,
     pub links: BTreeMap<(UrlId, u16), LinkPart>,
@@ -47,10 +51,12 @@ pub struct MemoryRows {
 
 impl MemoryState {
     pub fn new(seed: u64) -> MemoryState {
-        MemoryState { rows: MemoryRows::default(), seen: Mutex::new(Seen::new(seed)), seed }
+        let (seen, leaders) = (Mutex::new(Seen::new(seed)), Mutex::new(None));
+        MemoryState { rows: MemoryRows::default(), seen, leaders, seed }
     }
 
-    /// What a restart would find: the filter is built again from the rows.
+    /// What a restart would find: the filter is built again from the rows, and texts are compared
+    /// when that is asked for again.
     pub fn reopen(&mut self) -> Opening {
         let mut seen = Seen::new(self.seed);
         for (key, record) in &self.rows.urls {
@@ -58,6 +64,7 @@ impl MemoryState {
             seen.insert(fingerprint, record.depth, record.id);
         }
         self.seen = Mutex::new(seen);
+        self.leaders = Mutex::new(None);
         let sleepers = self.rows.sleep.keys().copied().collect();
         let scheduler = self.rows.scheduler.clone();
         Opening {
@@ -68,16 +75,30 @@ impl MemoryState {
         }
     }
 
+    /// From now on pages are compared with leaders; also with those that the rows have.
+    pub fn compare_texts(&mut self, threshold: f64) {
+        let mut leaders = Leaders::new(threshold);
+        self.rows.leaders.iter().for_each(|(id, leader)| leaders.add(*id, &leader.sketch));
+        self.leaders = Mutex::new(Some(leaders));
+    }
+
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
-        answer::answer(&self.rows, &self.seen, question)
+        answer::answer(&self.rows, &self.seen, &self.leaders, question)
     }
 
     pub fn commit(&mut self, rows: &mut Vec<Row>) {
         let seen = self.seen.get_mut().expect("one thread");
+        let leaders = self.leaders.get_mut().expect("one thread");
         for row in rows.drain(..) {
-            if let Row::Url { key, record } = &row {
-                let fingerprint = seen.fingerprint(key);
-                seen.insert(fingerprint, record.depth, record.id);
+            match &row {
+                Row::Url { key, record } => {
+                    let fingerprint = seen.fingerprint(key);
+                    seen.insert(fingerprint, record.depth, record.id);
+                }
+                Row::Leader { id, leader } => {
+                    leaders.iter_mut().for_each(|leaders| leaders.add(*id, &leader.sketch));
+                }
+                _ => {}
             }
             self.rows.apply(row);
         }
@@ -126,6 +147,9 @@ impl MemoryRows {
             }
             Row::Content { digest, twin } => {
                 self.content.insert(digest, twin);
+            }
+            Row::Leader { id, leader } => {
+                self.leaders.insert(id, leader);
             }
             Row::Seed { url, weight } => {
                 self.seeds.insert(url, weight);
@@ -231,5 +255,9 @@ impl Snapshot for MemoryRows {
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
         Ok(self.content.get(digest).cloned())
+    }
+
+    fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
+        Ok(self.leaders.get(&id).cloned())
     }
 }

@@ -4,6 +4,7 @@ use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Rows;
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Place, Section, Sleeper};
 use rhumb_engine::record::{Twin, UrlRecord};
@@ -40,4 +41,5 @@ pub trait Snapshot {
     ) -> Result<(Vec<Sleeper>, Option<Time>), Error>;
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error>;
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error>;
+    fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error>;
 }

@@ -4,4 +4,5 @@ mod choice;
 mod crowds;
 mod liveness;
 mod manners;
+mod near;
 mod stage;

@@ -7,7 +7,9 @@ use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
 use rhumb_engine::outcome::{FailKind, Head, Page, Report, of_failure, of_page, of_robots};
 use rhumb_engine::record::UrlRecord;
+use rhumb_engine::rng::mix;
 use rhumb_engine::time::{Span, Time};
+use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryState;
@@ -44,6 +46,7 @@ pub struct Stage {
     /// What each URL answers, in turn; the last answer stays. All else is 404.
     replies: HashMap<Url, Vec<Reply>>,
     bytes_of: HashMap<Url, u8>,
+    text_of: HashMap<Url, u64>,
     took: HashMap<Url, Span>,
     addresses: HashMap<String, Vec<Resolution>>,
     /// How long the store takes to answer.
@@ -63,13 +66,16 @@ pub struct Stage {
 impl Stage {
     pub fn new(config: Config) -> Stage {
         let opening = Opening::default();
+        let mut state = MemoryState::new(1);
+        state.compare_texts(config.near.threshold);
         Stage {
             engine: Engine::open(config.clone(), opening, DAWN),
-            state: MemoryState::new(1),
+            state,
             now: DAWN,
             config,
             replies: HashMap::new(),
             bytes_of: HashMap::new(),
+            text_of: HashMap::new(),
             took: HashMap::new(),
             addresses: HashMap::new(),
             answers_after: |_| Span::ZERO,
@@ -97,6 +103,12 @@ impl Stage {
     /// These pages have the same bytes.
     pub fn same_bytes(mut self, pages: &[&str]) -> Stage {
         self.bytes_of.extend(pages.iter().map(|page| (url(page), 1)));
+        self
+    }
+
+    /// These pages have nearly the same text.
+    pub fn same_text(mut self, pages: &[&str]) -> Stage {
+        self.text_of.extend(pages.iter().map(|page| (url(page), 1)));
         self
     }
 
@@ -153,6 +165,7 @@ impl Stage {
             self.rest_until.insert(host, self.now + self.config.polite.delay);
         }
         let opening = self.state.reopen();
+        self.state.compare_texts(config.near.threshold);
         self.engine = Engine::open(config.clone(), opening, self.now);
         self.config = config;
         self.send(Span::ZERO, Event::Tick);
@@ -272,7 +285,12 @@ impl Stage {
             None => at.fingerprint(9).to_le_bytes(),
         };
         let found = links.into_iter().map(|url| Found { url, kind: FoundAs::Link }).collect();
-        Page { content, found, ..Page::default() }
+        let sketch = self.text_of.get(at).map(|subject| {
+            let own = (0..8).map(|n| mix(at.fingerprint(9) as u64 ^ n));
+            let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();
+            Box::new(Sketch::of(&prints).expect("shingles"))
+        });
+        Page { content, found, sketch, ..Page::default() }
     }
 
     /// The requests so far: seconds since dawn, and the URL without its scheme.

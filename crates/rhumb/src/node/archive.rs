@@ -7,6 +7,7 @@ use rhumb_archive::{
 };
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs};
+use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
 use rhumb_engine::turn::Archive;
 use std::cell::Cell;
@@ -38,6 +39,7 @@ impl Archive for NodeArchive {
                     Some(packed) => packed,
                     None => pack_response(&mut self.packer, &held),
                 },
+                KeepAs::Near(near) => pack_near(&mut self.packer, held, &near),
                 KeepAs::Revisit(twin) => pack_revisit(&mut self.packer, &held, &twin),
                 KeepAs::NotModified { since } => {
                     pack_not_modified(&mut self.packer, &held, since.map_or(0, |t| t.0))
@@ -69,6 +71,18 @@ fn pack_response(packer: &mut Packer, held: &Held) -> Packed {
     with_capture(held, |capture| packer.capture(capture))
 }
 
+/// The response was packed before anyone knew what it resembles: only its metadata is packed anew.
+fn pack_near(packer: &mut Packer, mut held: Held, near: &Near) -> Packed {
+    let packed = held.packed.take();
+    let mut packed = packed.unwrap_or_else(|| pack_response(packer, &held));
+    let also = [
+        ("nearDuplicateOf", near.url.as_str().to_owned()),
+        ("resemblance", format!("{:.3}", near.resemblance())),
+    ];
+    with_noted_capture(&held, also, |capture| packer.note(&mut packed, capture));
+    packed
+}
+
 fn pack_revisit(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
     let original = Original {
         url: &twin.url,
@@ -88,12 +102,21 @@ fn pack_not_modified(packer: &mut Packer, held: &Held, since_us: u64) -> Packed 
 }
 
 fn with_capture<T>(held: &Held, then: impl FnOnce(&Capture<'_>) -> T) -> T {
+    with_noted_capture(held, [], then)
+}
+
+fn with_noted_capture<T>(
+    held: &Held,
+    also: impl IntoIterator<Item = (&'static str, String)>,
+    then: impl FnOnce(&Capture<'_>) -> T,
+) -> T {
     let (request, response, address, whole): (&[u8], &[u8], _, Option<&Response>) =
         match &held.bytes {
             Bytes::Response(r) => (&r.raw_request, &r.raw, r.address, Some(r)),
             Bytes::Strange { request, response, address } => (request, response, *address, None),
         };
-    let notes = notes(held.depth, whole);
+    let mut notes = notes(held.depth, whole);
+    notes.extend(also);
     let notes: Vec<(&'static str, &str)> =
         notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
     then(&Capture {

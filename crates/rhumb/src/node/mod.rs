@@ -7,6 +7,7 @@
 
 mod archive;
 mod clock;
+mod own_text;
 mod reader;
 mod reading;
 mod rejudge;

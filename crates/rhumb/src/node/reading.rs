@@ -1,5 +1,6 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
+use super::own_text;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, Truncation};
 use rhumb_archive::PayloadDigest as ArchiveDigest;
@@ -20,6 +21,8 @@ pub struct Reader {
     /// The product token that robots.txt and page directives are matched by.
     pub token: String,
     pub strip: StripParams,
+    /// Pages are to be compared by their text.
+    pub sketches: bool,
 }
 
 impl Reader {
@@ -65,7 +68,14 @@ impl Reader {
         });
         let mut found = Vec::new();
         let mut text_seen = None;
-        match media::kind(content_type.as_deref(), body) {
+        let kind = media::kind(content_type.as_deref(), body);
+        let sketch = match kind {
+            _ if !self.sketches => None,
+            Kind::Html => own_text::sketch_of_html(body, charset.as_deref(), fetch.url.host()),
+            Kind::Text => own_text::sketch_of_plain(body, charset.as_deref(), fetch.url.host()),
+            _ => None,
+        };
+        match kind {
             Kind::Html => {
                 let limits = html::Limits::default();
                 let page = html::read(body, charset.as_deref(), &fetch.url, &limits);
@@ -106,6 +116,7 @@ impl Reader {
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
+            sketch,
             noindex: directives.noindex,
             truncated: response.truncated.is_some(),
         }

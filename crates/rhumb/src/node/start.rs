@@ -13,6 +13,7 @@ use crate::fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, Tls
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
 use crate::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer, write_index};
+use rhumb_engine::config::NearPolicy;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -54,7 +55,10 @@ pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Err
     let dir = settings.dir.as_path();
     std::fs::create_dir_all(dir).map_err(|e| at(dir, &e))?;
     let entropy = std::hash::RandomState::new().hash_one(std::process::id());
-    let (state, opening) = LocalState::open(&dir.join("state"), entropy)?;
+    let (mut state, opening) = LocalState::open(&dir.join("state"), entropy)?;
+    if settings.near.policy != NearPolicy::Off {
+        state.compare_texts(settings.near.threshold)?;
+    }
     let toml = dir.join(CRAWL_TOML);
     settings.write_crawl_toml(&toml).map_err(|e| at(&toml, &e))?;
     let writer = open_archive(settings)?;
@@ -166,6 +170,7 @@ fn make_workers(
         reader: Reader {
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
+            sketches: settings.near.policy != NearPolicy::Off,
         },
         shop: Arc::clone(shop),
         clock,

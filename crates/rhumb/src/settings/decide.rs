@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{Config, Order};
+use rhumb_engine::config::{Config, NearDuplicates, Order};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::url::Scheme;
 
@@ -22,6 +22,9 @@ const HOSTS_AWAKE_MAX: usize = 10_000_000;
 
 /// A WARC file smaller than this would hold hardly a page.
 const WARC_BYTES_MIN: u64 = 1_000_000;
+
+/// Below it the sketches of pages tell little, and nearly all of them would be compared.
+const NEAR_THRESHOLD_MIN: f64 = 0.5;
 
 /// As the Writer's own default.
 const WARC_BYTES_MAX: u64 = 1_000_000_000;
@@ -83,6 +86,11 @@ impl Written {
             budget: self.budget.unwrap_or_default(),
             objective: self.objective.map_or(Objective::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
+            near: NearDuplicates {
+                policy: self.near_duplicates.map_or(default.near.policy, |word| word.0),
+                threshold: self.near_threshold.unwrap_or(default.near.threshold),
+                follow: self.follow_near_duplicates.unwrap_or(default.near.follow),
+            },
             retry: self.retry.effective(),
             traps: self.traps.effective(),
             priorities: self.priority.unwrap_or_default(),
@@ -138,6 +146,10 @@ impl Settings {
             }
             () if !(1..=12).contains(&self.compression_level) => {
                 format!("compression_level is 1 to 12, not {}", self.compression_level)
+            }
+            () if !(NEAR_THRESHOLD_MIN..=1.0).contains(&self.near.threshold) => {
+                let given = self.near.threshold;
+                format!("near_threshold is {NEAR_THRESHOLD_MIN} to 1, not {given}")
             }
             () if self.revisit_after == Some(Duration::ZERO) => {
                 "revisit is a time above 0, or none".to_owned()

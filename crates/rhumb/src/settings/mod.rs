@@ -28,7 +28,9 @@ use std::time::Duration;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
-use rhumb_engine::config::{Config, Continuous, Order, Polite, Priority, Retry, Selection, Traps};
+use rhumb_engine::config::{
+    Config, Continuous, NearDuplicates, Order, Polite, Priority, Retry, Selection, Traps,
+};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
@@ -98,6 +100,7 @@ pub struct Settings {
     pub budget: Allowance,
     pub objective: Objective,
     pub sitemaps: bool,
+    pub near: NearDuplicates,
     pub retry: Retry,
     pub traps: Traps,
     pub priorities: Vec<PriorityRule>,
@@ -150,6 +153,7 @@ impl Settings {
                 interval_max: INTERVAL_MAX,
             }),
             sitemaps: self.sitemaps,
+            near: self.near,
         })
     }
 }

@@ -52,6 +52,9 @@ metrics = "[::1]:9090"
 archive = "none"
 warc_bytes_max = "64MB"
 compression_level = 6
+near_duplicates = "skip"
+near_threshold = 0.9
+follow_near_duplicates = false
 retry = { wait_min = "1s", tries_max = 9 }
 traps = { url_bytes_max = 512 }
 [limits]
@@ -128,6 +131,7 @@ fn what_makes_no_sense_together_is_refused_in_one_line() {
         ("concurrency = 0", &["a.test"], "concurrency is 1 to"),
         ("", &["file:///etc/"], "--allow-file"),
         ("", &["a.test 0"], "is no weight"),
+        ("near_threshold = 1.5", &["a.test"], "near_threshold is 0.5 to 1, not 1.5"),
         ("compression_level = 40", &["a.test"], "compression_level is 1 to 12"),
     ] {
         let error = typed(scratch.path(), Some(config), Written::default(), seeds).settings();

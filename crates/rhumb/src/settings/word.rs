@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::Order;
+use rhumb_engine::config::{NearPolicy, Order};
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -35,6 +35,12 @@ impl Words for Archive {
     const WHAT: &'static str = "archive";
     const WORDS: &'static [(&'static str, Archive)] =
         &[("warc", Archive::Warc), ("none", Archive::None)];
+}
+
+impl Words for NearPolicy {
+    const WHAT: &'static str = "near_duplicates";
+    const WORDS: &'static [(&'static str, NearPolicy)] =
+        &[("keep", NearPolicy::Keep), ("skip", NearPolicy::Skip), ("off", NearPolicy::Off)];
 }
 
 impl Words for Reach {

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use rhumb_engine::admit::Reach;
 use rhumb_engine::config::Order;
 use rhumb_engine::refresh::index::Objective;
+use rhumb_engine::config::{NearPolicy, Order};
 use serde::{Deserialize, Serialize};
 
 use super::allowance::Allowance;
@@ -169,6 +170,21 @@ pub struct Written {
     #[arg(long, value_name = "N", help_heading = "What to keep")]
     pub compression_level: Option<i32>,
 
+    /// Pages with nearly the text of another: keep them, skip them in the archive (they are
+    /// recorded all the same), or do not look [keep]
+    #[arg(long, value_name = "keep|skip|off", help_heading = "What to keep")]
+    pub near_duplicates: Option<Word<NearPolicy>>,
+
+    /// Least resemblance of near-duplicates, from 0.5 to 1 [0.8]
+    #[arg(long, value_name = "X", help_heading = "What to keep")]
+    pub near_threshold: Option<f64>,
+
+    /// Follow the links of near-duplicates [true]
+    #[arg(long, value_name = "true|false", help_heading = "Where to go")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    pub follow_near_duplicates: Option<bool>,
+
     #[arg(skip)]
     pub seeds: Option<Vec<Seed>>,
 
@@ -231,6 +247,9 @@ impl Written {
             archive: self.archive.or(base.archive),
             warc_bytes_max: self.warc_bytes_max.or(base.warc_bytes_max),
             compression_level: self.compression_level.or(base.compression_level),
+            near_duplicates: self.near_duplicates.or(base.near_duplicates),
+            near_threshold: self.near_threshold.or(base.near_threshold),
+            follow_near_duplicates: self.follow_near_duplicates.or(base.follow_near_duplicates),
             seeds,
             retry: self.retry.over(base.retry),
             traps: self.traps.over(base.traps),

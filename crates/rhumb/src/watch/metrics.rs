@@ -131,6 +131,11 @@ pub fn exposition(now: &Moment) -> String {
     page.counter("rhumb_bytes_total", "Bytes received, robots.txt included.", c.bytes);
     page.counter("rhumb_answers_total", "Requests answered in any way.", c.answers);
     page.counter("rhumb_duplicates_total", "Pages with the bytes of another.", c.duplicates);
+    page.counter(
+        "rhumb_near_duplicates_total",
+        "Pages with nearly the text of another.",
+        c.near_duplicates,
+    );
     page.counter("rhumb_unchanged_total", "Answers 304: not modified.", c.unchanged);
     page.counter("rhumb_moved_total", "Redirects received.", c.moved);
     page.counter("rhumb_gone_total", "URLs answered with a 4xx status.", c.gone);

@@ -45,7 +45,7 @@ pub struct Report {
     /// By kind, only kinds that occurred.
     pub failed: BTreeMap<String, u64>,
     pub exact_duplicates: u64,
-    /// Only exact duplicates are looked for.
+    /// Nearly the text of another, exact duplicates not included.
     pub near_duplicates: u64,
     pub unchanged: u64,
     pub moved: u64,
@@ -194,6 +194,7 @@ impl Report {
                 .map(|&kind| (kind.word().to_owned(), failed(kind)))
                 .collect(),
             exact_duplicates: counters.duplicates,
+            near_duplicates: counters.near_duplicates,
             unchanged: counters.unchanged,
             moved: counters.moved,
             gone: counters.gone,

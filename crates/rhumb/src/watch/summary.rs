@@ -34,6 +34,7 @@ pub fn table(report: &Report) -> String {
     row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));
     row("moved, gone", format!("{}, {}", count(report.moved), count(report.gone)), String::new());
     row("exact duplicates", count(report.exact_duplicates), String::new());
+    row("near-duplicates", count(report.near_duplicates), String::new());
     if let Some(covered) = &report.coverage {
         row("covered for certain", percent(covered.bound), coverage_note(covered));
     }

@@ -3,5 +3,6 @@
 mod bad_input;
 mod complete;
 mod killed;
+mod near;
 mod orders;
 mod site;

@@ -1,6 +1,9 @@
 //! Values as bytes: a version, then postcard. A row of another version is refused, not guessed.
 
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::near::Leader;
+use rhumb_neardup::Sketch;
+use rhumb_page::url::Url;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The version of every row this program writes.
@@ -22,4 +25,17 @@ pub fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Error>
         )),
         None => Err(Error::new(ErrorKind::Corrupt, format!("{what} row is empty"))),
     }
+}
+
+/// A leader's URL and sketch.
+pub fn encode_leader(leader: &Leader) -> Vec<u8> {
+    encode(&(&leader.url, leader.sketch.0.as_slice()))
+}
+
+pub fn decode_leader(bytes: &[u8]) -> Result<Leader, Error> {
+    let (url, sketch): (Url, Vec<u8>) = decode("leader", bytes)?;
+    let sketch = sketch
+        .try_into()
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "leader row has half a sketch"))?;
+    Ok(Leader { url, sketch: Box::new(Sketch(sketch)) })
 }

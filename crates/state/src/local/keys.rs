@@ -1,5 +1,7 @@
 //! Keys as bytes, whose order is the order of service.
 
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::near::LeaderId;
 use rhumb_engine::queue::{Place, Section, SleepPlace};
 use rhumb_engine::record::UrlId;
 use rhumb_engine::time::Time;
@@ -90,6 +92,13 @@ pub fn links(page: UrlId, part: u16) -> [u8; 10] {
 
 pub fn link_part(key: &[u8]) -> Option<(UrlId, u16)> {
     Some((UrlId(be(key, 0)?), u16::from_be_bytes(key.get(8..10)?.try_into().ok()?)))
+}
+
+pub fn leader_id(key: &[u8]) -> Result<LeaderId, Error> {
+    let bytes = key.try_into();
+    bytes
+        .map(LeaderId::from_be_bytes)
+        .map_err(|_| Error::new(ErrorKind::Corrupt, "leader key cannot be read"))
 }
 
 pub fn be(bytes: &[u8], at: usize) -> Option<u64> {

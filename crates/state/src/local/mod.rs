@@ -11,8 +11,9 @@ mod ordered;
 mod read;
 
 use crate::answer;
+use crate::leaders::Leaders;
 use crate::seen::Seen;
-use codec::encode;
+use codec::{encode, encode_leader};
 use fjall::{Database, Keyspace, PersistMode};
 use ordered::Ordered;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -46,6 +47,8 @@ struct Shared {
     database: Database,
     keyspaces: Keyspaces,
     seen: Mutex<Seen>,
+    /// None until texts are to be compared.
+    leaders: Mutex<Option<Leaders>>,
     dir: PathBuf,
 }
 
@@ -58,6 +61,7 @@ pub struct Keyspaces {
     sleep: Keyspace,
     outbox: Keyspace,
     content: Keyspace,
+    leader: Keyspace,
     seed: Keyspace,
     links: Keyspace,
     settled: Keyspace,
@@ -93,10 +97,17 @@ impl State for LocalState {
         writes.into_batch(&mut batch);
         batch.commit().map_err(store_error)?;
         let mut seen = shared.seen.lock().unwrap_or_else(|e| e.into_inner());
+        let mut leaders = shared.leaders.lock().unwrap_or_else(|e| e.into_inner());
         for row in rows.drain(..) {
-            if let Row::Url { key, record } = row {
-                let fingerprint = seen.fingerprint(&key);
-                seen.insert(fingerprint, record.depth, record.id);
+            match row {
+                Row::Url { key, record } => {
+                    let fingerprint = seen.fingerprint(&key);
+                    seen.insert(fingerprint, record.depth, record.id);
+                }
+                Row::Leader { id, leader } => {
+                    leaders.iter_mut().for_each(|leaders| leaders.add(id, &leader.sketch));
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -133,6 +144,9 @@ fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
         Row::Content { digest, twin } => {
             batch.insert(&keyspaces.content, digest.as_slice(), encode(twin));
         }
+        Row::Leader { id, leader } => {
+            batch.insert(&keyspaces.leader, id.to_be_bytes(), encode_leader(leader));
+        }
         Row::Seed { url, weight } => {
             batch.insert(&keyspaces.seed, url.as_str().as_bytes(), encode(weight));
         }
@@ -157,7 +171,8 @@ impl LocalReader {
     }
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
-        answer::answer(&self.snapshot(), &self.shared.seen, question)
+        let Shared { seen, leaders, .. } = &*self.shared;
+        answer::answer(&self.snapshot(), seen, leaders, question)
     }
 
     /// Bytes on disk.

@@ -1,11 +1,12 @@
 //! Opening the store: versions, the mark of what must be there, the filter built again, and what
 //! the engine starts from.
 
-use super::codec::{decode, encode};
+use super::codec::{decode, decode_leader, encode};
 use super::{
     COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, SCHEDULER, Shared, keys, read,
     store_error,
 };
+use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
@@ -40,8 +41,20 @@ impl LocalState {
         let seen = rebuild_filter(&database, &keyspaces, seed, &mut mass)?;
         read_mass(&database, &keyspaces, &mut mass)?;
         let opening = Opening { mass, ..opening(&database, &keyspaces)? };
-        let shared = Shared { database, keyspaces, seen: Mutex::new(seen), dir: dir.to_owned() };
+        let shared = Shared::new(database, keyspaces, seen, dir);
         Ok((LocalState { shared: Arc::new(shared), commits }, opening))
+    }
+
+    /// From now on pages are compared with leaders; also with those that the rows have.
+    pub fn compare_texts(&mut self, threshold: f64) -> Result<(), Error> {
+        let mut leaders = Leaders::new(threshold);
+        let Shared { database, keyspaces, .. } = &*self.shared;
+        for guard in database.snapshot().iter(&keyspaces.leader) {
+            let (key, value) = guard.into_inner().map_err(store_error)?;
+            leaders.add(keys::leader_id(&key)?, &decode_leader(&value)?.sketch);
+        }
+        *self.shared.leaders.lock().unwrap_or_else(|e| e.into_inner()) = Some(leaders);
+        Ok(())
     }
 }
 
@@ -51,8 +64,7 @@ impl LocalReader {
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
         let (database, keyspaces, _) = open_rows(dir)?;
-        let seen = Mutex::new(Seen::new(0));
-        let shared = Shared { database, keyspaces, seen, dir: dir.to_owned() };
+        let shared = Shared::new(database, keyspaces, Seen::new(0), dir);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
 
@@ -138,6 +150,13 @@ impl LocalReader {
     }
 }
 
+impl Shared {
+    fn new(database: Database, keyspaces: Keyspaces, seen: Seen, dir: &Path) -> Shared {
+        let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
+        Shared { database, keyspaces, seen, leaders, dir: dir.to_owned() }
+    }
+}
+
 /// The rows, checked to be of our version and all there, and the number of commits they hold.
 fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
     check_format(dir)?;
@@ -166,6 +185,7 @@ impl Keyspaces {
             sleep: open("sleep")?,
             outbox: open("outbox")?,
             content: open("content")?,
+            leader: open("leader")?,
             seed: open("seed")?,
             links: open("links")?,
             settled: open("settled")?,

@@ -1,6 +1,6 @@
 //! Reading the store on disk, from a snapshot.
 
-use super::codec::decode;
+use super::codec::{decode, decode_leader};
 use super::{Keyspaces, keys, store_error};
 use crate::snapshot::Snapshot;
 use fjall::{Readable, Snapshot as Moment};
@@ -8,6 +8,7 @@ use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Rows;
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlRecord};
@@ -167,5 +168,10 @@ impl Snapshot for LocalSnapshot<'_> {
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
         self.get(&self.keyspaces.content, "content", digest)
+    }
+
+    fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
+        let row = self.moment.get(&self.keyspaces.leader, id.to_be_bytes()).map_err(store_error)?;
+        row.map(|bytes| decode_leader(&bytes)).transpose()
     }
 }

@@ -5,11 +5,13 @@
 
 use crate::scratch::Scratch;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::event::Row;
+use rhumb_engine::event::{Answer, Question, Row};
+use rhumb_engine::near::{Leader, Likeness};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
-use rhumb_engine::rng::Rng;
+use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::Time;
 use rhumb_engine::turn::State;
+use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
 use rhumb_state::snapshot::Snapshot;
@@ -30,7 +32,8 @@ fn what_was_acknowledged_survives_a_kill_and_no_batch_is_torn() {
     let mut checked = 0;
     for round in 0..ROUNDS {
         let acknowledged = kill_after(scratch.path(), 1 + rng.draw() % 40).max(checked);
-        let (state, opening) = LocalState::open(scratch.path(), 1).expect("it opens again");
+        let (mut state, opening) = LocalState::open(scratch.path(), 1).expect("it opens again");
+        state.compare_texts(0.8).expect("all leaders");
         let last = opening.counters.known;
         assert!(last >= acknowledged, "round {round}: {acknowledged} acknowledged, {last} there");
         let from = if round + 1 == ROUNDS { 1 } else { checked + 1 };
@@ -41,6 +44,12 @@ fn what_was_acknowledged_survives_a_kill_and_no_batch_is_torn() {
                 assert!(snapshot.has_url(&url.key()).unwrap(), "batch {number} lacks {url}");
             }
         }
+        let texts = (from..=last + 1).map(|number| ([0; 16], Some(sketch(number)))).collect();
+        let Ok(Answer::Twinned { pages }) = reader.answer(Question::Twin { pages: texts }) else {
+            panic!("no answer about leaders");
+        };
+        let led = pages.iter().filter(|likeness| matches!(likeness, Likeness::Near(_))).count();
+        assert_eq!(led as u64, last + 1 - from, "one leader a batch, and none of half a batch");
         for url in batch_urls(last + 1) {
             assert!(!snapshot.has_url(&url.key()).unwrap(), "half of batch {} is there", last + 1);
         }
@@ -83,6 +92,9 @@ fn the_child_commits_until_it_is_killed() {
     let (mut state, opening) = LocalState::open(Path::new(&dir), 1).expect("the store");
     for number in opening.counters.known + 1.. {
         let mut rows: Vec<Row> = batch_urls(number).map(|url| row(&url, number)).collect();
+        let url = batch_urls(number).next().expect("a batch is never empty");
+        let leader = Leader { url, sketch: sketch(number) };
+        rows.push(Row::Leader { id: number as u32, leader });
         rows.push(Row::Counters(Box::new(Counters { known: number, ..Counters::default() })));
         state.commit(&mut rows).expect("a commit");
         if number.is_multiple_of(SYNC_EVERY) {
@@ -98,6 +110,11 @@ fn the_child_commits_until_it_is_killed() {
 fn batch_urls(number: u64) -> impl Iterator<Item = Url> {
     let len = 50 + number * 37 % 300;
     (0..len).map(move |n| Url::parse(&format!("http://h{number}.test/page/{n}")).expect("a URL"))
+}
+
+fn sketch(number: u64) -> Box<Sketch> {
+    let prints: Vec<u64> = (0..200).map(|n| mix(number << 20 | n)).collect();
+    Box::new(Sketch::of(&prints).expect("shingles"))
 }
 
 fn row(url: &Url, number: u64) -> Row {

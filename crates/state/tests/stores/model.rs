@@ -6,11 +6,13 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Discovery, FoundAs, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::near::{Leader, Near};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
-use rhumb_engine::rng::Rng;
+use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::State;
+use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalState;
@@ -18,6 +20,7 @@ use rhumb_state::memory::MemoryState;
 use std::sync::Arc;
 
 const SEED: u64 = 11;
+const THRESHOLD: f64 = 0.8;
 
 #[test]
 fn both_stores_answer_every_question_alike_also_after_reopening() {
@@ -26,6 +29,8 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         let mut chance = Chance(Rng::new(seed));
         let mut memory = MemoryState::new(SEED);
         let (mut local, _) = LocalState::open(scratch.path(), SEED).expect("a new store");
+        memory.compare_texts(THRESHOLD);
+        local.compare_texts(THRESHOLD).expect("no leaders");
         for round in 0..60 {
             let mut rows: Vec<Row> = (0..chance.below(40)).map(|_| chance.row()).collect();
             memory.commit(&mut rows.clone());
@@ -39,6 +44,8 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
                     LocalState::open(scratch.path(), SEED + round).expect("the same store");
                 local = again;
                 assert_eq!(format!("{opening:?}"), format!("{:?}", memory.reopen()));
+                memory.compare_texts(THRESHOLD);
+                local.compare_texts(THRESHOLD).expect("all leaders");
             }
             for _ in 0..12 {
                 let question = chance.question();
@@ -124,6 +131,7 @@ impl Chance {
             record.etag = Some("\"e\"".into());
             record.content = Some([self.below(4) as u8; 16]);
             record.duplicate_of = Some(self.url());
+            record.near = Some(Near { url: self.url(), agreeing: self.below(129) as u8 });
             let section = self.section();
             record.place = Some(self.place(section));
         }
@@ -156,7 +164,7 @@ impl Chance {
 
     fn row(&mut self) -> Row {
         let is_there = self.below(3) > 0;
-        match self.below(9) {
+        match self.below(10) {
             0 => Row::Url { key: self.url().key(), record: self.record() },
             1 | 2 => {
                 let section = self.section();
@@ -179,6 +187,10 @@ impl Chance {
                 let twin = Twin { url: self.url(), kept: self.time(), payload: [7; 20] };
                 Row::Content { digest: [self.below(4) as u8; 16], twin }
             }
+            8 => {
+                let leader = Leader { url: self.url(), sketch: self.sketch() };
+                Row::Leader { id: self.below(30) as u32, leader }
+            }
             _ if is_there => Row::Seed { url: self.url(), weight: self.below(9) as f64 },
             _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
         }
@@ -187,7 +199,11 @@ impl Chance {
     fn question(&mut self) -> Question {
         match self.below(5) {
             0 => Question::Sift { candidates: self.discoveries() },
-            1 => Question::Twin { digests: (0..6).map(|n| [n; 16]).collect() },
+            1 => {
+                let sketches = (0..6).map(|_| (self.below(4) > 0).then(|| self.sketch()));
+                let sketches: Vec<_> = sketches.collect();
+                Question::Twin { pages: (0..6).map(|n| [n; 16]).zip(sketches).collect() }
+            }
             2 => Question::Wake(self.wake()),
             3 => {
                 let hosts = (0..self.below(6)).map(|_| {
@@ -200,6 +216,13 @@ impl Chance {
             }
             _ => Question::Receive { from: self.below(25), chunks_max: self.below(8) as usize },
         }
+    }
+
+    /// Of a few texts, each a little different every time.
+    fn sketch(&mut self) -> Box<Sketch> {
+        let (text, own) = (self.below(8), self.below(1_000));
+        let prints = (0..200).map(|n| mix(if n < 10 { own << 32 | n } else { text << 16 | n }));
+        Box::new(Sketch::of(&prints.collect::<Vec<_>>()).expect("shingles"))
     }
 
     fn wake(&mut self) -> Wake {

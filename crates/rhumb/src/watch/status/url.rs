@@ -4,6 +4,7 @@ use crate::watch::moment::rfc3339;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::ONE;
+use rhumb_engine::near::Near;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Place, Section};
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
@@ -49,6 +50,9 @@ pub struct UrlHistory {
     pub changed: Option<String>,
     pub next_visit: NextVisit,
     pub duplicate_of: Option<String>,
+    pub near_duplicate_of: Option<String>,
+    /// With that page, estimated, from 0 to 1.
+    pub resemblance: Option<f64>,
     pub content: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -199,6 +203,8 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
         changed: record.changed.map(rfc3339),
         next_visit,
         duplicate_of: record.duplicate_of.as_ref().map(|url| url.as_str().to_owned()),
+        near_duplicate_of: record.near.as_ref().map(|near| near.url.as_str().to_owned()),
+        resemblance: record.near.as_ref().map(Near::resemblance),
         content: record.content.map(hex),
         etag: record.etag.as_deref().map(str::to_owned),
         last_modified: record.last_modified.as_deref().map(str::to_owned),
