@@ -163,8 +163,7 @@ impl Engine {
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         let before = entry.record.clone();
-        let (mut record, next) =
-            before.after(&report, other, kin.near.as_ref(), now, &self.config);
+        let (mut record, next) = before.after(&report, other, kin.near.as_ref(), now, &self.config);
         let next = self.learn(now, (slot, place), &entry, &report, (&mut record, next));
         self.mass.stand(&record);
         self.send_found(&entry, report.outcome, is_copy, step);

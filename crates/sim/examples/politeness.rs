@@ -2,7 +2,7 @@
 //!
 //! One web, crawled in virtual time: as if no host minded, and then with delays, over few hosts and
 //! many, with three ways to choose among the hosts that are due. Printed are the pages and the time
-//! that it took until the links proved half and four fifths of all importance covered, and the pages
+//! it took until the links proved half and four fifths of all importance covered, and the pages
 //! until the crawl itself said so.
 //!
 //!     cargo run --release -p rhumb-sim --example politeness
@@ -19,7 +19,7 @@ const IN_FLIGHT: usize = 64;
 
 fn main() {
     println!(
-        "| hosts | delay | in flight | choice | pages to .5 | to .8 | told .8 | time to .5 | to .8 |"
+        "| hosts | delay | in flight | choice | pages to .5 | to .8 | told .8 | time: .5 | .8 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for hosts in [10, 100, 1_000] {

@@ -6,8 +6,8 @@
 //!    fetched, refused or due; every page that can be reached is found. 5. The books balance: the
 //!    counters are what a recount of the rows gives; no importance is made or lost but by rounding,
 //!    and the bound on what is covered never exceeds the truth. 6. Same seed, same actions. 7. A
-//!    row never claims what the archive lacks; a crash repeats at most what was in flight. 8. The engine's
-//!    memory stays under its stated bound.
+//!    row never claims what the archive lacks; a crash repeats at most what was in flight. 8. The
+//!    engine's memory stays under its stated bound.
 
 use crate::importance::Oracle;
 use crate::web::Web;

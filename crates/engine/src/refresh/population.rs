@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_found_though_most_changes_are_never_seen() {
-        // Half of the pages change about as often as they are visited, half once in a hundred visits.
+        // Half of the pages change about once a visit, half once in a hundred visits.
         let mut population = Population::new(1.0, 0.5);
         let mut rng = Rng::new(3);
         let mut hosts = [Seasons::default(); 2];

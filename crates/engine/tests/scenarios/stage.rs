@@ -130,7 +130,13 @@ impl Stage {
     }
 
     pub fn send_seeds(&mut self, seeds: &[&str], after: Span) {
-        let seed = |s: &&str| Discovery { url: url(s), kind: FoundAs::Seed, depth: 0, hops: 0, from: None };
+        let seed = |s: &&str| Discovery {
+            url: url(s),
+            kind: FoundAs::Seed,
+            depth: 0,
+            hops: 0,
+            from: None,
+        };
         let seeds = seeds.iter().map(|s| (seed(s), 1.0)).collect();
         self.send(after, Event::Seeded { seeds });
     }

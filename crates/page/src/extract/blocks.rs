@@ -1,6 +1,7 @@
 //! Blocks: the text of a page, cut where the markup separates it.
 //!
-//! A block is a run of text that no block-level tag interrupts: a paragraph, a cell, a menu's entry.
+//! A block is a run of text that no block-level tag interrupts: a paragraph, a cell, an entry of a
+//! menu.
 //! All blocks share one text, in which white space is folded; a block is a range of it, with counts
 //! of what it holds and the element it stands in.
 

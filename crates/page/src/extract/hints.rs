@@ -28,7 +28,8 @@ const WORDS: [&str; 30] = [
     r"meta|byline|author|date|time|publish",
     r"tag|categor|label|badge|info|stats|count",
     r"(^|[^a-z])ads?([^a-z]|$)|advert|sponsor|dfp|gpt|adslot|adunit",
-    r"cookie|consent|gdpr|newsletter|subscri|signup|sign-up|modal|popup|overlay|login|dialog|paywall|alert",
+    "cookie|consent|gdpr|newsletter|subscri|signup|sign-up|modal|popup|overlay|login|dialog|\
+     paywall|alert",
     r"item|card|tile|grid",
     r"list|row|result|feed|stream|collection|catalog|archive",
     r"post|message|thread|topic|reply|quote|forum|answer|question",
@@ -39,7 +40,8 @@ const WORDS: [&str; 30] = [
     r"descri|detail|spec|feature|summary|overview|attribute",
     r"review|rating|testimonial|star",
     r"filter|facet|sort|refine|search",
-    r"hidden|hide|sr-only|visually|screen-reader|screenreader|d-none|collaps|print|noprint|offscreen",
+    "hidden|hide|sr-only|visually|screen-reader|screenreader|d-none|collaps|print|noprint|\
+     offscreen",
     r"title|headline|heading|(^|[^a-z])h[1-6]([^a-z]|$)|name",
     r"caption|credit|photo|image|gallery|figure|carousel|slide|swiper|video|player|media",
     r"signature|user|profile|member|avatar|poster|(^|[^a-z])sig([^a-z]|$)",

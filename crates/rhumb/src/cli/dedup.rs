@@ -169,7 +169,7 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
 }
 
 /// Ends at once when told to. Temporary files and outputs have no names until they are whole, so
-/// nothing is left behind; a later run begins anew (docs/decisions/0012-dedup-starts-over.md).
+/// nothing is left behind; a later run begins anew (docs/decisions/0011-dedup-starts-over.md).
 fn exit_when_interrupted() -> Result<(), Trouble> {
     let failed = |error: io::Error| Trouble::Failed(format!("signals: {error}"));
     let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;

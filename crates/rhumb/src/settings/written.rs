@@ -8,9 +8,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::Order;
-use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::config::{NearPolicy, Order};
+use rhumb_engine::refresh::index::Objective;
 use serde::{Deserialize, Serialize};
 
 use super::allowance::Allowance;
