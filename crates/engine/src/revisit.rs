@@ -1,4 +1,4 @@
-//! Revisiting in the engine: what a visit teaches, when the next is due, and what the budget allows.
+//! Revisiting in the engine: what a visit teaches, when the next is due, what the budget allows.
 //!
 //! The calendar is the rows: a fetched page waits at `Place::Later` under its due time, and its
 //! belief is in its record. So a crawl of any size costs no memory here, and a restart knows all

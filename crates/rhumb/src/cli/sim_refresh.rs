@@ -38,8 +38,8 @@ mle, nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous`
 
 Examples:
   rhumb sim refresh --rates lognormal --pages 100000 --budget 50000
-  rhumb sim refresh --histories pages.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
-  rhumb sim refresh --histories pages.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
+  rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
+  rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
 pub struct RefreshFlags {
     /// gamma, lognormal, or a file with one rate (changes a day) a line
     #[arg(long, value_name = "gamma|lognormal|FILE", conflicts_with = "histories")]
