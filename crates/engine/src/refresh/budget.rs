@@ -8,9 +8,9 @@
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// What may be asked for at once, as a share of the budget: what a stall of a hundredth of the
-/// period leaves over can be caught up with.
-const BURST_SHARE: u64 = 100;
+/// What may be asked for at once, as a share of the budget: what a stall of that share of the
+/// period leaves over can be caught up with, and no day exceeds the budget by more than 1.6 %.
+const BURST_SHARE: u64 = 64;
 
 /// Requests in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +80,13 @@ mod tests {
             let start = Time(1_000_000_000_000);
             let mut spent = Spent::default();
             let times = greedy(budget, &mut spent, start, start + DAY);
-            let most = requests as f64 * 1.011 + 1.0;
+            let most = requests as f64 * 1.016 + 1.0;
             assert!(times.len() as f64 >= requests as f64 * 0.98, "{} of {requests}", times.len());
             assert!(times.len() as f64 <= most, "{} of {requests}", times.len());
             let hour = Span::secs(3_600);
             for (at, time) in times.iter().enumerate() {
                 let within = times[at..].iter().take_while(|t| **t < *time + hour).count();
-                let fair = requests as f64 * (1.0 / 24.0 + 0.0101) + 2.0;
+                let fair = requests as f64 * (1.0 / 24.0 + 0.0157) + 2.0;
                 assert!(within as f64 <= fair, "{within} in an hour of {requests} a day");
             }
         }
@@ -100,10 +100,10 @@ mod tests {
         greedy(budget, &mut spent, late, late + DAY);
         let early = late - Span(5 * DAY.0);
         let after = greedy(budget, &mut spent, early, early + Span(DAY.0 / 10));
-        assert!((98..=112).contains(&after.len()), "{} after the clock went back", after.len());
+        assert!((98..=118).contains(&after.len()), "{} after the clock went back", after.len());
         let far = late + Span(30 * DAY.0);
         let after = greedy(budget, &mut spent, far, far + Span(DAY.0 / 10));
-        assert!((98..=112).contains(&after.len()), "{} after the clock leapt", after.len());
+        assert!((98..=118).contains(&after.len()), "{} after the clock leapt", after.len());
     }
 
     #[test]

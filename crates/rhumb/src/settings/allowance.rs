@@ -1,5 +1,6 @@
-//! A budget as people write it: `5000/day`, `200/h`, `600/min`, `30/10s`. The period is the crawl's
-//! day: what it learns and plans is measured in it, so a short one is a day in quick motion.
+//! A budget as people write it: `5000/day`, `200/h`, `600/min`, `300/10s`. The period is the
+//! crawl's day: what it learns and plans is measured in it, so a short one is a day in quick
+//! motion.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
 //! Quantiles of the normal distribution, to all digits.
 //!
-//! A rational first guess (Abramowitz, Stegun, "Handbook of mathematical functions", 26.2.23) and
-//! two steps of Halley's method on the distribution itself: its series (26.2.10) near 0, its
-//! continued fraction (26.2.14) in the tail.
+//! A rational first guess and two steps of Halley's method on the distribution itself: its series
+//! near 0, its continued fraction in the tail. Abramowitz and Stegun, "Handbook of mathematical
+//! functions", 26.2.23, 26.2.10 and 26.2.14.
 
 use std::f64::consts::PI;
 
