@@ -62,7 +62,7 @@ fn wrong_usage_exits_2_with_one_clear_line() {
         (&["crawl", "--dir", &fresh, "--seeds", &bad_seeds], "seeds.txt:2: "),
         (&["crawl", "--dir", &fresh, "--seeds", "/no/such"], "/no/such: No such file"),
         (&["crawl", "--dir", &fresh, "a.test", "--delay", "5"], "no unit of time"),
-        (&["crawl", "--dir", &fresh, "a.test", "--order", "opic"], "not built yet: use bfs"),
+        (&["crawl", "--dir", &fresh, "a.test", "--order", "opik"], "did you mean \"opic\"?"),
         (&["crawl", "--dir", &fresh, "a.test", "--include", "("], "unclosed group"),
         (&["crawl", "--dir", &fresh, "a.test", "--max-page", "1"], "'--max-pages'"),
     ] {

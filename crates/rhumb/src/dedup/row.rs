@@ -233,7 +233,7 @@ mod tests {
             (&br#"{"id":1}"#[..], "neither text nor html"),
             (br#"{"text":"a"}"#, "no id"),
             (br#"{"id":1,"text":"a"#, "EOF while parsing"),
-            (b"{\"id\":1,\"text\":\"a\xff\"}", "invalid UTF-8 at byte 16"),
+            (b"{\"id\":1,\"text\":\"a\xff\"}", "invalid UTF-8 at byte 17"),
             (br#"{"id":1,"text":7}"#, "invalid type"),
             (br#"{"id":[1],"text":"a"}"#, "an id that is neither"),
             (b"not json", "expected"),

@@ -130,7 +130,7 @@ mod tests {
     fn a_wrong_value_is_underlined() {
         for (text, reason, carets) in [
             ("delay = 5", "no unit of time", "   |         ^"),
-            ("order = \"settled\"", "not built yet: use bfs", "   |         ^^^^^^^^^"),
+            ("order = \"settle\"", "did you mean", "   |         ^^^^^^^^"),
             ("concurrency = \"many\"", "invalid type: string", "   |               ^^^^^^"),
             ("include = [\"a\", \"(\"]", "unclosed group", "   |                 ^^^"),
             ("seeds = [\"http://\"]", "is no seed", "   |          ^^^^^^^^^"),

@@ -119,7 +119,7 @@ fn archived(dir: &Path) -> (Vec<(String, String)>, BTreeSet<String>) {
 fn daily_bugle() -> Pages {
     let article = |n: u64, date: &str| {
         let main = format!("<h1>Article {n}</h1><p>{date}<p>{}", words(n, 150));
-        page("The Daily Bugle", &main, n % 2 == 0)
+        page("The Daily Bugle", &main, n.is_multiple_of(2))
     };
     let mut pages = Pages::new();
     for n in 0..20 {
