@@ -86,7 +86,7 @@ impl Corpus {
             by_hash: HashMap::new(),
             sketches: Vec::new(),
             places: Vec::new(),
-            sets: Sets::new(&settings.dir, memory / 2),
+            sets: Sets::new(&settings.dir, memory / 4),
             keys: Some(keys_of(&settings)),
             progress: Arc::default(),
             settings,

@@ -25,7 +25,7 @@
 
 mod block;
 mod clusters;
-mod common;
+mod frequent;
 mod compare;
 mod corpus;
 mod difference;
@@ -44,7 +44,7 @@ mod workers;
 
 pub use block::{Block, Signer};
 pub use clusters::{Clusters, Portrait, Portraits};
-pub use common::Common;
+pub use frequent::Common;
 pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
 pub use error::{Error, ErrorKind};
 pub use leaders::Led;

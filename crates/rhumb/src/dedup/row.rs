@@ -237,7 +237,7 @@ mod tests {
             (br#"{"id":1,"text":7}"#, "invalid type"),
             (br#"{"id":[1],"text":"a"}"#, "an id that is neither"),
             (b"not json", "expected"),
-            (b"[]", "invalid"),
+            (b"[]", "no id"),
         ] {
             let error = read(line).expect_err("wrong");
             assert!(error.contains(said), "{}: {error}", line.escape_ascii());
