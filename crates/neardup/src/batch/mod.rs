@@ -25,11 +25,11 @@
 
 mod block;
 mod clusters;
-mod frequent;
 mod compare;
 mod corpus;
 mod difference;
 mod error;
+mod frequent;
 mod leaders;
 mod links;
 mod mirrors;
@@ -44,9 +44,9 @@ mod workers;
 
 pub use block::{Block, Signer};
 pub use clusters::{Clusters, Portrait, Portraits};
-pub use frequent::Common;
 pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
 pub use error::{Error, ErrorKind};
+pub use frequent::Common;
 pub use leaders::Led;
 pub use links::Links;
 pub use mirrors::{CollectionId, Mirror, Mirrors};
