@@ -156,7 +156,7 @@ fn push_text(seen: &mut Vec<Seen>, text: &str) {
     }
 }
 
-/// Undoes the `\uXXXX` of a test that is escaped twice.
+/// Undoes the four-digit escapes of a test that is escaped twice.
 fn unescaped(text: &str) -> Option<String> {
     let mut units = Vec::new();
     let mut rest = text;

@@ -148,8 +148,8 @@ fn unescaped(raw: &str) -> Option<String> {
     Some(text)
 }
 
-/// The character of `XXXX` or of `XXXX\uXXXX`, and the length of the whole escape. Half a pair is
-/// no character, but there are such files.
+/// The character of four digits, or of two escapes that are a pair, and the length of all. Half a
+/// pair is no character, but there are such files.
 fn unit_or_pair(bytes: &[u8]) -> Option<(char, usize)> {
     let first = unit(bytes)?;
     if let Some(character) = char::from_u32(first) {
