@@ -54,10 +54,43 @@ pub struct Extracted {
     pub oddities: Vec<&'static str>,
 }
 
+/// A page's main content and nothing else: for comparing pages, and one with its earlier self.
+#[derive(Clone, Debug)]
+pub struct MainText {
+    /// As [`Extracted::main`].
+    pub text: String,
+    /// As [`Extracted::confidence`].
+    pub confidence: f32,
+    /// As [`Extracted::blocks`].
+    pub blocks: Vec<u64>,
+}
+
+impl MainText {
+    /// What tells this main text from another: the page changed if this did.
+    pub fn fingerprint(&self) -> Fingerprint {
+        fingerprint(&self.text)
+    }
+
+    pub(super) fn of(reading: &Reading<'_>, choice: Choice) -> MainText {
+        MainText {
+            text: match choice.body {
+                Some(body) => body.trim().to_owned(),
+                None => joined(reading, &choice.taken).0,
+            },
+            confidence: choice.confidence,
+            blocks: reading.blocks.blocks.iter().map(|block| block.hash).collect(),
+        }
+    }
+}
+
+fn fingerprint(text: &str) -> Fingerprint {
+    Fingerprint { hash: xxh3_128(text.as_bytes()), bytes: text.len() as u64 }
+}
+
 impl Extracted {
     /// What tells this main text from another: the page changed if this did.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint { hash: xxh3_128(self.main.as_bytes()), bytes: self.main.len() as u64 }
+        fingerprint(&self.main)
     }
 
     pub(super) fn of(

@@ -2,11 +2,13 @@
 
 use super::blocks::Blocks;
 use super::context::{self, CONTEXT};
-use super::extracted::{Extracted, Options};
+use super::extracted::{Extracted, MainText, Options};
+use super::fallback::Choice;
 use super::features::{self, FEATURES, Matrix};
 use super::metadata::{Gather, Hints};
 use super::surroundings::Surroundings;
 use super::table::TABLE;
+use super::template::HostTemplate;
 use super::titles::Titles;
 use super::{decode, fallback};
 use crate::html::{Observer, Tag, Token, Tokenizer};
@@ -89,18 +91,29 @@ impl<'a> Reading<'a> {
     }
 
     /// Decides which blocks are the page's main content.
-    pub(super) fn extracted(mut self, url: &Url, options: &Options<'_>) -> Extracted {
+    fn chosen(&mut self, url: &Url, template: Option<&HostTemplate>) -> Choice {
         let (around, mut matrix) = self.features(url);
         let first = TABLE.first.score(&matrix);
         context::write(&self.blocks, &around, &first, &mut matrix);
         let mut second = TABLE.second.score(&matrix);
-        if let Some(template) = options.template {
+        if let Some(template) = template {
             for (score, block) in second.iter_mut().zip(&self.blocks.blocks) {
                 *score += template.log_odds(block.hash);
             }
         }
         let taken = decode::take(&self.blocks.blocks, &second);
-        let choice = fallback::settle(&self, &around, taken);
+        fallback::settle(self, &around, taken)
+    }
+
+    /// The main content, with all that is known of the page.
+    pub(super) fn extracted(mut self, url: &Url, options: &Options<'_>) -> Extracted {
+        let choice = self.chosen(url, options.template);
         Extracted::of(self, choice, url, options)
+    }
+
+    /// The main text alone.
+    pub(super) fn main_text(mut self, url: &Url, template: Option<&HostTemplate>) -> MainText {
+        let choice = self.chosen(url, template);
+        MainText::of(&self, choice)
     }
 }
