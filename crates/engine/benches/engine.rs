@@ -197,7 +197,7 @@ impl Crawl {
             Purpose::Robots => Outcome::Robots(RobotsAnswer::Absent),
             Purpose::Page => {
                 let links = self.links.pop().unwrap_or_default();
-                let found = links.into_iter().map(|url| Found { url, kind: FoundAs::Link });
+                let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link));
                 let content = fetch.url.fingerprint(0).to_le_bytes();
                 Outcome::Page(Page { content, found: found.collect(), ..Page::default() })
             }

@@ -8,6 +8,21 @@ use serde::{Deserialize, Serialize};
 pub struct Found {
     pub url: Url,
     pub kind: FoundAs,
+    /// Its number, if it is known already and no shorter way leads to it from here: then there is
+    /// nothing to sift.
+    pub known: Option<u32>,
+}
+
+impl Found {
+    pub fn new(url: Url, kind: FoundAs) -> Found {
+        Found { url, kind, known: None }
+    }
+
+    /// Links from a seed, when found on a page of this depth. A sitemap named by a sitemap index is
+    /// as near to the seed as the index.
+    pub fn depth(&self, page: u16) -> u16 {
+        page.saturating_add(u16::from(self.kind != FoundAs::Sitemap))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

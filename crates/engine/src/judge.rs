@@ -2,14 +2,14 @@
 //! what is kept, what is found in it, and when it is due again.
 
 use crate::config::{NearDuplicates, NearPolicy};
-use crate::discovery::{Discovery, Found, FoundAs, Origin};
+use crate::discovery::{Discovery, FoundAs, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::mass;
 use crate::near::{self, Leader, Likeness, Near};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
+use crate::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_neardup::sketch::SKETCH_BYTES;
@@ -276,16 +276,23 @@ impl Engine {
             Outcome::Page(Page { found, .. }) => {
                 let mut left = found.len();
                 if found.is_empty() {
-                    self.mass.linked_to_none(id, step);
+                    return self.mass.linked_to_none(id, step);
                 }
                 self.counters.discoveries += if is_copy { 0 } else { left as u64 };
-                for Found { url, kind } in found {
+                // Links of an earlier visit may still wait in the outbox, and must not come last.
+                let is_first = entry.record.visited.is_none();
+                let node_of = |id: u32| mass::node(UrlId(u64::from(id)));
+                let numbers = found.iter().map(|f| f.known.and_then(node_of));
+                let known = is_first.then(|| numbers.collect()).flatten();
+                let links = found.into_iter().map(|found| {
                     left -= 1;
-                    // A sitemap named by a sitemap index is as near to the seed as the index.
-                    let depth = depth.saturating_add(u16::from(kind != FoundAs::Sitemap));
-                    let kind = if is_copy { FoundAs::Copied } else { kind };
-                    let from = origin(left == 0);
-                    self.outbox.push(Discovery { url, kind, depth, hops: 0, from });
+                    let depth = found.depth(depth);
+                    let kind = if is_copy { FoundAs::Copied } else { found.kind };
+                    Discovery { url: found.url, kind, depth, hops: 0, from: origin(left == 0) }
+                });
+                match (mass::node(id), known) {
+                    (Some(page), Some(known)) => self.take_known_links(page, known, links, step),
+                    _ => links.for_each(|link| self.outbox.push(link)),
                 }
             }
             Outcome::Moved { to: Some(url) } => {

@@ -63,6 +63,23 @@ impl Engine {
         }
     }
 
+    /// A page all of whose links are known by number gets them at once: they need no way through
+    /// the outbox.
+    pub(crate) fn take_known_links(
+        &mut self,
+        page: u32,
+        known: Vec<u32>,
+        links: impl Iterator<Item = Discovery>,
+        step: &mut Step,
+    ) {
+        let whole = self.mass.linked_to_known(page, self.counters.next_outbox, &known, step);
+        self.policy.linked(&whole, &self.mass);
+        self.promotions = (self.promotions + MOVES_PER_PAGE).min(MOVES_SAVED_MAX);
+        if self.policy.follows_importance() {
+            links.zip(known).for_each(|(link, id)| self.promote_if_risen(&link, id));
+        }
+    }
+
     /// Asks for those that wait and have come into a better class than they are filed under.
     pub(crate) fn find_risen(&mut self, chunks: &[(u64, Arc<Chunk>)], targets: &[Target]) {
         if !self.policy.follows_importance() {
@@ -70,19 +87,22 @@ impl Engine {
         }
         let discoveries = chunks.iter().flat_map(|(_, chunk)| chunk.iter());
         for (discovery, target) in discoveries.zip(targets) {
-            if self.promotions == 0 {
-                return;
+            if let Target::Known(id) = *target {
+                self.promote_if_risen(discovery, id);
             }
-            let Target::Known(id) = *target else { continue };
-            let Some(filed) = self.mass.ledger().filed(id) else { continue };
-            let Place::Now { class, .. } = self.place(discovery, UrlId(u64::from(id))) else {
-                continue;
-            };
-            if class < filed {
-                self.promotions -= 1;
-                let kind = FoundAs::Promoted;
-                self.outbox.promote(Discovery { kind, from: None, ..discovery.clone() });
-            }
+        }
+    }
+
+    fn promote_if_risen(&mut self, discovery: &Discovery, id: u32) {
+        if self.promotions == 0 {
+            return;
+        }
+        let Some(filed) = self.mass.ledger().filed(id) else { return };
+        let Place::Now { class, .. } = self.place(discovery, UrlId(u64::from(id))) else { return };
+        if class < filed {
+            self.promotions -= 1;
+            let kind = FoundAs::Promoted;
+            self.outbox.promote(Discovery { kind, from: None, ..discovery.clone() });
         }
     }
 

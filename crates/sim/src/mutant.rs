@@ -122,7 +122,7 @@ impl Subject {
                 },
             ) => {
                 let url = self.asked.remove(fetch);
-                found.extend(url.map(|url| Found { url, kind: FoundAs::Link }));
+                found.extend(url.map(|url| Found::new(url, FoundAs::Link)));
             }
             (
                 Some(Mutant::Lenient),

@@ -101,7 +101,10 @@ impl SimWorld {
             Fault::Silent | Fault::Drip => TIMEOUT,
             _ => Span(reply.latency_us.clamp(100, TIMEOUT.0)),
         };
-        let report = self.report(&fetch, reply, now, took);
+        let mut report = self.report(&fetch, reply, now, took);
+        if let Outcome::Page(page) = &mut report.outcome {
+            self.shared.borrow().state.number_known(&mut page.found, fetch.depth);
+        }
         if report.held {
             self.shared.borrow_mut().held.insert(fetch.id, fetch.url.clone());
         }
@@ -157,7 +160,7 @@ impl SimWorld {
                         (LinkKind::Sitemap | LinkKind::Item, _) => FoundAs::Listed,
                         _ => FoundAs::Link,
                     };
-                    Found { url: link.url, kind }
+                    Found::new(link.url, kind)
                 })
                 .collect();
         }

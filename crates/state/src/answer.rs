@@ -3,7 +3,7 @@
 use crate::leaders::Leaders;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
-use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{
     Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
@@ -81,6 +81,21 @@ fn near<S: Snapshot>(
         found.extend(snapshot.leader(id)?);
     }
     Ok(near::nearest(sketch, &found, agreeing_min))
+}
+
+/// Writes the numbers of those that are known for certain, as found on a page of this depth: what
+/// the sieve would say of them, without asking it. Whoever reads pages calls this.
+pub fn number_known(seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
+    for some in found.chunks_mut(LOCKED_MAX) {
+        let keys: Vec<UrlKey> = some.iter().map(|found| found.url.key()).collect();
+        let seen = lock(seen);
+        for (found, key) in some.iter_mut().zip(&keys) {
+            found.known = match seen.look(seen.fingerprint(key), found.depth(page_depth)) {
+                Sighting::Known(id) => id,
+                Sighting::New | Sighting::Ask { .. } => None,
+            };
+        }
+    }
 }
 
 /// Repeats in the batch are merged, keeping the shortest way; then each is looked up.

@@ -5,7 +5,7 @@ use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::discovery::Chunk;
+use rhumb_engine::discovery::{Chunk, Found};
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Answer, Question, Row, Rows};
@@ -84,6 +84,10 @@ impl MemoryState {
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
         answer::answer(&self.rows, &self.seen, &self.leaders, question)
+    }
+
+    pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
+        answer::number_known(&self.seen, found, page_depth);
     }
 
     pub fn commit(&mut self, rows: &mut Vec<Row>) {

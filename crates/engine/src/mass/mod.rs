@@ -148,6 +148,20 @@ impl Mass {
         }
     }
 
+    /// A page was fetched whose links, of a first visit, are all known by number.
+    pub fn linked_to_known(
+        &mut self,
+        page: u32,
+        first: u64,
+        ids: &[u32],
+        step: &mut Step,
+    ) -> Whole {
+        let (row, whole) = parts::whole(page, first, ids.to_vec());
+        step.rows.push(row);
+        self.link(&whole);
+        whole
+    }
+
     fn link(&mut self, whole: &Whole) {
         // A page that the rows no longer call fetched has lost its links to a later visit.
         if !self.ledger.standing(whole.page).is_crawled() {

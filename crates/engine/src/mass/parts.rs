@@ -88,6 +88,17 @@ pub fn none(page: UrlId) -> Row {
     Row::Links { page, part: 0, links: LinkPart { first: 0, ends: true, gaps } }
 }
 
+/// The row of a page whose links all have numbers, and the page; `first` as in [`LinkPart`].
+pub fn whole(page: u32, first: u64, mut ids: Vec<u32>) -> (Row, Whole) {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut gaps = Vec::with_capacity(ids.len() * 2 + 4);
+    gaps::encode(&ids, 0, &mut gaps);
+    let links = LinkPart { first, ends: true, gaps };
+    let row = Row::Links { page: UrlId(u64::from(page)), part: 0, links };
+    (row, Whole { page, ids, unnamed: 0 })
+}
+
 /// Turns one sifted chunk into rows, and into pages whose links are all known. `target` says what
 /// became of the n-th discovery: a number, or none of the graph's.
 pub fn assemble(

@@ -290,7 +290,7 @@ impl Stage {
             Some(byte) => [*byte; 16],
             None => at.fingerprint(9).to_le_bytes(),
         };
-        let found = links.into_iter().map(|url| Found { url, kind: FoundAs::Link }).collect();
+        let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link)).collect();
         let sketch = self.text_of.get(at).map(|subject| {
             let own = (0..8).map(|n| mix(at.fingerprint(9) as u64 ^ n));
             let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();

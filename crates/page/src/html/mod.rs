@@ -17,6 +17,7 @@
 mod content;
 mod lexer;
 mod links;
+mod own_text;
 mod read;
 mod reference;
 mod tag;
@@ -34,7 +35,10 @@ pub(crate) use text::{blank_run_end, folded_run_end};
 
 pub use content::Tokenizer;
 pub use links::{Link, LinkKind};
-pub use read::{FEEDS_MAX, LINKS_MAX, Limits, Page, TITLE_BYTES_MAX, read, read_with_text};
+pub use own_text::OWN_TEXT_BYTES_MAX;
+pub use read::{
+    FEEDS_MAX, LINKS_MAX, Limits, Page, TITLE_BYTES_MAX, read, read_with_own_text, read_with_text,
+};
 pub use tag::Tag;
 pub use text::Fingerprint;
 pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};

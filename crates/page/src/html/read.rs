@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::links::{Link, LinkKind, RawLinks, refresh_target};
+use super::own_text::OwnText;
 use super::text::{Fingerprint, VisibleText};
 use super::token::{StartTag, Text, Token};
 use super::{Tag, Tokenizer};
@@ -82,6 +83,19 @@ pub fn read_with_text(
     limits: &Limits,
 ) -> (Page, String) {
     read_either(body, declared_charset, url, limits, true)
+}
+
+/// As [`read`], with the text that is the page's own: a line for each block.
+pub fn read_with_own_text(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+) -> (Page, String) {
+    let decoded = charset::decode(body, declared_charset, Some(url.host()));
+    let mut own = OwnText::new(decoded.text.len());
+    let page = read_observed(&decoded.text, decoded.encoding, url, limits, &mut own);
+    (page, own.finish())
 }
 
 fn read_either(

@@ -116,7 +116,19 @@ fn push_parts(text: &mut String, host: &str, scheme: Scheme, port: u16) {
             text.push(',');
         }
     }
-    write!(text, ":{}:{port}", scheme.as_str()).expect("a String takes any text");
+    text.push(':');
+    text.push_str(scheme.as_str());
+    text.push(':');
+    push_port(text, port);
+}
+
+/// Every URL has its key made several times: the formatting machinery would take half of that.
+fn push_port(text: &mut String, port: u16) {
+    let mut unit = 10u16.pow(port.checked_ilog10().unwrap_or(0));
+    while unit > 0 {
+        text.push(char::from(b'0' + (port / unit % 10) as u8));
+        unit /= 10;
+    }
 }
 
 /// Bytes of the host key of `url`, so that it is allocated once; one too many for an address.

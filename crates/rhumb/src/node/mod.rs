@@ -7,12 +7,12 @@
 
 mod archive;
 mod clock;
-mod own_text;
 mod reader;
 mod reading;
 mod rejudge;
 mod shop;
 mod signals;
+mod sketching;
 mod start;
 mod store;
 mod worker;

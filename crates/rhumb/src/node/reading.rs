@@ -1,6 +1,6 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
-use super::own_text;
+use super::sketching::{sketch, sketch_of_plain};
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, Truncation};
 use rhumb_archive::PayloadDigest as ArchiveDigest;
@@ -69,34 +69,39 @@ impl Reader {
         let mut found = Vec::new();
         let mut text_seen = None;
         let kind = media::kind(content_type.as_deref(), body);
-        let sketch = match kind {
-            _ if !self.sketches => None,
-            Kind::Html => own_text::sketch_of_html(body, charset.as_deref(), fetch.url.host()),
-            Kind::Text => own_text::sketch_of_plain(body, charset.as_deref(), fetch.url.host()),
-            _ => None,
-        };
+        let mut text_sketch = None;
         match kind {
             Kind::Html => {
                 let limits = html::Limits::default();
-                let page = html::read(body, charset.as_deref(), &fetch.url, &limits);
+                let page = if self.sketches {
+                    let (page, own_text) =
+                        html::read_with_own_text(body, charset.as_deref(), &fetch.url, &limits);
+                    text_sketch = sketch(&own_text);
+                    page
+                } else {
+                    html::read(body, charset.as_deref(), &fetch.url, &limits)
+                };
                 directives = directives.merge(page.robots_for(&self.token));
                 text_seen = Some(page.text.hash as u32);
                 let links = page.links.into_iter().filter(|link| !link.nofollow);
-                found.extend(links.map(|link| Found { url: link.url, kind: FoundAs::Link }));
+                found.extend(links.map(|link| Found::new(link.url, FoundAs::Link)));
             }
             Kind::Feed => {
                 let feed = feed::read(body, charset.as_deref(), &fetch.url);
                 let entries = feed.entries.into_iter();
-                found.extend(entries.map(|e| Found { url: e.url, kind: FoundAs::Listed }));
+                found.extend(entries.map(|e| Found::new(e.url, FoundAs::Listed)));
             }
             kind if may_be_sitemap(kind, &fetch.url) => {
                 let sitemap = sitemap::read(body, charset.as_deref(), &fetch.url);
                 let pages = sitemap.pages.into_iter();
-                found.extend(pages.map(|e| Found { url: e.url, kind: FoundAs::Listed }));
+                found.extend(pages.map(|e| Found::new(e.url, FoundAs::Listed)));
                 let parts = sitemap.sitemaps.into_iter();
-                found.extend(parts.map(|e| Found { url: e.url, kind: FoundAs::Sitemap }));
+                found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
             }
             _ => {}
+        }
+        if kind == Kind::Text && self.sketches {
+            text_sketch = sketch_of_plain(body, charset.as_deref(), fetch.url.host());
         }
         if directives.nofollow {
             found.clear();
@@ -116,7 +121,7 @@ impl Reader {
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
-            sketch,
+            sketch: text_sketch,
             noindex: directives.noindex,
             truncated: response.truncated.is_some(),
         }

@@ -20,7 +20,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, Step, StopReason};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Machine};
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{LocalReader, LocalState};
 use std::cell::Cell;
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -93,7 +93,13 @@ fn run(
     let (questions, questions_out) = channel();
     let (failed, reader_failed) = channel();
     let shop = Arc::new(Shop::default());
-    let workers = Arc::new(make_workers(settings, &runtime, clock, &shop, events_in.clone())?);
+    let workers = Arc::new(make_workers(
+        settings,
+        &runtime,
+        clock,
+        (&shop, state.reader()),
+        events_in.clone(),
+    )?);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
     signals::listen(&runtime, events_in.clone());
@@ -140,7 +146,7 @@ fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    shop: &Arc<Shop>,
+    (shop, known): (&Arc<Shop>, LocalReader),
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
     let _within = runtime.enter();
@@ -172,6 +178,7 @@ fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
         },
+        known,
         shop: Arc::clone(shop),
         clock,
         limits: settings.limits.clone(),

@@ -12,6 +12,7 @@ use rhumb_engine::outcome::{FailKind, Outcome, Report};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
 use rhumb_page::url::{HostKey, Scheme};
+use rhumb_state::local::LocalReader;
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Workers {
     pub fetcher: Fetcher,
     pub resolver: Resolver,
     pub reader: Reader,
+    /// Says which links lead to what is known.
+    pub known: LocalReader,
     pub shop: Arc<Shop>,
     pub clock: Clock,
     pub limits: Limits,
@@ -60,7 +63,7 @@ impl Workers {
             },
             limits,
         };
-        let report = match self.fetcher.fetch(&request).await {
+        let mut report = match self.fetcher.fetch(&request).await {
             Ok(response) if is_large(&response) => {
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
                 self.shop.occupy(fetch.id, turn);
@@ -69,6 +72,9 @@ impl Workers {
             Ok(response) => self.took(&fetch, response, at),
             Err(failure) => self.failed(&fetch, failure, at),
         };
+        if let Outcome::Page(page) = &mut report.outcome {
+            self.known.number_known(&mut page.found, fetch.depth);
+        }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         // The loop has ended if nobody listens: nothing is lost that was promised.
         let _ = self.events.send(Event::Fetched { fetch: fetch.id, report });

@@ -16,6 +16,7 @@ use crate::seen::Seen;
 use codec::{encode, encode_leader};
 use fjall::{Database, Keyspace, PersistMode};
 use ordered::Ordered;
+use rhumb_engine::discovery::Found;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::turn::State;
@@ -173,6 +174,11 @@ impl LocalReader {
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
         let Shared { seen, leaders, .. } = &*self.shared;
         answer::answer(&self.snapshot(), seen, leaders, question)
+    }
+
+    /// Writes the numbers of those URLs that are known for certain: see [`answer::number_known`].
+    pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
+        answer::number_known(&self.shared.seen, found, page_depth);
     }
 
     /// Bytes on disk.
