@@ -6,7 +6,7 @@ use crate::discovery::{Discovery, FoundAs, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::mass;
-use crate::near::{self, Leader, Likeness, Near};
+use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord};
@@ -87,36 +87,37 @@ struct Kin {
     twin: Option<Twin>,
     /// Another page with nearly the same text.
     near: Option<Near>,
-    /// It resembles nothing that is known: from now on others may resemble it.
+    /// It resembles nothing that is known, or nothing much: from now on others may resemble it.
     leads: bool,
 }
 
 /// Pages of one question that resemble each other: the state knows none of them yet.
 struct Batch {
     config: NearDuplicates,
-    agreeing_min: u32,
     twins: HashMap<ContentDigest, Twin>,
     leaders: Vec<Leader>,
 }
 
 impl Batch {
     fn new(config: NearDuplicates) -> Batch {
-        let agreeing_min = near::agreeing_min(config.threshold);
-        Batch { config, agreeing_min, twins: HashMap::new(), leaders: Vec::new() }
+        Batch { config, twins: HashMap::new(), leaders: Vec::new() }
     }
 
     /// Completes what the state knows by the pages that came before this one in the batch.
     fn meet(&mut self, judgement: &Judgement, likeness: Likeness) -> Kin {
         let (page, url) = (judgement.page(), &judgement.entry.url);
-        let near = match (likeness, self.twins.get(&page.content)) {
+        let nearest = match (likeness, self.twins.get(&page.content)) {
             (Likeness::Same(twin), _) => return Kin { twin: Some(twin), ..Kin::default() },
             (_, Some(twin)) => return Kin { twin: Some(twin.clone()), ..Kin::default() },
-            (Likeness::Near(near), None) => Some(near),
+            (Likeness::Near(nearest), None) => Some(nearest),
             (Likeness::New, None) => page.sketch.as_deref().and_then(|s| self.nearest(s)),
         };
-        let leads = near.is_none() && page.sketch.is_some();
+        // What is not kept leads nobody.
+        let is_kept = nearest.is_none() || self.config.policy != NearPolicy::Skip;
+        let leads_too = |nearest: &Nearest| is_kept && nearest.leads_too(self.config.threshold);
+        let leads = page.sketch.is_some() && nearest.as_ref().is_none_or(leads_too);
         // A page that resembles itself as it was has changed, and is nobody's member.
-        let near = near.filter(|near| near.url != *url);
+        let near = nearest.map(|nearest| nearest.near).filter(|near| near.url != *url);
         if near.is_none() || self.config.policy != NearPolicy::Skip {
             self.twins.insert(page.content, judgement.as_twin());
         }
@@ -126,8 +127,8 @@ impl Batch {
         Kin { twin: None, near, leads }
     }
 
-    fn nearest(&self, sketch: &Sketch) -> Option<Near> {
-        near::nearest(sketch, &self.leaders, self.agreeing_min)
+    fn nearest(&self, sketch: &Sketch) -> Option<Nearest> {
+        near::nearest(sketch, &self.leaders, self.config.threshold)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Near-duplicates: leaders, and the pages that nearly repeat them.
 //!
-//! A page whose text resembles no leader's becomes a leader; one that does is its member. Only
-//! leaders are compared with, so every member resembles its leader, and a chain of small changes
-//! does not join what has nothing in common. Texts are compared by their sketches alone.
+//! A page whose text resembles no leader's becomes a leader; one that does is its member. A member
+//! that is far from its leader leads as well, for those on its other side; what it leads is named
+//! after it, so a page always resembles the page that it is said to repeat. Only leaders are
+//! compared with, by their sketches alone.
 
 use rhumb_neardup::Sketch;
-use rhumb_neardup::estimate::Slots;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,8 @@ pub use rhumb_neardup::online::LeaderId;
 
 use crate::record::Twin;
 
-/// A sketch errs by a few per cent. A page at the threshold is missed once in six times if one
-/// standard error is forgiven, and every second time if none is.
-const ERRORS_FORGIVEN: f64 = 1.0;
-/// Shingles of a text whose sketch has no empty slots to speak of.
-const SHINGLES_MANY: u64 = 1_000;
+/// A member of so many leaders does not lead: those it could find more are found by them.
+const LEADERS_OF_A_LEADER_MAX: usize = 2;
 
 /// A page that others may nearly repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +28,14 @@ pub struct Leader {
 pub struct Near {
     /// Its leader.
     pub url: Url,
-    /// Slots of the two sketches that agree.
-    pub agreeing: u8,
+    /// As far as sketches tell, in thousandths.
+    pub permille: u16,
 }
 
 impl Near {
     /// As far as sketches tell, from 0 to 1.
     pub fn resemblance(&self) -> f64 {
-        Slots::BYTES.estimate(u32::from(self.agreeing)).resemblance
+        f64::from(self.permille) / 1000.0
     }
 }
 
@@ -48,26 +45,46 @@ pub enum Likeness {
     New,
     /// The bytes are known; nobody has looked at the text.
     Same(Twin),
-    Near(Near),
+    Near(Nearest),
 }
 
-/// The least number of agreeing slots of near-duplicates.
-pub fn agreeing_min(threshold: f64) -> u32 {
-    Slots::BYTES.agreeing_min(threshold, ERRORS_FORGIVEN, SHINGLES_MANY)
+/// The most alike of all leaders that are alike enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    pub near: Near,
+    /// Leaders that are alike enough.
+    pub leaders: usize,
+}
+
+impl Nearest {
+    /// Whether the page should lead although it is a member: of few leaders, and less alike to the
+    /// nearest than halfway from the threshold to the same text.
+    pub fn leads_too(&self, threshold: f64) -> bool {
+        let halfway = (1.0 + threshold) / 2.0;
+        self.leaders <= LEADERS_OF_A_LEADER_MAX && self.near.resemblance() < halfway
+    }
 }
 
 /// The most alike of these leaders, if any is alike enough; of equals, the first.
 pub fn nearest<'a>(
     sketch: &Sketch,
     leaders: impl IntoIterator<Item = &'a Leader>,
-    agreeing_min: u32,
-) -> Option<Near> {
-    let mut nearest: Option<(u32, &Leader)> = None;
+    threshold: f64,
+) -> Option<Nearest> {
+    let mut nearest: Option<(f64, &Leader)> = None;
+    let mut alike = 0;
     for leader in leaders {
-        let agreeing = sketch.agreeing(&leader.sketch);
-        if agreeing >= agreeing_min && nearest.is_none_or(|(most, _)| agreeing > most) {
-            nearest = Some((agreeing, leader));
+        let resemblance = sketch.resemblance(&leader.sketch);
+        if resemblance < threshold {
+            continue;
+        }
+        alike += 1;
+        if nearest.is_none_or(|(most, _)| resemblance > most) {
+            nearest = Some((resemblance, leader));
         }
     }
-    nearest.map(|(agreeing, leader)| Near { url: leader.url.clone(), agreeing: agreeing as u8 })
+    nearest.map(|(resemblance, leader)| {
+        let near = Near { url: leader.url.clone(), permille: (resemblance * 1000.0) as u16 };
+        Nearest { near, leaders: alike }
+    })
 }

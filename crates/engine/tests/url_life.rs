@@ -191,7 +191,7 @@ fn calendar(config: &Config) -> Next {
 }
 
 fn near(text: &str) -> Near {
-    Near { url: url(text), agreeing: 120 }
+    Near { url: url(text), permille: 940 }
 }
 
 fn url(text: &str) -> Url {

@@ -19,6 +19,8 @@ const THRESHOLD: f64 = 0.8;
 const COMMON: usize = 100;
 /// Values of the bottom-k sketch: as many bytes as 128 values of eight.
 const S: usize = 128;
+/// Permutations that the bottom-k sketch is tried with.
+const PERMUTATIONS_TRIED: usize = 8;
 
 type Pairs = BTreeSet<(u32, u32)>;
 
@@ -72,6 +74,15 @@ fn main() {
         start,
         &pairs_where(&sets, |a, b| made[a].resemblance(&made[b])),
     );
+    // One permutation is one draw for all pairs of a family: what it says of them varies with it.
+    for number in 0..PERMUTATIONS_TRIED {
+        let permuted = |print: &u64| permutations::permuted(*print, number);
+        let made = sets.iter().map(|set| set.iter().map(permuted).collect::<Vec<_>>());
+        let made: Vec<_> = made.map(|set| BottomK::of(&set, S)).collect();
+        let start = cpu_s();
+        let name = format!("  under permutation {number}");
+        tell(&name, start, &pairs_where(&sets, |a, b| made[a].resemblance(&made[b])));
+    }
     let start = cpu_s();
     let made: Vec<u64> = texts.iter().map(|text| simhash::simhash(&set_of(text))).collect();
     signed("simhash", start, bytes);

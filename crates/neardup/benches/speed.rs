@@ -37,7 +37,8 @@ fn main() {
     measure("signature: exact hash and sketch", &texts, |text| {
         prints.clear();
         fingerprints(text, 4, &mut prints);
-        Sketch::of(&prints).map_or(0, |sketch| sketch.0[0] as usize) + exact_hash(&prints) as usize
+        Sketch::of(&prints).map_or(0, |sketch| sketch.slots[0] as usize)
+            + exact_hash(&prints) as usize
     });
     measure("sorted sets", &texts, |text| {
         prints.clear();

@@ -39,7 +39,7 @@ impl Bands {
         enough.next().unwrap_or(Bands { bands: K, rows: 1 })
     }
 
-    pub fn count(self) -> usize {
+    pub const fn count(self) -> usize {
         self.bands
     }
 
@@ -54,7 +54,7 @@ impl Bands {
 
     /// One key for each band. Keys of different bands are never equal.
     pub fn keys(self, sketch: &Sketch) -> impl Iterator<Item = u64> + '_ {
-        self.keys_of(&sketch.0)
+        self.keys_of(&sketch.slots)
     }
 
     /// As [`Bands::keys`], of slots of any width.
@@ -79,14 +79,15 @@ mod tests {
 
     #[test]
     fn keys_agree_in_exactly_the_bands_whose_slots_agree() {
-        let a = Sketch(std::array::from_fn(|slot| slot as u8));
+        let a: [u8; K] = std::array::from_fn(|slot| slot as u8);
         let mut b = a;
-        b.0[5] ^= 1;
-        b.0[39] ^= 1;
-        let same: Vec<bool> = ONLINE.keys(&a).zip(ONLINE.keys(&b)).map(|(a, b)| a == b).collect();
+        b[5] ^= 1;
+        b[39] ^= 1;
+        let keys = ONLINE.keys_of(&a).zip(ONLINE.keys_of(&b));
+        let same: Vec<bool> = keys.map(|(a, b)| a == b).collect();
         let expected: Vec<bool> = (0..10).map(|band| band != 1 && band != 9).collect();
         assert_eq!(same, expected);
-        let bands: Vec<usize> = ONLINE.keys(&a).map(Bands::band_of).collect();
+        let bands: Vec<usize> = ONLINE.keys_of(&a).map(Bands::band_of).collect();
         assert_eq!(bands, (0..10).collect::<Vec<_>>());
     }
 

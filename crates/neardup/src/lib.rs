@@ -5,7 +5,8 @@
 //!
 //! 1. [`words`]: its words, lower-case, as hashes;
 //! 2. [`shingle`]: every four words in a row, as fingerprints;
-//! 3. [`sketch`]: 128 bytes that estimate the resemblance with any other text ([`estimate`]);
+//! 3. [`sketch`]: 640 bytes that estimate the resemblance with any other text, by 128 slots
+//!    ([`estimate`]) or by 1,024 bins ([`fine`]);
 //! 4. [`bands`]: keys by which texts worth comparing meet;
 //! 5. [`resemblance`]: the truth, from the sets themselves.
 //!
@@ -13,7 +14,7 @@
 //! corpus in a given memory. [`reference`] holds the methods of the textbooks.
 //!
 //! ```
-//! use rhumb_neardup::{Sketch, estimate::Slots, shingle};
+//! use rhumb_neardup::{Sketch, shingle};
 //! let sketch = |text: &str| {
 //!     let mut prints = Vec::new();
 //!     shingle::fingerprints(text, shingle::WORDS_DEFAULT, &mut prints);
@@ -21,7 +22,7 @@
 //! };
 //! let a = sketch("The quick brown fox jumps over the lazy dog.").expect("it has words");
 //! let b = sketch("the quick brown fox jumps over the lazy dog").expect("it has words");
-//! assert_eq!(Slots::BYTES.estimate(a.agreeing(&b)).resemblance, 1.0);
+//! assert_eq!(a.resemblance(&b), 1.0);
 //! ```
 //!
 //! This crate knows nothing of crawling: no URLs, no pages, no markup.
@@ -29,6 +30,7 @@
 pub mod bands;
 pub mod batch;
 pub mod estimate;
+pub mod fine;
 pub mod online;
 pub mod reference;
 pub mod resemblance;

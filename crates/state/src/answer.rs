@@ -8,7 +8,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::event::{
     Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
 };
-use rhumb_engine::near::{self, Leader, Likeness, Near};
+use rhumb_engine::near::{self, Leader, Likeness, Nearest};
 use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::UrlRecord;
@@ -70,17 +70,17 @@ fn near<S: Snapshot>(
     snapshot: &S,
     leaders: &Mutex<Option<Leaders>>,
     sketch: &Sketch,
-) -> Result<Option<Near>, Error> {
+) -> Result<Option<Nearest>, Error> {
     // The committing thread needs the index too: the store is read without the lock.
-    let (candidates, agreeing_min) = match &*lock(leaders) {
-        Some(leaders) => (leaders.candidates(sketch), leaders.agreeing_min()),
+    let (candidates, threshold) = match &*lock(leaders) {
+        Some(leaders) => (leaders.candidates(sketch), leaders.threshold()),
         None => return Ok(None),
     };
     let mut found: Vec<Leader> = Vec::new();
     for id in candidates.into_iter().take(CANDIDATES_MAX) {
         found.extend(snapshot.leader(id)?);
     }
-    Ok(near::nearest(sketch, &found, agreeing_min))
+    Ok(near::nearest(sketch, &found, threshold))
 }
 
 /// Writes the numbers of those that are known for certain, as found on a page of this depth: what

@@ -38,7 +38,8 @@ pub fn resemblance(a: &[u64; PERMUTATIONS], b: &[u64; PERMUTATIONS]) -> f64 {
     agreeing as f64 / PERMUTATIONS as f64
 }
 
-pub(super) fn permuted(print: u64, number: usize) -> u64 {
+/// A fingerprint under the permutation of this number.
+pub fn permuted(print: u64, number: usize) -> u64 {
     let a = fold(number as u64 + 1, 0x9e37_79b9_7f4a_7c15) | 1;
     let b = fold(number as u64 + 1, 0xd6e8_feb8_6659_fd93);
     let linear = print.wrapping_mul(a).wrapping_add(b);

@@ -4,7 +4,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::near::Leader;
 use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 /// The version of every row this program writes.
 pub const ROW_VERSION: u8 = 1;
@@ -15,7 +15,7 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_extend(value, bytes).expect("rows are plain data and always encode")
 }
 
-pub fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Error> {
+pub fn decode<'a, T: Deserialize<'a>>(what: &str, bytes: &'a [u8]) -> Result<T, Error> {
     match bytes.split_first() {
         Some((&ROW_VERSION, rest)) => postcard::from_bytes(rest)
             .map_err(|e| Error::new(ErrorKind::Corrupt, format!("{what} row cannot be read: {e}"))),
@@ -29,13 +29,12 @@ pub fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, Error>
 
 /// A leader's URL and sketch.
 pub fn encode_leader(leader: &Leader) -> Vec<u8> {
-    encode(&(&leader.url, leader.sketch.0.as_slice()))
+    encode(&(&leader.url, leader.sketch.to_bytes().as_slice()))
 }
 
 pub fn decode_leader(bytes: &[u8]) -> Result<Leader, Error> {
-    let (url, sketch): (Url, Vec<u8>) = decode("leader", bytes)?;
-    let sketch = sketch
-        .try_into()
-        .map_err(|_| Error::new(ErrorKind::Corrupt, "leader row has half a sketch"))?;
-    Ok(Leader { url, sketch: Box::new(Sketch(sketch)) })
+    let (url, sketch): (Url, &[u8]) = decode("leader", bytes)?;
+    let sketch = Sketch::from_bytes(sketch)
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt, "leader row has half a sketch"))?;
+    Ok(Leader { url, sketch: Box::new(sketch) })
 }

@@ -131,7 +131,7 @@ impl Chance {
             record.etag = Some("\"e\"".into());
             record.content = Some([self.below(4) as u8; 16]);
             record.duplicate_of = Some(self.url());
-            record.near = Some(Near { url: self.url(), agreeing: self.below(129) as u8 });
+            record.near = Some(Near { url: self.url(), permille: self.below(1001) as u16 });
             let section = self.section();
             record.place = Some(self.place(section));
         }
