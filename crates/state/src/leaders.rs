@@ -3,8 +3,8 @@
 //! The index ([`rhumb_neardup::online`]) names candidates; the whole sketch of a candidate, in the
 //! store, tells how near it is. A leader costs less than 100 bytes at any time.
 //!
-//! At [`LEADERS_MAX`] it grows no more and forgets the oldest. What was forgotten may lead again when
-//! it is met again; the store keeps all.
+//! At [`LEADERS_MAX`] it grows no more and forgets the oldest. What was forgotten may lead again
+//! when it is met again; the store keeps all.
 
 use rhumb_engine::near::LeaderId;
 use rhumb_neardup::Sketch;

@@ -2,9 +2,9 @@
 //!
 //! A text that resembles no leader becomes one; a text that does is its member. Of each leader the
 //! index keeps its number, four bits of 64 slots of its sketch, and an entry for each of ten bands:
-//! at most 93 bytes in all ([`BYTES_PER_LEADER`]). It grows with its leaders by small steps, so that
-//! it never has much more room than it needs. When it holds as many as it may, the oldest leaders
-//! give way, a sixty-fourth of all at a time.
+//! at most 93 bytes in all ([`BYTES_PER_LEADER`]). It grows with its leaders by small steps and
+//! never has much more room than it needs. When it holds as many as it may, the oldest leaders give
+//! way, a sixty-fourth of all at a time.
 //!
 //! Candidates are what memory can tell; the whole sketch of a leader, in the caller's store, tells
 //! how near it is. Nothing here reads or writes: after a restart the index is built again by adding
