@@ -38,7 +38,7 @@ impl Fine {
     /// Of the least fingerprint of each bin; none for a bin without any.
     pub(crate) fn of(minimum: impl Fn(usize) -> Option<u64>) -> Fine {
         // The first bits say which bin it is; the last ones are anybody's.
-        let value = |least: u64| 1 + (u64::from(least as u32) * VALUES >> u32::BITS) as u8;
+        let value = |least: u64| 1 + ((u64::from(least as u32) * VALUES) >> u32::BITS) as u8;
         let half = |bin: usize| minimum(bin).map_or(0, value);
         Fine(std::array::from_fn(|at| half(2 * at) | half(2 * at + 1) << 4))
     }

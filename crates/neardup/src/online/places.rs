@@ -111,7 +111,7 @@ impl Part {
     }
 
     fn named_by(&self, tag: u32) -> usize {
-        (u64::from(tag) * self.named as u64 >> TAG_BITS) as usize
+        ((u64::from(tag) * self.named as u64) >> TAG_BITS) as usize
     }
 
     fn insert(&mut self, new: Entry) {
