@@ -86,11 +86,20 @@ fn near<S: Snapshot>(
 /// Writes the numbers of those that are known for certain, as found on a page of this depth: what
 /// the sieve would say of them, without asking it. Whoever reads pages calls this.
 pub fn number_known(seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
+    let (mut keys, mut ends) = (String::new(), Vec::new());
     for some in found.chunks_mut(LOCKED_MAX) {
-        let keys: Vec<UrlKey> = some.iter().map(|found| found.url.key()).collect();
+        keys.clear();
+        ends.clear();
+        for found in &*some {
+            found.url.push_key(&mut keys);
+            ends.push(keys.len());
+        }
+        let mut begins = 0;
         let seen = lock(seen);
-        for (found, key) in some.iter_mut().zip(&keys) {
-            found.known = match seen.look(seen.fingerprint(key), found.depth(page_depth)) {
+        for (found, &end) in some.iter_mut().zip(&ends) {
+            let print = seen.fingerprint_bytes(&keys.as_bytes()[begins..end]);
+            begins = end;
+            found.known = match seen.look(print, found.depth(page_depth)) {
                 Sighting::Known(id) => id,
                 Sighting::New | Sighting::Ask { .. } => None,
             };

@@ -9,4 +9,5 @@ pub mod leaders;
 pub mod local;
 pub mod memory;
 pub mod seen;
+mod slots;
 pub mod snapshot;

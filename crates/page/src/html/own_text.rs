@@ -29,6 +29,8 @@ pub(super) struct OwnText {
 }
 
 impl<'a> Observer<'a> for OwnText {
+    const WANTS_VISIBLE: bool = false;
+
     #[inline]
     fn token(&mut self, token: &Token<'a>) {
         if self.block > OWN_TEXT_BYTES_MAX {

@@ -56,7 +56,7 @@ pub struct Page {
     pub language: Option<String>,
     /// The feeds the page declares.
     pub feeds: Vec<Url>,
-    /// Of the visible text.
+    /// Of the visible text, unless said otherwise.
     pub text: Fingerprint,
     /// The encoding the page was read in.
     pub charset: &'static str,
@@ -85,7 +85,8 @@ pub fn read_with_text(
     read_either(body, declared_charset, url, limits, true)
 }
 
-/// As [`read`], with the text that is the page's own: a line for each block.
+/// As [`read`], with the text that is the page's own, a line for each block, and with its
+/// fingerprint in place of that of the visible text.
 pub fn read_with_own_text(
     body: &[u8],
     declared_charset: Option<&str>,
@@ -95,7 +96,8 @@ pub fn read_with_own_text(
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
     let mut own = OwnText::new(decoded.text.len());
     let page = read_observed(&decoded.text, decoded.encoding, url, limits, &mut own);
-    (page, own.finish())
+    let own = own.finish();
+    (Page { text: Fingerprint::of(&own), ..page }, own)
 }
 
 fn read_either(
@@ -113,6 +115,9 @@ fn read_either(
 
 /// Who else wants a page's tokens while it is read for its links.
 pub(crate) trait Observer<'a> {
+    /// Whether the fingerprint of the visible text is wanted as well.
+    const WANTS_VISIBLE: bool = true;
+
     /// A token that is part of the page: not one within a template.
     fn token(&mut self, token: &Token<'a>);
 }
@@ -164,7 +169,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn read(&mut self, html: &'a str, observer: &mut impl Observer<'a>) {
+    fn read<O: Observer<'a>>(&mut self, html: &'a str, observer: &mut O) {
         let mut tokens = Tokenizer::new(html);
         while let Some(token) = tokens.next() {
             if tokens.is_inert() {
@@ -177,7 +182,8 @@ impl<'a> Reader<'a> {
             }
             observer.token(&token);
             match &token {
-                Token::Text(text) => self.text(text),
+                Token::Text(text) if O::WANTS_VISIBLE => self.text(text),
+                Token::Text(text) => self.title(text),
                 Token::Start(start) => self.start(start),
                 Token::End(end) if !end.tag.is_inline() => self.visible.block(),
                 Token::End(_) => (),
@@ -196,8 +202,14 @@ impl<'a> Reader<'a> {
                     self.visible.push(&Text { raw, ..*text }.decoded());
                 }
             }
-            Tag::Title if self.title.is_none() => self.title = folded_title(&text.decoded()),
-            _ => (),
+            _ => self.title(text),
+        }
+    }
+
+    #[inline]
+    fn title(&mut self, text: &Text<'a>) {
+        if text.owner == Tag::Title && self.title.is_none() {
+            self.title = folded_title(&text.decoded());
         }
     }
 

@@ -5,7 +5,7 @@
 //! bytes while they stream by, so two pages that differ in markup alone have the same one, and
 //! nothing of the page's size is allocated for it.
 
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 /// Bytes gathered before they are hashed: a call per word would cost more than the hash.
 const CHUNK_BYTES: usize = 4096;
@@ -17,6 +17,13 @@ pub struct Fingerprint {
     pub hash: u128,
     /// Its length in bytes.
     pub bytes: u64,
+}
+
+impl Fingerprint {
+    /// Of a text as it stands.
+    pub fn of(text: &str) -> Fingerprint {
+        Fingerprint { hash: xxh3_128(text.as_bytes()), bytes: text.len() as u64 }
+    }
 }
 
 /// Takes in text as it comes and folds it.

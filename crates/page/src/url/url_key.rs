@@ -13,8 +13,7 @@ pub struct UrlKey(Box<[u8]>);
 impl UrlKey {
     pub(super) fn of(url: &Url) -> UrlKey {
         let mut text = String::with_capacity(host_key_length(url) + url.path_and_query().len());
-        push_host_key(&mut text, url);
-        text.push_str(url.path_and_query());
+        push_key(&mut text, url);
         UrlKey(text.into_boxed_str().into_boxed_bytes())
     }
 
@@ -38,6 +37,12 @@ impl UrlKey {
         let slash = text.find('/').expect("a URL key has a path");
         HostKey::from_text(&text[..slash]).expect("a URL key begins with a host key")
     }
+}
+
+/// Appends the key of `url`.
+pub(super) fn push_key(text: &mut String, url: &Url) {
+    push_host_key(text, url);
+    text.push_str(url.path_and_query());
 }
 
 impl std::fmt::Debug for UrlKey {

@@ -1,7 +1,8 @@
 //! A web for the bench of memory: few lists of very many URLs, on hosts that never answer.
 //!
-//! A list is a sitemap on a host of its own, 127.1.x.y; what it names lies on hosts 127.2.x.y,
-//! which take a request and keep silent. So a crawl comes to know millions of URLs in a short time
+//! Lists are sitemaps on a few hosts 127.1.0.x, so that as many bodies are under way at once in a
+//! large crawl as in a small one; what they name lies on hosts 127.2.0.x, which take a request and
+//! keep silent. So a crawl comes to know millions of URLs in a short time
 //! and fetches none of them. Addresses stand for names: no name server is needed.
 
 use std::fmt::Write as _;
@@ -19,6 +20,8 @@ use tokio::sync::watch;
 pub const URLS_PER_LIST: u64 = 50_000;
 /// Fewer than the requests that a crawl has in flight, so that they do not keep it from the lists.
 const SILENT_HOSTS: u64 = 200;
+/// Hosts with lists. A host is asked for one at a time.
+const LIST_HOSTS: u64 = 4;
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 pub struct Lists {
@@ -52,9 +55,9 @@ impl Lists {
     pub fn seeds(&self, lists: u64) -> String {
         let mut text = String::new();
         for list in 0..lists {
-            let (high, low) = (list / 250, list % 250 + 1);
+            let host = list % LIST_HOSTS + 1;
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "http://127.1.{high}.{low}:{}/sitemap.xml", self.port);
+            let _ = writeln!(text, "http://127.1.0.{host}:{}/sitemap-{list}.xml", self.port);
         }
         text
     }
@@ -90,8 +93,7 @@ async fn accept_all(listener: TcpListener, asked: Arc<AtomicU64>) {
 async fn converse(mut stream: TcpStream, asked: Arc<AtomicU64>) -> io::Result<()> {
     let local = stream.local_addr()?;
     let IpAddr::V4(ip) = local.ip() else { return Ok(()) };
-    let [_, kind, high, low] = ip.octets();
-    let list = u64::from(high) * 250 + u64::from(low).saturating_sub(1);
+    let [_, kind, ..] = ip.octets();
     let mut received = Vec::new();
     loop {
         while memchr::memmem::find(&received, b"\r\n\r\n").is_none() {
@@ -99,11 +101,11 @@ async fn converse(mut stream: TcpStream, asked: Arc<AtomicU64>) -> io::Result<()
                 return Ok(());
             }
         }
-        let is_list = received.starts_with(b"GET /sitemap.xml ");
+        let list = list_asked_for(&received);
         received.clear();
-        match (kind, is_list) {
-            (1, true) => stream.write_all(&sitemap(list, local.port())).await?,
-            (1, false) => {
+        match (kind, list) {
+            (1, Some(list)) => stream.write_all(&sitemap(list, local.port())).await?,
+            (1, None) => {
                 stream.write_all(b"HTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n").await?;
             }
             _ => {
@@ -111,6 +113,12 @@ async fn converse(mut stream: TcpStream, asked: Arc<AtomicU64>) -> io::Result<()
             }
         }
     }
+}
+
+fn list_asked_for(head: &[u8]) -> Option<u64> {
+    let number = head.strip_prefix(b"GET /sitemap-")?;
+    let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&number[..digits]).ok()?.parse().ok()
 }
 
 fn sitemap(list: u64, port: u16) -> Vec<u8> {

@@ -82,7 +82,7 @@ impl Reader {
                     html::read(body, charset.as_deref(), &fetch.url, &limits)
                 };
                 directives = directives.merge(page.robots_for(&self.token));
-                text_seen = Some(page.text.hash as u32);
+                text_seen = (page.text.bytes > 0).then_some(page.text.hash as u32);
                 let links = page.links.into_iter().filter(|link| !link.nofollow);
                 found.extend(links.map(|link| Found::new(link.url, FoundAs::Link)));
             }

@@ -9,6 +9,7 @@ use super::{
 use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
+use fjall::compaction::Leveled;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::engine::Opening;
@@ -27,6 +28,8 @@ use std::sync::{Arc, Mutex};
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
+/// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
+const TABLE_BYTES: u64 = 16 << 20;
 
 const SEED: &[u8] = b"filter seed";
 const FORMAT_FILE: &str = "FORMAT";
@@ -173,7 +176,12 @@ fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
 impl Keyspaces {
     fn open(database: &Database) -> Result<Keyspaces, Error> {
         let open = |name: &str| {
-            let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES_MAX);
+            let options = || {
+                let leveled = Leveled::default().with_table_target_size(TABLE_BYTES);
+                KeyspaceCreateOptions::default()
+                    .max_memtable_size(MEMTABLE_BYTES_MAX)
+                    .compaction_strategy(Arc::new(leveled))
+            };
             database.keyspace(name, options).map_err(store_error)
         };
         Ok(Keyspaces {
