@@ -2,7 +2,7 @@
 
 use crate::site::assert_tools_accept;
 use rhumb_archive::Reader;
-use rhumb_engine::record::UrlRecord;
+use rhumb_engine::record::{Status, UrlRecord};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use serde_json::Value;
@@ -115,7 +115,8 @@ fn archived(dir: &Path) -> (Vec<(String, String)>, BTreeSet<String>) {
     (metadata, responses)
 }
 
-/// 20 articles of one site, the first ten again with another date, and one of them as it was.
+/// 20 articles of one site, the first ten again with another date and a link more, and one of them
+/// as it was.
 fn daily_bugle() -> Pages {
     let article = |n: u64, date: &str| {
         let main = format!("<h1>Article {n}</h1><p>{date}<p>{}", words(n, 150));
@@ -126,7 +127,8 @@ fn daily_bugle() -> Pages {
         pages.insert(format!("/{n}"), article(n, "Monday, 3 March 2025"));
     }
     for n in 0..10 {
-        pages.insert(format!("/again/{n}"), article(n, "Friday, 21 November 2025"));
+        let date = format!("<a href=/only/{n}>Friday</a>, 21 November 2025");
+        pages.insert(format!("/again/{n}"), article(n, &date));
     }
     pages.insert("/copy".to_owned(), pages["/3"].clone());
     let mut links: Vec<String> = pages.keys().cloned().collect();
@@ -164,6 +166,7 @@ fn a_shared_template_makes_no_near_duplicates_and_another_date_does() {
         assert_eq!(near.url, url(format!("/{n}")));
         assert!(near.resemblance() >= 0.8, "{}", near.resemblance());
     }
+    assert_eq!(only_linked_by_members(&records), 10, "links of near-duplicates are followed");
     let (metadata, responses) = archived(dir.path());
     let noted = metadata.iter().filter(|(_, text)| text.contains("nearDuplicateOf: http://"));
     assert_eq!(noted.count(), 10);
@@ -183,17 +186,26 @@ fn a_shared_template_makes_no_near_duplicates_and_another_date_does() {
 }
 
 #[test]
-fn skipped_near_duplicates_are_recorded_and_not_archived() {
+fn skipped_near_duplicates_are_recorded_not_archived_and_not_followed() {
     let site = serve(daily_bugle());
     let dir = tempfile::tempdir().unwrap();
     let seed = format!("http://{site}/");
-    let report = crawl(&[seed], dir.path(), &["--order", "bfs", "--near-duplicates", "skip"]);
+    let asked = ["--near-duplicates", "skip", "--follow-near-duplicates=false"];
+    let report = crawl(&[seed], dir.path(), &[&["--order", "bfs"], &asked[..]].concat());
     assert_eq!(report["near_duplicates"], 10, "{report}");
     let (_, responses) = archived(dir.path());
     let again = responses.iter().filter(|url| url.contains("/again/")).count();
     assert_eq!(again, 0, "{responses:?}");
-    let skipped = records(dir.path()).into_values().filter(|record| record.near.is_some());
-    assert_eq!(skipped.count(), 10);
+    let records = records(dir.path());
+    assert_eq!(records.values().filter(|record| record.near.is_some()).count(), 10);
+    assert_eq!(only_linked_by_members(&records), 0, "their links are not followed");
+}
+
+fn only_linked_by_members(records: &BTreeMap<Url, UrlRecord>) -> usize {
+    let visited = |(url, record): &(&Url, &UrlRecord)| {
+        url.path().starts_with("/only/") && record.status == Status::Gone
+    };
+    records.iter().filter(visited).count()
 }
 
 const HOSTS: usize = 8;
