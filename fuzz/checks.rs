@@ -115,7 +115,19 @@ pub fn charset(data: &[u8]) {
 
 /// A document of any format and any bytes is read, or not, but never more than it may be.
 pub fn document(data: &[u8]) {
-    for media in ["application/pdf", "application/json", "text/plain", "text/html", ""] {
+    let office = "application/vnd.openxmlformats-officedocument.";
+    let office =
+        ["wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"]
+            .map(|kind| format!("{office}{kind}"));
+    let others = [
+        "application/pdf",
+        "application/json",
+        "text/plain",
+        "text/html",
+        "",
+        "application/vnd.oasis.opendocument.text",
+    ];
+    for media in others.into_iter().chain(office.iter().map(String::as_str)) {
         if let Some(read) = document::read(Some(media), data, &base()) {
             assert!(read.text.len() <= document::TEXT_BYTES_MAX);
             assert!(read.links.len() <= document::LINKS_MAX);

@@ -19,7 +19,7 @@ const FOUR_CENTURIES_DAYS: u64 = 4 * CENTURY_DAYS + 1;
 const MONTH_DAYS_FROM_MARCH: [u64; 12] = [31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 29];
 
 /// `2026-11-15T21:07:00.123456Z`
-pub(crate) fn warc_date(time_us: u64) -> String {
+pub fn warc_date(time_us: u64) -> String {
     let time_us = time_us.min(TIME_US_MAX);
     let (year, month, day) = civil(time_us / 1_000_000 / DAY_S);
     let second = time_us / 1_000_000 % DAY_S;

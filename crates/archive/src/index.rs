@@ -63,6 +63,16 @@ pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     }
 }
 
+/// The WARC files of a crawl's directory that are ours, by their serial numbers.
+pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
+    let layout = Layout::of(dir);
+    let names = layout.warc_names()?;
+    let ours = names.iter().filter_map(|name| Some((serial_of(name)?, layout.warc(name))));
+    let mut files: Vec<(u32, PathBuf)> = ours.collect();
+    files.sort();
+    Ok(files)
+}
+
 /// Writes a part from its WARC file; returns where the whole records of that end.
 pub(crate) fn make_part(warc: &Path, part: &Path) -> Result<u64, Error> {
     let io = |error| Error::io(part, "write", error);

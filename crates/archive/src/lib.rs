@@ -26,10 +26,11 @@ mod warcinfo;
 mod writer;
 
 pub use cdxj::{Entry, lookup};
+pub use date::warc_date;
 pub use digest::PayloadDigest;
 pub use error::{Error, ErrorKind};
 pub use http::{each_chunk, head_len, is_chunked};
-pub use index::{rebuild, write_index};
+pub use index::{rebuild, warc_files, write_index};
 pub use pack::{
     BLOCK_BYTES_MAX, Capture, Content, LEVEL_DEFAULT, Original, Packed, PackedRecord, Packer,
     Profile, RecordKind, Truncation,

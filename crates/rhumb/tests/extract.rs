@@ -74,6 +74,30 @@ fn every_line_of_a_corpus_is_answered_in_its_place() {
     assert!(rows[51]["us"].is_u64());
 }
 
+/// A page alone cannot tell a line about the house from the article; those of its site can.
+#[test]
+fn what_recurs_on_a_site_counts_for_less() {
+    let about = "<p>The Daily Tide is made by sailors for sailors, printed on the quay every morning \
+        since 1902, and read by all who wait for high water, in every harbour of the coast.</p>";
+    let page = |n: u64| {
+        let words: Vec<String> =
+            (0..60).map(|w| format!("w{}", (n * 977 + w * 31) % 5_003)).collect();
+        let html =
+            format!("<body><div><h1>Day {n}</h1><p>{}, as told.</p>{about}</div>", words.join(" "));
+        serde_json::json!({ "id": n, "html": html, "url": format!("https://d.test/{n}") })
+    };
+    let input: String = (0..6).map(|n| format!("{}\n", page(n))).collect();
+    let last_says = |arguments: &[&str]| {
+        let arguments = [&["extract", "-", "--threads", "2"], arguments].concat();
+        let (_, out, _) = rhumb(&arguments, input.as_bytes());
+        let last: Value = serde_json::from_str(out.lines().last().expect("a row")).expect("JSON");
+        let text = last["text"].as_str().expect("text").to_owned();
+        (text.contains("as told"), text.contains("The Daily Tide"))
+    };
+    assert_eq!(last_says(&[]), (true, true));
+    assert_eq!(last_says(&["--templates"]), (true, false));
+}
+
 #[test]
 fn a_hostile_pdf_ends_in_a_process_of_its_own() {
     let (code, out, _) = rhumb(&["extract", "-", "--json"], b"%PDF-1.7\nnothing of use");

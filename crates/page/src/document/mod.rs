@@ -3,13 +3,19 @@
 //! A format is one file with one value that implements [`Format`], and one line in [`FORMATS`];
 //! nothing else knows how many there are. `docs/extraction.md` shows how one is added.
 
+mod docx;
 mod feed;
 mod html;
 mod json;
+mod odf;
+mod office;
 mod pdf;
 mod pdf_safety;
 mod plain;
+mod pptx;
 mod sitemap;
+mod xlsx;
+mod zip;
 
 use serde::Serialize;
 
@@ -53,8 +59,18 @@ pub trait Format: Sync {
 }
 
 /// All formats; the first that claims a body reads it.
-pub static FORMATS: [&dyn Format; 6] =
-    [&html::Html, &pdf::Pdf, &feed::Feeds, &sitemap::Sitemaps, &json::Json, &plain::Plain];
+pub static FORMATS: [&dyn Format; 10] = [
+    &html::Html,
+    &pdf::Pdf,
+    &feed::Feeds,
+    &sitemap::Sitemaps,
+    &json::Json,
+    &plain::Plain,
+    &docx::Docx,
+    &xlsx::Xlsx,
+    &pptx::Pptx,
+    &odf::Odf,
+];
 
 /// The format of a body, if it is one that can be read.
 pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn Format> {

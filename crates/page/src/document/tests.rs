@@ -109,3 +109,57 @@ fn every_format_is_told_by_its_type_and_gives_its_links() {
     }
     assert!(read(Some("image/png"), b"\x89PNG\r\n", &url()).is_none());
 }
+
+#[test]
+fn office_documents_give_paragraphs_rows_names_and_links() {
+    let core = "<cp:coreProperties xmlns:dc='d'><dc:title>On tides</dc:title>\
+                <dc:creator>A. Reader</dc:creator>\
+                <dcterms:created>2024-05-01T10:30:00Z</dcterms:created></cp:coreProperties>";
+    let relations = "<Relationships><Relationship Id='1' Target='styles.xml'/><Relationship Id='2' \
+                     Target='https://b.test/x?a=1&amp;b=2' TargetMode='External'/></Relationships>";
+    let word = "<w:document><w:body><w:p><w:r><w:t xml:space='preserve'>The sea </w:t></w:r><w:r>\
+                <w:t>rises &amp; falls.</w:t></w:r></w:p><w:p><w:r><w:t>Twice</w:t><w:tab/>\
+                <w:t>a day</w:t></w:r></w:p></w:body></w:document>";
+    let docx = zip::tests::zip(&[
+        ("word/document.xml", word),
+        ("word/_rels/document.xml.rels", relations),
+        ("docProps/core.xml", core),
+    ]);
+    let media = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    let read_as = |media: &str, body: &[u8]| read(Some(media), body, &url()).expect("a format");
+    let document = read_as(media, &docx);
+    assert_eq!(document.text, "The sea rises & falls.\nTwice\ta day\n");
+    assert_eq!(document.title.as_deref(), Some("On tides"));
+    assert_eq!(document.author.as_deref(), Some("A. Reader"));
+    assert_eq!(document.published.map(|date| date.unix_seconds), Some(1_714_559_400));
+    let links: Vec<&str> = document.links.iter().map(Url::as_str).collect();
+    assert_eq!(links, ["https://b.test/x?a=1&b=2"]);
+    let broken = read_as(media, &docx[..docx.len() / 2]);
+    assert!(broken.text.is_empty() && !broken.oddities.is_empty());
+
+    let xlsx = zip::tests::zip(&[
+        (
+            "xl/sharedStrings.xml",
+            "<sst><si><t>Port</t></si><si><r><t>Fun</t></r><r><t>dy</t></r></si></sst>",
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            "<worksheet><sheetData><row><c t='s'><v>0</v></c><c><v>16.1</v>\
+          </c></row><row><c t='s'><v>1</v></c><c t='s'><v>9</v></c></row></sheetData></worksheet>",
+        ),
+    ]);
+    let media = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    assert_eq!(read_as(media, &xlsx).text, "Port\t16.1\nFundy\n");
+
+    let slide = "<p:sld><a:p><a:r><a:t>Tides</a:t></a:r></a:p></p:sld>";
+    let pptx = zip::tests::zip(&[("ppt/slides/slide1.xml", slide)]);
+    let media = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+    assert_eq!(read_as(media, &pptx).text, "Tides\n");
+
+    let content = "<office:document-content><text:h>Tides</text:h><text:p>The sea<text:s/>\
+                   <text:a xlink:href='/n'>rises</text:a>.</text:p></office:document-content>";
+    let odt = zip::tests::zip(&[("content.xml", content)]);
+    let document = read_as("application/vnd.oasis.opendocument.text", &odt);
+    assert_eq!(document.text, "Tides\nThe sea rises.\n");
+    assert_eq!(document.links[0].as_str(), "https://a.test/n");
+}

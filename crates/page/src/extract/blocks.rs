@@ -94,7 +94,7 @@ impl<'a> Blocks<'a> {
             text: String::with_capacity(html_bytes / 16),
             blocks: Vec::with_capacity(html_bytes / 512),
             spans: Vec::new(),
-            outline: Outline::new(),
+            outline: Outline::new(html_bytes),
             draft: Draft::default(),
             open_spans: Vec::new(),
             unread: 0,
@@ -325,6 +325,10 @@ impl<'a> Blocks<'a> {
     /// Ends the page.
     pub(super) fn finish(&mut self) {
         self.cut();
+    }
+
+    /// Puts spans in the order of the text, outer ones first.
+    pub(super) fn order_spans(&mut self) {
         self.spans.sort_unstable_by_key(|span| (span.start, u32::MAX - span.end));
     }
 

@@ -19,6 +19,8 @@ pub struct Options<'t> {
     pub template: Option<&'t HostTemplate>,
     /// Also write the main text as Markdown.
     pub markdown: bool,
+    /// Detect the language of the main text even if the page declares one.
+    pub detects_language: bool,
 }
 
 /// How the main text was found.
@@ -94,11 +96,14 @@ impl Extracted {
     }
 
     pub(super) fn of(
-        reading: Reading<'_>,
+        mut reading: Reading<'_>,
         choice: Choice,
         url: &Url,
         options: &Options<'_>,
     ) -> Extracted {
+        if options.markdown {
+            reading.blocks.order_spans();
+        }
         let page = &reading.blocks;
         let (main, link_mass, mass) = match &choice.body {
             Some(body) => (body.trim().to_owned(), 0, 1),
@@ -125,8 +130,10 @@ impl Extracted {
             metadata.published = date_in(url).map(|d| Stated::new(d, Source::Address, 0.6));
         }
         metadata.words = words::count(&main).words;
-        metadata.language_detected = language::detect(&main)
-            .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
+        if options.detects_language || metadata.language.is_none() {
+            metadata.language_detected = language::detect(&main)
+                .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
+        }
         metadata.kind = kind_of(hints, metadata.words, link_mass as f32 / mass.max(1) as f32);
         let mut all = reading.blocks.text;
         all.truncate(all.trim_end().len());

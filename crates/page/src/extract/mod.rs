@@ -80,8 +80,8 @@ pub fn read(
 /// use rhumb_page::url::Url;
 ///
 /// let url = Url::parse("https://example.org/a").unwrap();
-/// let before = "<article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the moon, \
-///               and by the sun a little.</article><footer>Seen by 7 people</footer>";
+/// let before = "<article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the \
+///               moon, and by the sun a little.</article><footer>Seen by 7 people</footer>";
 /// let after = before.replace("7 people", "8 people");
 /// let main = |html: &str| read_main(html.as_bytes(), None, &url, &Limits::default(), None).1;
 /// assert_eq!(main(before).fingerprint(), main(&after).fingerprint());

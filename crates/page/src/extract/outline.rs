@@ -19,6 +19,8 @@ const ELEMENTS_MAX: usize = 200_000;
 const DEPTH_MAX: usize = 400;
 /// Open elements that an end tag looks through for its own.
 const SEARCH_MAX: usize = 128;
+/// Bytes of a page for each of its elements, on most pages: what is made room for.
+const ELEMENT_BYTES_LIKELY: usize = 192;
 /// Names whose hints are remembered while a page is read; a power of two.
 const NAMES_KEPT: usize = 512;
 
@@ -81,7 +83,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    pub(super) fn new() -> Outline {
+    pub(super) fn new(html_bytes: usize) -> Outline {
         let root = Element {
             parent: 0,
             tag: Tag::Html,
@@ -90,8 +92,10 @@ impl Outline {
             path: 0,
             near: [0; SIGNS],
         };
+        let mut elements = Vec::with_capacity((html_bytes / ELEMENT_BYTES_LIKELY).max(16));
+        elements.push(root);
         Outline {
-            elements: vec![root],
+            elements,
             open: vec![0],
             open_by_tag: [0; 256],
             too_deep: 0,

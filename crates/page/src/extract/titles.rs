@@ -1,7 +1,5 @@
 //! Headings and the page's title: where the text is likely to begin, and what a block is headed by.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::blocks::Blocks;
 use super::features::{heading_level, scale, share};
 use super::words::is_word_by_itself;
@@ -34,8 +32,8 @@ pub(super) struct Titles {
 
 impl Titles {
     pub(super) fn of(page: &Blocks<'_>, title: &str, description: &str) -> Titles {
-        let wanted = word_set(title);
-        let described = word_set(description);
+        let wanted = WordSet::of(title);
+        let described = WordSet::of(description);
         let mut titles = Titles {
             overlap: Vec::with_capacity(page.blocks.len()),
             heading: Vec::with_capacity(page.blocks.len()),
@@ -95,46 +93,117 @@ fn articles_begun(page: &Blocks<'_>) -> Vec<u8> {
     begun.collect()
 }
 
-fn word_set(text: &str) -> Vec<u64> {
-    let mut set: Vec<u64> = words(text).take(TITLE_WORDS_MAX).collect();
-    set.sort_unstable();
-    set.dedup();
-    set
+/// The words of a short text.
+struct WordSet {
+    sorted: Vec<u64>,
+    /// A bit for each word: most words are not in the set, which one look tells.
+    bits: u64,
+}
+
+impl WordSet {
+    fn of(text: &str) -> WordSet {
+        let mut sorted = Vec::new();
+        each_word(text, TITLE_WORDS_MAX, |word| sorted.push(word));
+        sorted.sort_unstable();
+        sorted.dedup();
+        let bits = sorted.iter().fold(0, |bits, word| bits | WordSet::bit(*word));
+        WordSet { sorted, bits }
+    }
+
+    fn bit(word: u64) -> u64 {
+        1 << (word >> 58)
+    }
+
+    #[inline]
+    fn has(&self, word: u64) -> bool {
+        self.bits & WordSet::bit(word) != 0 && self.sorted.binary_search(&word).is_ok()
+    }
 }
 
 /// How alike the beginning of a text and the title are, and how much of the description is in it.
-fn overlaps(text: &str, title: &[u64], description: &[u64]) -> (u8, u8) {
+fn overlaps(text: &str, title: &WordSet, description: &WordSet) -> (u8, u8) {
     const DESCRIPTION_WORDS_MIN: usize = 5;
-    let (mut all, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
-    for word in words(text).take(TITLE_WORDS_MAX) {
-        all += 1;
-        in_title += u32::from(title.binary_search(&word).is_ok());
-        in_description += u32::from(description.binary_search(&word).is_ok());
+    let (title_words, description_words) = (title.sorted.len(), description.sorted.len());
+    if title_words + description_words == 0 {
+        return (0, 0);
     }
+    let (mut all, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
+    each_word(text, TITLE_WORDS_MAX, |word| {
+        all += 1;
+        in_title += u32::from(title.has(word));
+        in_description += u32::from(description.has(word));
+    });
     let part = |shared: u32, whole: usize| share(shared.min(whole as u32), whole as u32);
-    let alike = u32::from(share(in_title, all)) * u32::from(part(in_title, title.len())) / 255;
-    let is_told = description.len() >= DESCRIPTION_WORDS_MIN;
-    (alike as u8, if is_told { part(in_description, description.len()) } else { 0 })
+    let alike = u32::from(share(in_title, all)) * u32::from(part(in_title, title_words)) / 255;
+    let is_told = description_words >= DESCRIPTION_WORDS_MIN;
+    (alike as u8, if is_told { part(in_description, description_words) } else { 0 })
 }
 
-/// The words of a text as numbers, whatever their case; a CJK character is one.
-fn words(text: &str) -> impl Iterator<Item = u64> {
-    text.split(|c: char| !c.is_alphanumeric()).flat_map(|run| {
-        let is_signs = run.chars().any(is_word_by_itself);
-        let whole = (!is_signs && !run.is_empty()).then(|| hash(run));
-        let signs = run.chars().filter(move |_| is_signs).map(|c| u64::from(u32::from(c)));
-        whole.into_iter().chain(signs)
-    })
+/// Hands over the first words of a text as numbers, whatever their case; a CJK character is one.
+fn each_word(text: &str, words_max: usize, mut take: impl FnMut(u64)) {
+    let bytes = text.as_bytes();
+    let (mut at, mut words) = (0, 0);
+    while at < bytes.len() && words < words_max {
+        let start = at;
+        let mut number = WORD_SEED;
+        while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
+            // The bit that makes letters small, and that digits have.
+            number = mixed(number, bytes[at] | 0x20);
+            at += 1;
+        }
+        if at < bytes.len() && !bytes[at].is_ascii() {
+            let rest = &text[start..];
+            let run = rest.find(|c: char| !c.is_alphanumeric()).map_or(rest, |end| &rest[..end]);
+            words += other_words(run, words_max - words, &mut take);
+            let gap = rest[run.len()..].chars().next().map_or(0, char::len_utf8);
+            at = start + run.len() + gap;
+            continue;
+        }
+        if at > start {
+            take(number);
+            words += 1;
+        }
+        at += 1;
+    }
 }
 
-fn hash(word: &str) -> u64 {
-    if word.is_ascii() {
-        let mut lower = [0; 32];
-        let length = word.len().min(lower.len());
-        lower[..length].copy_from_slice(&word.as_bytes()[..length]);
-        lower.make_ascii_lowercase();
-        xxh3_64(&lower[..length])
-    } else {
-        xxh3_64(word.to_lowercase().as_bytes())
+/// A run that is not ASCII: one word, or as many as it has characters. How many words that were.
+fn other_words(run: &str, words_max: usize, take: &mut impl FnMut(u64)) -> usize {
+    if run.is_empty() {
+        return 0;
+    }
+    if !run.chars().any(is_word_by_itself) {
+        take(run.to_lowercase().bytes().fold(WORD_SEED, mixed));
+        return 1;
+    }
+    let sign = |c: char| u64::from(u32::from(c)).wrapping_mul(WORD_FACTOR);
+    run.chars().take(words_max).map(|c| take(sign(c))).count()
+}
+
+const WORD_SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
+const WORD_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[inline]
+fn mixed(number: u64, byte: u8) -> u64 {
+    (number ^ u64::from(byte)).wrapping_mul(WORD_FACTOR).rotate_left(29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_the_same_in_any_case_and_next_to_any_sign() {
+        let words = |text: &str| {
+            let mut words = Vec::new();
+            each_word(text, 8, |word| words.push(word));
+            words
+        };
+        assert_eq!(words("The Übung, 42 times"), words("«the» übung…42/TIMES!"));
+        assert_eq!(words("naïve idea").len(), 2);
+        assert_eq!(words("旧桥 old").len(), 3);
+        assert_eq!(words("旧桥")[1], words("桥")[0]);
+        assert_eq!(words("").len() + words("… – !").len(), 0);
+        assert_eq!(words(&"a é 桥 ".repeat(9)).len(), 8);
     }
 }

@@ -1,6 +1,7 @@
 //! `rhumb extract`: the main text of pages, and what they say about themselves.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,8 +12,9 @@ use serde_json::Value;
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use crate::dedup::input::{Input, Raw, is_warc};
 use crate::extract::contained::{self, Contained};
-use crate::extract::{Row, Wish, run_corpus};
+use crate::extract::{Done, Row, Run, Wish, run_lines, run_records};
 use crate::settings::{Word, Words, open_input};
 
 /// Bytes of a single page that are read.
@@ -22,16 +24,19 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Extract the main text of a page, or of many.
 ///
 /// An HTML file is printed as text, Markdown or JSON. JSON lines {"id", "html", "url"} become JSON
-/// lines in the same order, one for each; a page that failed has text "" and an error.
+/// lines in the same order, one for each; a page that failed has text "" and an error. So do the
+/// pages in a WARC file or a crawl's directory; blocks that recur on their hosts count for less.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   rhumb extract page.html
   rhumb extract page.html --url https://example.org/a --format markdown
   rhumb extract corpus.jsonl.zst --threads 4 > extracted.jsonl
+  rhumb extract news --out news/extract.jsonl.zst
   curl -s https://example.org/ | rhumb extract - --format json")]
 pub struct Flags {
-    /// An HTML file, or JSON lines; - is standard input; .gz and .zst are read as such
+    /// An HTML file, JSON lines, a WARC file, or a crawl's directory; - is standard input; .gz and
+    /// .zst are read as such
     #[arg(value_name = "INPUT")]
     input: PathBuf,
 
@@ -47,9 +52,19 @@ pub struct Flags {
     #[arg(long)]
     all: bool,
 
-    /// Threads for JSON lines
+    /// Threads for JSON lines and archives
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
+
+    /// Let what recurs on the pages of a host count for less [true for archives]
+    #[arg(long, value_name = "true|false")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    templates: Option<bool>,
+
+    /// Write rows here, whole or not at all; compressed if the name ends in .zst
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
 
     /// The same as --format json
     #[arg(long)]
@@ -83,17 +98,80 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     if flags.threads == 0 {
         return Err(Trouble::Usage("--threads must be at least 1".to_owned()));
     }
+    let is_archive = flags.input.is_dir() || is_warc(&flags.input);
+    let run = Run {
+        threads: flags.threads,
+        wish: wish(flags),
+        templates: flags.templates.unwrap_or(is_archive),
+    };
+    if is_archive {
+        let input = Input::open(&flags.input).map_err(unread)?;
+        return into(flags.out.as_deref(), out, |out| archive_rows(input, out, run));
+    }
     let mut input =
         BufReader::with_capacity(BUFFER_BYTES, open_input(&flags.input).map_err(unread)?);
     if is_lines(&flags.input, input.fill_buf().map_err(unread)?) {
-        let wish = Wish { keeps_all: flags.all, markdown: flags.format.0 == Format::Markdown };
-        let done = run_corpus(&mut input, out, flags.threads, wish)?;
-        let is_bad = done.failed > 0 && done.failed == done.rows;
-        return Ok(if is_bad { Ended::Failed } else { Ended::Done });
+        return into(flags.out.as_deref(), out, |out| run_lines(&mut input, out, run));
+    }
+    if flags.out.is_some() {
+        let name = flags.input.display();
+        return Err(Trouble::Usage(format!("{name}: --out is for JSON lines and archives")));
     }
     let mut body = Vec::new();
     input.take(PAGE_BYTES_MAX).read_to_end(&mut body).map_err(unread)?;
     print_page(flags, &body, out)
+}
+
+fn wish(flags: &Flags) -> Wish {
+    Wish { keeps_all: flags.all, markdown: flags.format.0 == Format::Markdown }
+}
+
+fn archive_rows(mut input: Input, out: &mut dyn Write, run: Run) -> io::Result<Done> {
+    let mut waiting = Vec::new().into_iter();
+    let next = || loop {
+        if let Some(record) = waiting.next() {
+            return Ok(Some(record));
+        }
+        let Some(portion) = input.next()? else { return Ok(None) };
+        portion.problems.iter().for_each(|problem| eprintln!("rhumb: {problem}"));
+        if let Raw::Records(records) = portion.raw {
+            waiting = records.into_iter();
+        }
+    };
+    run_records(next, out, run)
+}
+
+/// Has rows written to standard output, or to a file that is there when it is whole.
+fn into(
+    path: Option<&Path>,
+    out: &mut impl Write,
+    rows: impl FnOnce(&mut dyn Write) -> io::Result<Done>,
+) -> Result<Ended, Trouble> {
+    let done = match path {
+        None => rows(out)?,
+        Some(path) => written(path, rows)
+            .map_err(|error| Trouble::Failed(format!("{}: {error}", path.display())))?,
+    };
+    let is_bad = done.failed > 0 && done.failed == done.rows;
+    Ok(if is_bad { Ended::Failed } else { Ended::Done })
+}
+
+fn written(path: &Path, rows: impl FnOnce(&mut dyn Write) -> io::Result<Done>) -> io::Result<Done> {
+    const LEVEL: i32 = 3;
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
+    let mut file = BufWriter::new(File::create(&unfinished)?);
+    let done = if path.extension().is_some_and(|ending| ending == "zst") {
+        let mut encoder = zstd::Encoder::new(&mut file, LEVEL)?;
+        let done = rows(&mut encoder)?;
+        encoder.finish()?;
+        done
+    } else {
+        rows(&mut file)?
+    };
+    file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+    std::fs::rename(&unfinished, path)?;
+    Ok(done)
 }
 
 /// The media type that a file's name stands for; HTML, if it tells nothing.
@@ -102,6 +180,10 @@ fn media_type(path: &Path) -> Option<&'static str> {
     let name = name.trim_end_matches(".zst").trim_end_matches(".gz");
     Some(match name.rsplit('.').next()? {
         "pdf" => "application/pdf",
+        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "odt" | "ods" | "odp" => "application/vnd.oasis.opendocument.text",
         "txt" | "md" | "text" => "text/plain",
         "json" => "application/json",
         "xml" => "application/xml",
@@ -162,9 +244,8 @@ fn print_page(flags: &Flags, body: &[u8], out: &mut impl Write) -> Result<Ended,
     }
     let html = charset::decode(body, None, None).text;
     let format = if flags.json { Format::Json } else { flags.format.0 };
-    let is_markdown = format == Format::Markdown;
     let id = Value::String(flags.input.display().to_string());
-    let row = Row::of(id, &html, flags.url.as_deref(), flags.all, is_markdown);
+    let row = Row::of(id, &html, flags.url.as_deref(), wish(flags));
     if let Some(error) = &row.error {
         return Err(Trouble::Failed(error.clone()));
     }

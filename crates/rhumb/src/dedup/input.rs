@@ -77,7 +77,8 @@ impl Input {
     }
 }
 
-fn is_warc(path: &Path) -> bool {
+/// Whether a file's name says that it is a WARC file.
+pub fn is_warc(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.ends_with(".warc.gz") || name.ends_with(".warc")
 }

@@ -5,7 +5,7 @@
 //! ([`output`]).
 
 mod gather;
-mod input;
+pub(crate) mod input;
 mod mirrors;
 mod output;
 mod row;

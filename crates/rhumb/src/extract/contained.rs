@@ -50,6 +50,12 @@ pub struct Day {
     pub unix_seconds: i64,
 }
 
+impl Day {
+    pub fn date(self) -> Date {
+        Date { text: self.text, unix_seconds: self.unix_seconds }
+    }
+}
+
 impl From<Document> for Contained {
     fn from(read: Document) -> Contained {
         let day = |date: Date| Day { text: date.text, unix_seconds: date.unix_seconds };

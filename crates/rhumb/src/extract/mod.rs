@@ -1,11 +1,21 @@
-//! Extraction outside of a crawl: pages from files, many at a time.
+//! Extraction: pages from files and archives, and while crawling.
 //!
-//! `row`: what is written of a page. `corpus`: JSON lines in, JSON lines out, in order, on several
-//! threads. `contained`: documents that are read in a process of their own.
+//! `row`: what is written of a page. `corpus`: JSON lines or WARC records in, JSON lines out, in
+//! order, on several threads. `body`: a fetched body's row, with what recurs on its host, which
+//! `templates` remembers. `recorded`: pages out of WARC records. `rows_file` and `while_crawling`:
+//! the rows of a crawl. `contained`: documents that are read in a process of their own.
 
+mod body;
 pub mod contained;
 mod corpus;
+mod recorded;
 mod row;
+mod rows_file;
+mod templates;
+mod while_crawling;
 
-pub use corpus::{Done, Wish, run as run_corpus};
-pub use row::{Row, thread_cpu_us};
+pub use corpus::{Done, Run, run_lines, run_records};
+pub use recorded::Recorded;
+pub use row::{Row, Wish, thread_cpu_us};
+pub use rows_file::{EXTRACT_FILE, Mark};
+pub use while_crawling::WhileCrawling;

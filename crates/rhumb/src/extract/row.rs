@@ -2,18 +2,30 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rhumb_page::extract::{Extracted, Metadata, Method, Options, PageKind, extract};
+use rhumb_page::extract::{Extracted, HostTemplate, Metadata, Method, Options, PageKind, extract};
 use rhumb_page::url::Url;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::contained::Contained;
+
 /// The address of a page that came without one.
 const NO_ADDRESS: &str = "http://page.invalid/";
+
+/// What is written of each page besides its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    pub keeps_all: bool,
+    pub markdown: bool,
+}
 
 /// A page, extracted.
 #[derive(Serialize)]
 pub struct Row {
     pub id: Value,
+    /// When it was fetched, of a page out of an archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<String>,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<String>,
@@ -35,8 +47,8 @@ pub struct Row {
     /// All that the page says about itself, with sources and confidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
-    pub oddities: Vec<&'static str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub oddities: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// CPU time of this page in microseconds.
@@ -44,22 +56,55 @@ pub struct Row {
 }
 
 impl Row {
-    /// Extracts a page. `keeps_all` adds the whole text and all metadata.
-    pub fn of(id: Value, html: &str, url: Option<&str>, keeps_all: bool, markdown: bool) -> Row {
+    /// Extracts a page that may have come without an address.
+    pub fn of(id: Value, html: &str, url: Option<&str>, wish: Wish) -> Row {
+        match address(url) {
+            Some(url) => Row::of_page(id, html, &url, None, wish),
+            None => Row::failed(id, "no address"),
+        }
+    }
+
+    /// Extracts a page. The template is of its host, and learns from it.
+    pub fn of_page(
+        id: Value,
+        html: &str,
+        url: &Url,
+        template: Option<&mut HostTemplate>,
+        wish: Wish,
+    ) -> Row {
         let start = thread_cpu_us();
-        let url = url.and_then(|url| Url::parse(url).ok());
-        let url = url.or_else(|| Url::parse(NO_ADDRESS).ok());
-        let Some(url) = url else { return Row::failed(id, "no address") };
-        let options = Options { markdown, ..Options::default() };
+        let options = Options {
+            markdown: wish.markdown,
+            template: template.as_deref(),
+            detects_language: wish.keeps_all,
+        };
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end a corpus.
-        let found = catch_unwind(AssertUnwindSafe(|| extract(html, &url, &options)));
+        let found = catch_unwind(AssertUnwindSafe(|| extract(html, url, &options)));
         match found {
             Ok(found) => {
+                if let Some(template) = template {
+                    template.learn(&found.blocks);
+                }
                 let us = thread_cpu_us().saturating_sub(start);
-                Row::from_extracted(id, found, &url, keeps_all, us)
+                Row::from_extracted(id, found, url, wish.keeps_all, us)
             }
             Err(_) => Row::failed(id, "the extractor failed on this page"),
+        }
+    }
+
+    /// A document that is no HTML.
+    pub fn of_document(id: Value, read: Contained, us: u64) -> Row {
+        Row {
+            text: read.text,
+            title: read.title,
+            author: read.author,
+            published: read.published.map(|day| day.date().day()),
+            modified: read.modified.map(|day| day.date().day()),
+            oddities: read.oddities,
+            error: None,
+            us,
+            ..Row::failed(id, "")
         }
     }
 
@@ -67,6 +112,7 @@ impl Row {
     pub fn failed(id: Value, error: &str) -> Row {
         Row {
             id,
+            fetched: None,
             text: String::new(),
             all: None,
             markdown: None,
@@ -97,6 +143,7 @@ impl Row {
         });
         Row {
             id,
+            fetched: None,
             text: main,
             all: keeps_all.then_some(all),
             markdown,
@@ -112,11 +159,17 @@ impl Row {
             confidence,
             method,
             metadata: keeps_all.then_some(metadata),
-            oddities,
+            oddities: oddities.into_iter().map(str::to_owned).collect(),
             error: None,
             us,
         }
     }
+}
+
+/// The address of a page, or one that leads nowhere.
+pub fn address(url: Option<&str>) -> Option<Url> {
+    let url = url.and_then(|url| Url::parse(url).ok());
+    url.or_else(|| Url::parse(NO_ADDRESS).ok())
 }
 
 /// CPU time of this thread so far, in microseconds.

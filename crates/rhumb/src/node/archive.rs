@@ -1,6 +1,7 @@
 //! The archive as the loop sees it: bodies that workers hold become WARC records.
 
 use super::shop::{Bytes, Held, Shop};
+use crate::extract::{Mark, WhileCrawling};
 use crate::fetch::{Response, Truncation as Cut};
 use rhumb_archive::{
     Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
@@ -23,6 +24,8 @@ pub struct NodeArchive {
     pub writer: Option<Writer>,
     pub packer: Packer,
     pub shop: Arc<Shop>,
+    /// Takes rows once their records are kept.
+    pub rows: Option<Arc<WhileCrawling>>,
     pub synced: Instant,
     /// Tells the state, which must never be ahead, that its turn has come.
     pub state_may_sync: Rc<Cell<bool>>,
@@ -30,9 +33,11 @@ pub struct NodeArchive {
 
 impl Archive for NodeArchive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error> {
+        let mut rows = Vec::new();
         for keep in keeps.drain(..) {
             let held = self.shop.take(keep.fetch);
-            let (Some(writer), Some(held)) = (&mut self.writer, held) else { continue };
+            let (Some(writer), Some(mut held)) = (&mut self.writer, held) else { continue };
+            let row = held.row.take().filter(|_| is_response(&keep.how));
             let packed = match keep.how {
                 KeepAs::Drop => continue,
                 KeepAs::Response => match held.packed {
@@ -45,13 +50,22 @@ impl Archive for NodeArchive {
                     pack_not_modified(&mut self.packer, &held, since.map_or(0, |t| t.0))
                 }
             };
-            writer.append(&packed).map_err(archive_error)?;
+            let at = writer.append(&packed).map_err(archive_error)?;
+            rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
         }
-        self.secure()
+        self.secure()?;
+        self.write(rows)
     }
 }
 
 impl NodeArchive {
+    /// Rows follow their records, and never go before them.
+    fn write(&mut self, rows: Vec<(Vec<u8>, Mark)>) -> Result<(), Error> {
+        let Some(to) = &self.rows else { return Ok(()) };
+        let mut keep = rows.into_iter().map(|(row, mark)| to.keep(row, Some(mark)));
+        keep.try_for_each(|kept| kept.map_err(row_error))
+    }
+
     /// Rows are about to claim these records: they must outlive the process, and now and then
     /// the machine.
     fn secure(&mut self) -> Result<(), Error> {
@@ -65,6 +79,11 @@ impl NodeArchive {
         }
         Ok(())
     }
+}
+
+/// Whether the whole body is kept.
+fn is_response(how: &KeepAs) -> bool {
+    matches!(how, KeepAs::Response | KeepAs::Near(_))
 }
 
 fn pack_response(packer: &mut Packer, held: &Held) -> Packed {
@@ -146,6 +165,10 @@ pub fn truncation(cut: Cut) -> Truncation {
         Cut::Disconnect => Truncation::Disconnect,
         Cut::Malformed => Truncation::Unspecified,
     }
+}
+
+pub fn row_error(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Retry, error.to_string())
 }
 
 pub fn archive_error(error: rhumb_archive::Error) -> Error {

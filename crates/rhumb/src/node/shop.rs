@@ -26,6 +26,8 @@ pub struct Held {
     pub packed: Option<Packed>,
     pub payload: PayloadDigest,
     pub depth: u16,
+    /// What it says, if that is to be written.
+    pub row: Option<Vec<u8>>,
 }
 
 pub enum Bytes {

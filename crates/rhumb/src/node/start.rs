@@ -1,6 +1,6 @@
 //! A run from opening to closing: everything is made, wired, driven and put away here.
 
-use super::archive::{NodeArchive, archive_error};
+use super::archive::{NodeArchive, archive_error, row_error};
 use super::clock::Clock;
 use super::reading::Reader;
 use super::shop::Shop;
@@ -8,6 +8,7 @@ use super::store::NodeState;
 use super::worker::Workers;
 use super::world::NodeWorld;
 use super::{reader, rejudge, signals};
+use crate::extract::WhileCrawling;
 use crate::fetch::dns::{DnsConfig, Resolver};
 use crate::fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
@@ -93,13 +94,9 @@ fn run(
     let (questions, questions_out) = channel();
     let (failed, reader_failed) = channel();
     let shop = Arc::new(Shop::default());
-    let workers = Arc::new(make_workers(
-        settings,
-        &runtime,
-        clock,
-        (&shop, state.reader()),
-        events_in.clone(),
-    )?);
+    let rows = open_rows(settings)?;
+    let parts = (&shop, state.reader(), &rows);
+    let workers = Arc::new(make_workers(settings, &runtime, clock, parts, events_in.clone())?);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
     signals::listen(&runtime, events_in.clone());
@@ -111,7 +108,8 @@ fn run(
     let mut archive = NodeArchive {
         writer,
         packer: Packer::new(settings.compression_level),
-        shop,
+        shop: Arc::clone(&shop),
+        rows: rows.clone(),
         synced: Instant::now(),
         state_may_sync: Rc::clone(&may_sync),
     };
@@ -137,6 +135,7 @@ fn run(
         drop(writer);
         write_index(&settings.dir, INDEX_BYTES).map_err(archive_error)?;
     }
+    rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
     state.state.sync()?;
     rejudged.finish(settings)?;
     Ok(reason)
@@ -146,7 +145,7 @@ fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    (shop, known): (&Arc<Shop>, LocalReader),
+    (shop, known, rows): (&Arc<Shop>, LocalReader, &Option<Arc<WhileCrawling>>),
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
     let _within = runtime.enter();
@@ -188,7 +187,18 @@ fn make_workers(
             std::thread::available_parallelism().map_or(2, |n| n.get()),
         )),
         events,
+        rows: rows.clone(),
     })
+}
+
+/// Where rows of what pages say are written, if they are asked for.
+fn open_rows(settings: &Settings) -> Result<Option<Arc<WhileCrawling>>, Error> {
+    if !settings.extract {
+        return Ok(None);
+    }
+    let has_archive = settings.archive != ArchiveKind::None;
+    let rows = WhileCrawling::open(&settings.dir, has_archive).map_err(row_error)?;
+    Ok(Some(Arc::new(rows)))
 }
 
 /// Asks the system for as many descriptors as it gives, and leaves half for other uses.

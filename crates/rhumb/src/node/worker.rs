@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::reading::{Reader, report_failure};
 use super::shop::{Bytes, Held, Shop};
+use crate::extract::WhileCrawling;
 use crate::fetch::address::first_permitted;
 use crate::fetch::dns::{DnsFailureKind, Resolver};
 use crate::fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
@@ -38,6 +39,8 @@ pub struct Workers {
     /// name as many URLs as a page may have.
     pub large: Arc<Semaphore>,
     pub events: Sender<Event>,
+    /// Makes rows of what pages say, if that is asked for.
+    pub rows: Option<Arc<WhileCrawling>>,
 }
 
 thread_local! {
@@ -64,7 +67,7 @@ impl Workers {
             limits,
         };
         let mut report = match self.fetcher.fetch(&request).await {
-            Ok(response) if is_large(&response) => {
+            Ok(response) if self.is_long_work(&response) => {
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
                 self.shop.occupy(fetch.id, turn);
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
@@ -83,7 +86,16 @@ impl Workers {
     /// Reads a response, packs it if it will most likely be kept, and holds it.
     fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
         let mut report = self.reader.report(fetch, &response, at);
-        let Some(level) = self.level else { return Report { held: false, ..report } };
+        let is_page = fetch.purpose == Purpose::Page;
+        let row = self.rows.as_ref().filter(|_| is_page);
+        let row = row.and_then(|rows| rows.row(&fetch.url, &response, at.0));
+        let Some(level) = self.level else {
+            if let (Some(rows), Some(row)) = (&self.rows, row) {
+                // A writer that has failed says why when it is put away.
+                let _ = rows.keep(row, None);
+            }
+            return Report { held: false, ..report };
+        };
         let packed = match report.outcome {
             Outcome::Unchanged => None,
             _ => Some(pack(level, fetch, &response, at)),
@@ -97,8 +109,13 @@ impl Workers {
         }
         let bytes = Bytes::Response(Box::new(response));
         let (url, depth) = (fetch.url.clone(), fetch.depth);
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth });
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth, row });
         report
+    }
+
+    /// Whether a response is better read on a thread that may be kept busy.
+    fn is_long_work(&self, response: &Response) -> bool {
+        is_large(response) || (self.rows.is_some() && response.payload().starts_with(b"%PDF-"))
     }
 
     fn failed(&self, fetch: &Fetch, failure: Failure, at: Time) -> Report {
@@ -112,7 +129,7 @@ impl Workers {
         let bytes = Bytes::Strange { request, response, address };
         let (url, depth) = (fetch.url.clone(), fetch.depth);
         let payload = Default::default();
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed: None, payload, depth });
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed: None, payload, depth, row: None });
         report
     }
 

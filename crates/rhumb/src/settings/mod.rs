@@ -92,6 +92,8 @@ pub struct Settings {
     pub archive: Archive,
     pub warc_bytes_max: u64,
     pub compression_level: i32,
+    /// Also write what pages say.
+    pub extract: bool,
     pub metrics: Option<SocketAddr>,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Duration>,

@@ -62,6 +62,7 @@ impl Settings {
             archive: Some(Word(self.archive)),
             warc_bytes_max: Some(Size(self.warc_bytes_max)),
             compression_level: Some(self.compression_level),
+            extract: Some(self.extract),
             near_duplicates: Some(Word(self.near.policy)),
             near_threshold: Some(self.near.threshold),
             follow_near_duplicates: Some(self.near.follow),

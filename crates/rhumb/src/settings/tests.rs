@@ -52,6 +52,7 @@ metrics = "[::1]:9090"
 archive = "none"
 warc_bytes_max = "64MB"
 compression_level = 6
+extract = true
 near_duplicates = "skip"
 near_threshold = 0.9
 follow_near_duplicates = false

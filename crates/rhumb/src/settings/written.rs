@@ -169,6 +169,12 @@ pub struct Written {
     #[arg(long, value_name = "N", help_heading = "What to keep")]
     pub compression_level: Option<i32>,
 
+    /// Also write main text and metadata of pages to extract.jsonl.zst
+    #[arg(long, value_name = "true|false", help_heading = "What to keep")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    pub extract: Option<bool>,
+
     /// Pages with nearly the text of another: keep them, skip them in the archive (they are
     /// recorded all the same), or do not look [keep]
     #[arg(long, value_name = "keep|skip|off", help_heading = "What to keep")]
@@ -246,6 +252,7 @@ impl Written {
             archive: self.archive.or(base.archive),
             warc_bytes_max: self.warc_bytes_max.or(base.warc_bytes_max),
             compression_level: self.compression_level.or(base.compression_level),
+            extract: self.extract.or(base.extract),
             near_duplicates: self.near_duplicates.or(base.near_duplicates),
             near_threshold: self.near_threshold.or(base.near_threshold),
             follow_near_duplicates: self.follow_near_duplicates.or(base.follow_near_duplicates),

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod complete;
+mod extracted;
 mod killed;
 mod near;
 mod orders;
