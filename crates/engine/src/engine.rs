@@ -274,6 +274,10 @@ impl Engine {
         }
     }
 
+    pub fn hosts_awake(&self) -> usize {
+        self.awake.len()
+    }
+
     pub fn mass(&self) -> &Mass {
         &self.mass
     }

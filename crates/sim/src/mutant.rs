@@ -86,6 +86,10 @@ impl Subject {
         Subject { engine, mutant, hoard: Vec::new(), keeps: 0, asked: HashMap::new() }
     }
 
+    pub fn hosts_awake(&self) -> usize {
+        self.engine.hosts_awake()
+    }
+
     pub fn heap_bytes(&self) -> usize {
         let hoarded: usize = self.hoard.iter().map(event_bytes).sum();
         self.engine.heap_bytes() + hoarded

@@ -127,7 +127,8 @@ fn live(
     }
     let mut archive = Gauge { inner: SimArchive(Rc::clone(shared)) };
     let mut state = SimState(Rc::clone(shared));
-    let mut watched = Watched { subject: &mut subject, peak, turns: 0, shared: Rc::clone(shared) };
+    let mut watched =
+        Watched { subject: &mut subject, peak, turns: 0, measure_at: 1, shared: Rc::clone(shared) };
     let end = turn::run(&mut watched, &mut archive, &mut state, world);
     if let Err(error) = &end
         && error.kind != ErrorKind::Crash
@@ -182,11 +183,14 @@ struct Watched<'a> {
     subject: &'a mut Subject,
     peak: &'a mut usize,
     turns: u64,
+    measure_at: u64,
     shared: SharedRef,
 }
 
-/// Turns between two measurements of memory, which walk over all awake hosts.
+/// Turns between two measurements of memory, which walk over all awake hosts: at least this many …
 const MEASURE_EVERY: u64 = 64;
+/// … and so many that no turn pays for more hosts than this.
+const MEASURED_PER_TURN: u64 = 16;
 /// Turns between two comparisons of the proven coverage with the true one.
 const COMPARE_EVERY: u64 = 48;
 /// … and the square of how often a web has so many URLs: it takes longer, and has more turns.
@@ -200,7 +204,9 @@ impl turn::Machine for Watched<'_> {
     fn conclude(&mut self, now: Time, step: &mut rhumb_engine::event::Step) {
         self.subject.conclude(now, step);
         self.turns += 1;
-        if self.turns.is_multiple_of(MEASURE_EVERY) {
+        if self.turns >= self.measure_at {
+            let hosts = self.subject.hosts_awake() as u64;
+            self.measure_at = self.turns + MEASURE_EVERY.max(hosts / MEASURED_PER_TURN);
             *self.peak = self.subject.heap_bytes().max(*self.peak);
         }
     }
