@@ -1,10 +1,11 @@
 //! Seeded mutations of small inputs through the checks that the fuzz targets run: a fuzzer's first
-//! minute, the same on every machine.
+//! minute, the same on every machine. `MUTATION_ROUNDS` and `MUTATION_SEED` make it longer, and
+//! another one.
 
 #[path = "../../../fuzz/checks.rs"]
 mod checks;
 
-const ROUNDS: usize = 20_000;
+const ROUNDS: u64 = 20_000;
 const INPUT_BYTES_MAX: usize = 2_000;
 
 #[test]
@@ -148,9 +149,11 @@ fn mutated_documents_stay_within_their_limits() {
 
 /// Runs the check on seeds that were changed a little, and then a little more.
 fn mutate(seed: u64, seeds: &[&str], words: &[&str], check: fn(&[u8])) {
-    let mut random = Random(seed);
+    let asked = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let rounds = asked("MUTATION_ROUNDS").unwrap_or(ROUNDS);
+    let mut random = Random(seed ^ asked("MUTATION_SEED").unwrap_or(0) << 8);
     let mut input = Vec::new();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         if round % 16 == 0 {
             input = seeds[random.below(seeds.len())].as_bytes().to_vec();
         }

@@ -17,6 +17,7 @@ mod shingles;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 
 use boost::{Dice, Model, Rows, Settings};
@@ -53,7 +54,11 @@ fn main() -> std::io::Result<()> {
     let scores = cross_validated(&mut pages, flag("--nested"));
     let by_id: BTreeMap<&str, &Vec<f32>> =
         pages.iter().map(|page| page.id.as_str()).zip(&scores).collect();
-    report("cross-validated by site", &pages, |page| page.lesson.take(by_id[page.id.as_str()]).0);
+    let what = match flag("--nested") {
+        true => "cross-validated by site, nested",
+        false => "cross-validated by site, the second look's first looks not nested",
+    };
+    let scored = report(what, &pages, |page| page.lesson.take(by_id[page.id.as_str()]).0);
     if flag("--shifts") {
         for shift in [-0.8, -0.4, 0.4] {
             report(&format!("log-odds shifted by {shift}"), &pages, |page| {
@@ -66,8 +71,9 @@ fn main() -> std::io::Result<()> {
         write_predictions(path, &pages, &scores)?;
     }
     if let Some(path) = value("--write") {
+        let origin = origin(data, &args[1..], &pages, &scored)?;
         let table = table(&mut pages);
-        std::fs::write(path, table)?;
+        std::fs::write(path, origin + &table)?;
     }
     Ok(())
 }
@@ -153,7 +159,8 @@ fn train(pages: &[Page], look: usize, is_in: impl Fn(&Page) -> bool, seed: u64) 
     boost::train(&rows, if look == 0 { &FIRST } else { &SECOND }, &mut Dice(seed))
 }
 
-fn report(what: &str, pages: &[Page], choose: impl Fn(&Page) -> Vec<bool>) {
+/// Prints how good a choice is, and gives back what was printed.
+fn report(what: &str, pages: &[Page], choose: impl Fn(&Page) -> Vec<bool>) -> String {
     let mut groups: BTreeMap<String, Vec<Score>> = BTreeMap::new();
     for page in pages {
         let score = shingles::score(&page.truth, &shingles::shingles(&words(page, &choose(page))));
@@ -161,11 +168,36 @@ fn report(what: &str, pages: &[Page], choose: impl Fn(&Page) -> Vec<bool>) {
             groups.entry(group.to_owned()).or_default().push(score);
         }
     }
-    println!("{what}\n{:<28} {:>6} {:>7} {:>7}", "", "pages", "F1", "pageF1");
+    let mut text = format!("{what}\n{:<28} {:>6} {:>7} {:>7}\n", "", "pages", "F1", "pageF1");
     for (group, scores) in groups {
         let (f1, page_f1) = shingles::mean(&scores);
-        println!("{group:<28} {:>6} {f1:>7.3} {page_f1:>7.3}", scores.len());
+        let _ = writeln!(text, "{group:<28} {:>6} {f1:>7.3} {page_f1:>7.3}", scores.len());
     }
+    println!("{text}");
+    text
+}
+
+/// Where a table comes from: the data and its digest, the command, and how it scored.
+fn origin(
+    data: &str,
+    arguments: &[String],
+    pages: &[Page],
+    scored: &str,
+) -> std::io::Result<String> {
+    let digest = xxhash_rust::xxh3::xxh3_128(&std::fs::read(data)?);
+    let name = Path::new(data).file_name().unwrap_or_default().to_string_lossy();
+    let blocks: usize = pages.iter().map(|page| page.labels.len()).sum();
+    let mut text = String::from(
+        "# The extractor's table, written by examples/train_extract: two looks, each a bias and\n\
+         # its trees, a line each: six questions (feature>value), then the leaf for each answer.\n",
+    );
+    let _ = writeln!(text, "# Trained on {} pages, {blocks} blocks, of {name}", pages.len());
+    let _ = writeln!(text, "# (xxhsum -H128: {digest:032x})");
+    let _ = writeln!(text, "# by: train_extract {name} {}", arguments.join(" "));
+    for line in scored.lines() {
+        let _ = writeln!(text, "{}", format!("# {line}").trim_end());
+    }
+    Ok(text)
 }
 
 fn words(page: &Page, taken: &[bool]) -> Vec<String> {
@@ -190,12 +222,7 @@ fn table(pages: &mut [Page]) -> String {
     let first = train(pages, 0, |_| true, 0);
     look_again(pages, &first_of_folds);
     let second = train(pages, 1, |_| true, 100);
-    let mut text = String::from(
-        "# The extractor's table, written by examples/train_extract: two looks, each a bias and\n\
-         # its trees, a line each: six questions (feature>value), then the leaf for each answer.\n",
-    );
-    let blocks: usize = pages.iter().map(|page| page.labels.len()).sum();
-    let _ = writeln!(text, "# Trained on {} pages, {blocks} blocks.", pages.len());
+    let mut text = String::new();
     for (name, model) in [("first", first), ("second", second)] {
         let _ = writeln!(text, "look {name}\nbias {}", model.bias);
         for tree in model.trees {

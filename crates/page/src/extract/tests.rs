@@ -1,6 +1,7 @@
 //! Extraction of small pages of our own: what is kept, in several languages, and what hostile pages
 //! cost.
 
+use super::surroundings::Surroundings;
 use super::*;
 
 fn url() -> Url {
@@ -222,4 +223,46 @@ fn hostile_pages_end_and_pages_with_text_are_never_empty() {
         assert_eq!(extract(html, &url(), &Options::default()).main, text, "{html}");
     }
     assert_eq!(extract("", &url(), &Options::default()).main, "");
+}
+
+/// Counted in steps and not in seconds: a page ten times as long makes ten times the work. What
+/// looks through open elements is bounded for each tag (`outline`); what walks outwards over the
+/// elements of a page is counted here.
+#[test]
+fn work_grows_as_the_page_does() {
+    let pieces = [
+        "<div>",
+        "<",
+        "</div>",
+        "<p>x",
+        "<li>x<ul>",
+        "<td>x",
+        "<div>x</p></div>",
+        "<div><div><div>x</div></div></section></div>",
+        "<a href=/>x<b>",
+    ];
+    for piece in pieces {
+        let (less, more) = (steps(piece, 40_000), steps(piece, 400_000));
+        assert!(more <= 11 * less, "{piece}: {less} steps, then {more}");
+        assert!(more <= 2 * 400_000, "{piece}: {more} steps");
+    }
+}
+
+/// Elements, blocks, and elements on the way from each to the larger one around it.
+fn steps(piece: &str, bytes: usize) -> usize {
+    let html = piece.repeat(bytes / piece.len());
+    let reading = Reading::of(&html);
+    let elements = &reading.blocks.outline.elements;
+    let around = Surroundings::of(&reading.blocks);
+    let outwards = |at: usize| {
+        let mut outer = elements[at].parent;
+        let outer = std::iter::from_fn(move || {
+            let here = outer;
+            outer = elements[here as usize].parent;
+            Some(here)
+        });
+        outer.take_while(|outer| *outer != around.larger[at]).count()
+    };
+    let walked: usize = (1..elements.len()).map(outwards).sum();
+    walked + elements.len() + reading.blocks.blocks.len()
 }
