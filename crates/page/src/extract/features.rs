@@ -99,10 +99,14 @@ pub(super) fn scale(count: u32) -> u8 {
 /// A part of a whole in 255ths.
 #[inline]
 pub(super) fn share(part: u32, whole: u32) -> u8 {
-    if whole == 0 {
-        return 0;
+    // Most parts are nothing or little, and a division of few bits is cheaper.
+    const SMALL: u32 = 1 << 24;
+    match part {
+        _ if part == 0 || whole == 0 => 0,
+        _ if part >= whole => 255,
+        _ if part < SMALL => (part * 255 / whole) as u8,
+        _ => (u64::from(part) * 255 / u64::from(whole)) as u8,
     }
-    (u64::from(part) * 255 / u64::from(whole)).min(255) as u8
 }
 
 /// Writes the features of every block into the first columns of `matrix`.
