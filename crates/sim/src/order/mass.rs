@@ -80,6 +80,11 @@ impl<'a> Mass<'a> {
         self.residual[page as usize]
     }
 
+    /// The same, of pages that were not downloaded; others have nothing.
+    pub fn residual_outside(&self, page: Page) -> f64 {
+        if self.is_downloaded(page) { 0.0 } else { self.residual(page) }
+    }
+
     pub fn is_downloaded(&self, page: Page) -> bool {
         self.downloaded[page as usize]
     }
@@ -127,33 +132,40 @@ impl<'a> Mass<'a> {
         let links = graph.links_of(page);
         if links.len() > 0 {
             self.edge_updates += links.len() as u64;
-            let share = DAMPING * x / links.len() as f64;
+            let count = links.len();
+            let share = DAMPING * x / count as f64;
+            let mut inside = 0;
             for target in links {
-                self.grow(target, share, &mut grown);
+                inside += usize::from(self.grow(target, share, &mut grown));
             }
+            self.inside += share * inside as f64;
+            self.outside += share * (count - inside) as f64;
         } else if self.dangling == Dangling::Reinjected {
             self.edge_updates += self.weights.len() as u64;
             for &(target, weight) in self.weights {
-                self.grow(target, DAMPING * x * weight, &mut grown);
+                let share = DAMPING * x * weight;
+                if self.grow(target, share, &mut grown) {
+                    self.inside += share;
+                } else {
+                    self.outside += share;
+                }
             }
         }
     }
 
-    fn grow(&mut self, page: Page, share: f64, grown: &mut impl FnMut(Grown)) {
+    /// Whether the page was downloaded. The sums are the caller's: one addition for all links.
+    #[inline]
+    fn grow(&mut self, page: Page, share: f64, grown: &mut impl FnMut(Grown)) -> bool {
         let at = page as usize;
         let before = self.residual[at];
         let residual = before + share;
         self.residual[at] = residual;
         let downloaded = self.downloaded[at];
-        if downloaded {
-            self.inside += share;
-            if before < self.least && residual >= self.least {
-                self.queue.push_back(page);
-            }
-        } else {
-            self.outside += share;
+        if downloaded && before < self.least && residual >= self.least {
+            self.queue.push_back(page);
         }
         grown(Grown { page, residual, downloaded });
+        downloaded
     }
 
     /// Pushes every downloaded page that has at least so much, until none has or `enough` says so.

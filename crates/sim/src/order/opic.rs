@@ -14,11 +14,11 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut heap = Heap::new(experiment.pages());
     for &(page, weight) in experiment.trust.weights() {
         cash[page as usize] = weight;
-        heap.raise(page, weight);
     }
     let (mut pushes, mut edge_updates) = (0, 0);
     while !watch.is_over()
-        && let Some((worth, page)) = heap.pop()
+        && let Some((worth, page)) =
+            heap.pop(|page| if downloaded[page as usize] { 0.0 } else { cash[page as usize] })
     {
         downloaded[page as usize] = true;
         watch.downloaded(page);

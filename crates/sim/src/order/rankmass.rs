@@ -13,11 +13,8 @@ use super::record::Watch;
 pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut mass = Mass::new(experiment, Dangling::Reinjected);
     let mut heap = Heap::new(experiment.pages());
-    for page in experiment.trusted() {
-        heap.raise(page, mass.residual(page));
-    }
     while !watch.is_over()
-        && let Some((_, page)) = heap.pop()
+        && let Some((_, page)) = heap.pop(|page| mass.residual(page))
     {
         if !mass.is_downloaded(page) {
             mass.download(page);

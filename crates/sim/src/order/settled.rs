@@ -33,9 +33,6 @@ const FINER: f64 = 0.5;
 pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut mass = Mass::new(experiment, Dangling::Reinjected);
     let mut frontier = Heap::new(experiment.pages());
-    for page in experiment.trusted() {
-        frontier.raise(page, mass.residual(page));
-    }
     let raise = |frontier: &mut Heap, grown: Grown| {
         if !grown.downloaded {
             frontier.raise(grown.page, grown.residual);
@@ -45,19 +42,19 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     while !watch.is_over() {
         // Pushes raise the frontier's best, so ask again until both agree.
         let mut least = f64::INFINITY;
-        while let Some((best, _)) = frontier.peek()
+        while let Some((best, _)) = frontier.peek(|page| mass.residual_outside(page))
             && half_octave(best) != least
         {
             least = half_octave(best);
             mass.settle(least, |_| false, |grown| raise(&mut frontier, grown));
         }
-        let Some((_, page)) = frontier.pop() else { break };
+        let Some((_, page)) = frontier.pop(|page| mass.residual_outside(page)) else { break };
         mass.download(page);
         watch.downloaded(page);
         mass.settle(least, |_| false, |grown| raise(&mut frontier, grown));
         prove(&mut mass, &mut escaping, least, watch, |grown| raise(&mut frontier, grown));
     }
-    if frontier.peek().is_none() {
+    if frontier.peek(|page| mass.residual_outside(page)).is_none() {
         // Nothing is outside: all there is was downloaded.
         watch.proven(1.0, mass.pushes, mass.edge_updates);
     }
