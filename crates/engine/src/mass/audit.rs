@@ -8,22 +8,23 @@ use super::standing::Standing;
 const ROUNDED_MAX: i128 = (ONE / 1_000_000_000) as i128;
 
 pub fn audit(ledger: &Ledger) -> Result<(), String> {
-    let (residue, standing, settled, nodes) = ledger.parts();
     let mut sums = [0i64; Standing::ALL.len()];
     let mut below = [0i64; Standing::ALL.len()];
-    for (r, standing) in residue.iter().zip(standing) {
-        sums[*standing as usize] += r;
-        below[*standing as usize] += (-r).max(0);
+    for node in 0..ledger.nodes_len() as u32 {
+        let (r, standing) = (ledger.residue(node), ledger.standing(node));
+        sums[standing as usize] += r;
+        below[standing as usize] += (-r).max(0);
     }
     let booked = ledger.sums();
     if (sums, below) != (booked.residue, booked.below) {
         return Err(format!("residues: {booked:?} booked, {sums:?} and {below:?} counted"));
     }
-    let all: i64 = settled.iter().sum();
+    let pages = ledger.pages();
+    let all: i64 = pages.settled.iter().sum();
     let of_dangling = |(node, s): (&u32, &i64)| {
-        if standing[*node as usize] == Standing::Dangling { *s } else { 0 }
+        if ledger.standing(*node) == Standing::Dangling { *s } else { 0 }
     };
-    let dangling: i64 = nodes.iter().zip(settled).map(of_dangling).sum();
+    let dangling: i64 = pages.node.iter().zip(&pages.settled).map(of_dangling).sum();
     if (all, dangling) != (booked.settled, booked.settled_dangling) {
         return Err(format!("settled: {booked:?} booked, {all} and {dangling} counted"));
     }

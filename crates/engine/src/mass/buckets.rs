@@ -4,6 +4,7 @@
 //! pushes does not matter, and no stale entries pile up. 8 bytes a page.
 
 use super::fixed::{LEVEL_NONE, LEVELS};
+use super::pages::push;
 
 /// No page.
 pub const NONE: u32 = u32::MAX;
@@ -25,8 +26,10 @@ impl Default for Buckets {
 
 impl Buckets {
     pub fn grow(&mut self, pages: usize) {
-        self.next.resize(pages, NONE);
-        self.before.resize(pages, NONE);
+        while self.next.len() < pages {
+            push(&mut self.next, NONE);
+            push(&mut self.before, NONE);
+        }
     }
 
     /// Moves a page from the bucket it is in, if any, to another.

@@ -26,6 +26,9 @@ pub struct Coverage {
     pub dangling: f64,
     /// By cause.
     pub lost: Vec<(&'static str, f64)>,
+    /// Seeds that were seen without links, and how much of the trust lies on them.
+    pub dead_ends: u32,
+    pub dead_end_trust: f64,
     /// Like the ceiling, but what was refused for its depth may still come by a shorter way.
     pub ceiling_for_good: f64,
 }
@@ -52,6 +55,8 @@ pub fn coverage(sums: &Sums) -> Coverage {
         ceiling_for_good: (1.0 - all + depth).clamp(0.0, 1.0),
         frontier: share(residue(Standing::Waiting) + residue(Standing::Nobody)),
         dangling: (dangling / whole).clamp(0.0, 1.0),
+        dead_ends: sums.dead_ends.pages,
+        dead_end_trust: sums.dead_ends.trust as f64 / sums.trusted.max(1) as f64,
         lost,
     }
 }

@@ -13,11 +13,13 @@
 //! keeps its share; dangling pages are counted and divided out ([`super::coverage`]); crawled pages
 //! are pushed before the frontier's best is fetched, not only when it is their turn.
 //!
-//! Memory: 14 bytes per known URL, 24 per crawled page, and the links.
+//! Memory: 9 bytes per known URL, 32 per crawled page, and the links.
 
 use super::buckets::{Buckets, NONE};
 use super::fixed::{LEVEL_NONE, LEVELS, ONE, jumped, level, share, share_at_most};
+use super::nodes::{Nodes, State};
 use super::outlinks::{At, Outlinks};
+use super::pages::Pages;
 use super::parts::Whole;
 use super::standing::Standing;
 
@@ -26,12 +28,7 @@ pub const NODES_MAX: u64 = NONE as u64;
 
 #[derive(Debug, Default)]
 pub struct Ledger {
-    residue: Vec<i64>,
-    standing: Vec<Standing>,
-    /// Of those that wait, the class they are filed under; of crawled pages, their bucket.
-    mark: Vec<u8>,
-    /// Of crawled pages, their number among these.
-    page: Vec<u32>,
+    nodes: Nodes,
     pages: Pages,
     buckets: Buckets,
     outlinks: Outlinks,
@@ -40,22 +37,18 @@ pub struct Ledger {
     below: [i64; Standing::ALL.len()],
     /// Shares of links that have no number.
     unnamed: i64,
+    trusted: i64,
     settled: i64,
     settled_dangling: i64,
     /// URLs that wait, by level.
     waiting: Waiting,
+    /// By node.
     trust: Vec<(u32, i64)>,
+    dead_ends: DeadEnds,
     ids: Vec<u32>,
     bytes: Vec<u8>,
     pub edges: u64,
     pub pushes: u64,
-}
-
-#[derive(Debug, Default)]
-struct Pages {
-    node: Vec<u32>,
-    settled: Vec<i64>,
-    links: Vec<At>,
 }
 
 #[derive(Debug)]
@@ -85,6 +78,13 @@ impl Waiting {
     }
 }
 
+/// Trusted pages that were seen without links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeadEnds {
+    pub pages: u32,
+    pub trust: i64,
+}
+
 /// Sums that a bound is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
@@ -94,6 +94,7 @@ pub struct Sums {
     pub below: [i64; Standing::ALL.len()],
     pub unnamed: i64,
     pub trusted: i64,
+    pub dead_ends: DeadEnds,
 }
 
 impl Ledger {
@@ -104,21 +105,23 @@ impl Ledger {
             residue: self.sums,
             below: self.below,
             unnamed: self.unnamed,
-            trusted: self.trust.iter().map(|(_, t)| t).sum(),
+            trusted: self.trusted,
+            dead_ends: self.dead_ends,
         }
     }
 
+    #[inline]
     pub fn standing(&self, node: u32) -> Standing {
-        self.standing.get(node as usize).copied().unwrap_or(Standing::Nobody)
+        self.nodes.state(node).standing()
     }
 
     /// What has reached a URL and was not settled.
     pub fn residue(&self, node: u32) -> i64 {
-        self.residue.get(node as usize).copied().unwrap_or(0)
+        self.page_of(node).map_or_else(|| self.nodes.word(node), |page| self.pages.residue[page])
     }
 
     pub fn settled(&self, node: u32) -> i64 {
-        self.page_of(node).map_or(0, |page| self.pages.settled[page as usize])
+        self.page_of(node).map_or(0, |page| self.pages.settled[page])
     }
 
     pub fn pages_len(&self) -> usize {
@@ -126,20 +129,25 @@ impl Ledger {
     }
 
     pub fn nodes_len(&self) -> usize {
-        self.residue.len()
+        self.nodes.len()
     }
 
     /// The class under which a URL waits.
     pub fn filed(&self, node: u32) -> Option<u8> {
-        let waits = self.standing(node) == Standing::Waiting;
-        waits.then(|| self.mark[node as usize]).filter(|&class| class != LEVEL_NONE)
+        let state = self.nodes.state(node);
+        let waits = state.standing() == Standing::Waiting;
+        waits.then(|| state.mark()).filter(|&class| class != LEVEL_NONE)
     }
 
     /// A URL waits under this class now; under none if it waits for a date.
     pub fn file(&mut self, node: u32, class: Option<u8>) {
         if self.standing(node) == Standing::Waiting {
-            self.mark[node as usize] = class.unwrap_or(LEVEL_NONE);
+            self.mark(node, class.unwrap_or(LEVEL_NONE));
         }
+    }
+
+    fn mark(&mut self, node: u32, mark: u8) {
+        self.nodes.set_state(node, State::new(self.standing(node), mark));
     }
 
     pub fn waiting_len(&self) -> u64 {
@@ -154,25 +162,23 @@ impl Ledger {
     /// A URL is known to be this now. What was crawled once stays so: its last links hold.
     pub fn stand(&mut self, node: u32, now: Standing) {
         self.reserve(node);
-        let before = self.standing[node as usize];
+        let before = self.standing(node);
         if before == now || (before.is_crawled() && (!now.is_crawled() || now == Standing::Fetched))
         {
             return;
         }
         self.move_sums(node, before, now);
         if now.is_crawled() && !before.is_crawled() {
-            self.page[node as usize] = self.pages.node.len() as u32;
-            self.pages.node.push(node);
-            self.pages.settled.push(0);
-            self.pages.links.push(At::NOWHERE);
+            let word = self.nodes.word_mut(node);
+            *word = self.pages.add(node, *word) as i64;
             self.buckets.grow(self.pages.node.len());
-            self.mark[node as usize] = LEVEL_NONE;
         }
     }
 
     fn move_sums(&mut self, node: u32, before: Standing, now: Standing) {
-        let r = self.residue[node as usize];
-        self.standing[node as usize] = now;
+        let r = self.residue(node);
+        let bucket = if before.is_crawled() { self.nodes.state(node).mark() } else { LEVEL_NONE };
+        self.nodes.set_state(node, State::new(now, bucket));
         self.sums[before as usize] -= r;
         self.sums[now as usize] += r;
         self.below[before as usize] -= (-r).max(0);
@@ -182,14 +188,13 @@ impl Ledger {
         }
         if now == Standing::Waiting {
             self.waiting.add(level(r));
-            self.mark[node as usize] = LEVEL_NONE;
         }
     }
 
     /// The links of a crawled page as last fetched: sorted, distinct, and `unnamed` more that have
     /// no number. What was settled by other links is put right.
     pub fn link(&mut self, node: u32, ids: &[u32], unnamed: u32) {
-        let page = self.page_of(node).expect("only crawled pages have links") as usize;
+        let page = self.page_of(node).expect("only crawled pages have links");
         let (old, s) = (self.pages.links[page], self.pages.settled[page]);
         let mut last = std::mem::take(&mut self.ids);
         if old != At::NOWHERE {
@@ -211,21 +216,35 @@ impl Ledger {
         if at != At::NOWHERE && s != 0 {
             self.hand_out(ids, unnamed, s);
         }
-        self.enqueue(node);
+        self.enqueue(node, self.residue(node));
     }
 
     fn stand_linked(&mut self, node: u32, at: At, ids: &[u32], unnamed: u32, s: i64) {
-        let before = self.standing[node as usize];
+        let before = self.standing(node);
         let now = match self.counted(ids) + unnamed as usize {
             _ if at == At::NOWHERE => Standing::Fetched,
             0 => Standing::Dangling,
             _ => Standing::Linked,
         };
         if before != now {
+            if now == Standing::Fetched {
+                self.leave_bucket(node);
+            }
             self.move_sums(node, before, now);
+            self.count_dead_end(node, before, -1);
+            self.count_dead_end(node, now, 1);
         }
         let dangling = |standing| if standing == Standing::Dangling { s } else { 0 };
         self.settled_dangling += dangling(now) - dangling(before);
+    }
+
+    fn count_dead_end(&mut self, node: u32, standing: Standing, sign: i64) {
+        if standing == Standing::Dangling
+            && let Ok(at) = self.trust.binary_search_by_key(&node, |(node, _)| *node)
+        {
+            self.dead_ends.pages = self.dead_ends.pages.wrapping_add_signed(sign as i32);
+            self.dead_ends.trust += sign * self.trust[at].1;
+        }
     }
 
     fn counted(&self, ids: &[u32]) -> usize {
@@ -264,10 +283,13 @@ impl Ledger {
 
     #[inline]
     fn add(&mut self, node: u32, share: i64) {
-        let at = node as usize;
-        let (before, standing) = (self.residue[at], self.standing[at]);
+        let standing = self.standing(node);
+        let word = self.nodes.word_mut(node);
+        let residue =
+            if standing.is_crawled() { &mut self.pages.residue[*word as usize] } else { word };
+        let before = *residue;
         let after = before + share;
-        self.residue[at] = after;
+        *residue = after;
         self.sums[standing as usize] += share;
         if before < 0 || after < 0 {
             self.below[standing as usize] += (-after).max(0) - (-before).max(0);
@@ -280,23 +302,20 @@ impl Ledger {
                     self.waiting.add(new);
                 }
             }
-            Standing::Linked | Standing::Dangling if level(after.abs()) < self.mark[at] => {
-                self.enqueue(node);
-            }
+            Standing::Linked | Standing::Dangling => self.enqueue(node, after),
             _ => {}
         }
     }
 
     /// Into the bucket of its residue, if it can be pushed and is not in one as good.
-    fn enqueue(&mut self, node: u32) {
-        let at = node as usize;
-        if !matches!(self.standing[at], Standing::Linked | Standing::Dangling) {
-            return;
-        }
-        let new = level(self.residue[at].abs());
-        if new < self.mark[at] {
-            self.buckets.put(self.page[at], self.mark[at], new);
-            self.mark[at] = new;
+    #[inline]
+    fn enqueue(&mut self, node: u32, residue: i64) {
+        let state = self.nodes.state(node);
+        let (new, old) = (level(residue.abs()), state.mark());
+        let can_be_pushed = matches!(state.standing(), Standing::Linked | Standing::Dangling);
+        if can_be_pushed && new < old {
+            self.buckets.put(self.nodes.word(node) as u32, old, new);
+            self.mark(node, new);
         }
     }
 
@@ -321,18 +340,22 @@ impl Ledger {
     /// Settles what lies on one crawled page, if its links are known.
     pub fn push_page(&mut self, node: u32) {
         if matches!(self.standing(node), Standing::Linked | Standing::Dangling) {
-            let page = self.page[node as usize];
-            self.buckets.remove(page, self.mark[node as usize]);
-            self.push(page);
+            self.leave_bucket(node);
+            self.push(self.nodes.word(node) as u32);
         }
+    }
+
+    /// A crawled page is in no bucket from now on.
+    fn leave_bucket(&mut self, node: u32) {
+        self.buckets.remove(self.nodes.word(node) as u32, self.nodes.state(node).mark());
+        self.mark(node, LEVEL_NONE);
     }
 
     /// Settles what lies on a page that is in no bucket, or was just taken out of one.
     fn push(&mut self, page: u32) {
         let node = self.pages.node[page as usize];
-        let at = node as usize;
-        self.mark[at] = LEVEL_NONE;
-        let (x, standing) = (self.residue[at], self.standing[at]);
+        self.mark(node, LEVEL_NONE);
+        let (x, standing) = (self.pages.residue[page as usize], self.standing(node));
         if x == 0 {
             return;
         }
@@ -351,39 +374,59 @@ impl Ledger {
         self.ids = ids;
     }
 
-    /// Pushes every page once, in the order of their downloads.
-    pub fn pass(&mut self) {
-        for page in 0..self.pages.node.len() {
+    /// Pushes pages once each, in the order of their downloads, from this one on: the first that
+    /// these edges did not reach, or none.
+    pub fn pass(&mut self, from: usize, edges_max: u64) -> Option<usize> {
+        let began = self.edges;
+        for page in from..self.pages.node.len() {
+            if self.edges - began >= edges_max {
+                return Some(page);
+            }
             self.push_page(self.pages.node[page]);
         }
+        None
     }
 
     /// More trust in a URL: a share of the whole, of which (1-d) lies on it from now on.
     pub fn trust(&mut self, node: u32, t: i64) {
         assert!((0..=ONE).contains(&t), "a share of the whole");
         self.reserve(node);
-        self.trust.push((node, t));
+        self.put_trust(node, t);
         self.add(node, jumped(t));
+    }
+
+    fn put_trust(&mut self, node: u32, t: i64) {
+        let at = self.trust.partition_point(|(other, _)| *other < node);
+        self.count_dead_end(node, self.standing(node), -1);
+        match self.trust.get_mut(at).filter(|(other, _)| *other == node) {
+            Some((_, trust)) => *trust += t,
+            None => self.trust.insert(at, (node, t)),
+        }
+        self.count_dead_end(node, self.standing(node), 1);
+        self.trusted += t;
     }
 
     /// Computes all residues again from what is settled, for other trust or other nodes.
     pub fn rebase(&mut self, trust: Vec<(u32, i64)>) {
-        self.trust = trust;
-        self.residue.iter_mut().for_each(|r| *r = 0);
+        (self.trust, self.trusted, self.dead_ends) = Default::default();
         (self.sums, self.below, self.unnamed) = Default::default();
         self.buckets = Buckets::default();
         self.buckets.grow(self.pages.node.len());
         self.waiting = Waiting::default();
-        for at in 0..self.standing.len() {
-            match self.standing[at] {
-                Standing::Waiting => self.waiting.add(LEVEL_NONE),
-                standing if standing.is_crawled() => self.mark[at] = LEVEL_NONE,
-                _ => {}
+        self.pages.residue.fill(0);
+        for node in 0..self.nodes.len() as u32 {
+            match self.standing(node) {
+                standing if standing.is_crawled() => self.mark(node, LEVEL_NONE),
+                standing => {
+                    *self.nodes.word_mut(node) = 0;
+                    if standing == Standing::Waiting {
+                        self.waiting.add(LEVEL_NONE);
+                    }
+                }
             }
         }
-        for (node, t) in self.trust.clone() {
-            self.reserve(node);
-            self.add(node, jumped(t));
+        for (node, t) in trust {
+            self.trust(node, t);
         }
         let mut ids = Vec::new();
         for page in 0..self.pages.node.len() {
@@ -399,17 +442,17 @@ impl Ledger {
         self.settled_dangling = 0;
         for page in 0..self.pages.node.len() {
             let node = self.pages.node[page];
-            if self.standing[node as usize] == Standing::Dangling {
+            if self.standing(node) == Standing::Dangling {
                 self.settled_dangling += self.pages.settled[page];
             }
-            self.enqueue(node);
+            self.enqueue(node, self.pages.residue[page]);
         }
     }
 
     /// What was settled on a page when the books were last written, true or not: any will do.
     pub fn restore_settled(&mut self, node: u32, s: i64) {
         if let Some(page) = self.page_of(node) {
-            let settled = &mut self.pages.settled[page as usize];
+            let settled = &mut self.pages.settled[page];
             self.settled += s - std::mem::replace(settled, s);
         }
     }
@@ -418,8 +461,9 @@ impl Ledger {
         Some((*self.pages.node.get(page)?, self.pages.settled[page]))
     }
 
-    fn page_of(&self, node: u32) -> Option<u32> {
-        self.standing(node).is_crawled().then(|| self.page[node as usize])
+    #[inline]
+    fn page_of(&self, node: u32) -> Option<usize> {
+        self.standing(node).is_crawled().then(|| self.nodes.word(node) as usize)
     }
 
     pub fn trusted(&self) -> &[(u32, i64)] {
@@ -428,7 +472,7 @@ impl Ledger {
 
     /// The links of a crawled page, where they are held, and how many more have no number.
     pub fn links_of(&self, node: u32, ids: &mut Vec<u32>) -> Option<u32> {
-        let at = self.pages.links[self.page_of(node)? as usize];
+        let at = self.pages.links[self.page_of(node)?];
         (at != At::NOWHERE).then(|| self.outlinks.get(at, ids))
     }
 
@@ -445,24 +489,14 @@ impl Ledger {
 
     fn reserve(&mut self, node: u32) {
         assert!(u64::from(node) < NODES_MAX, "numbers below the limit");
-        if self.residue.len() <= node as usize {
-            let len = node as usize + 1;
-            self.residue.resize(len, 0);
-            self.standing.resize(len, Standing::Nobody);
-            self.mark.resize(len, LEVEL_NONE);
-            self.page.resize(len, NONE);
-        }
+        self.nodes.grow(node as usize + 1);
     }
 
     pub fn heap_bytes(&self) -> usize {
-        let nodes = self.residue.capacity() * 8
-            + self.standing.capacity()
-            + self.mark.capacity()
-            + self.page.capacity() * 4;
-        let pages = self.pages.node.capacity() * 4
-            + self.pages.settled.capacity() * 8
-            + self.pages.links.capacity() * 4;
-        nodes + pages + self.buckets.heap_bytes() + self.outlinks.heap_bytes()
+        self.nodes.heap_bytes()
+            + self.pages.heap_bytes()
+            + self.buckets.heap_bytes()
+            + self.outlinks.heap_bytes()
     }
 
     /// Counts everything again: no mass was made, and the sums are those of the parts.
@@ -470,7 +504,7 @@ impl Ledger {
         super::audit::audit(self)
     }
 
-    pub(super) fn parts(&self) -> (&[i64], &[Standing], &[i64], &[u32]) {
-        (&self.residue, &self.standing, &self.pages.settled, &self.pages.node)
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
     }
 }

@@ -17,7 +17,9 @@ mod coverage;
 mod fixed;
 mod gaps;
 mod ledger;
+mod nodes;
 mod outlinks;
+mod pages;
 mod parts;
 mod standing;
 #[cfg(test)]
@@ -43,15 +45,19 @@ use written::Writing;
 const EDGES_PER_PAGE: u64 = 500;
 /// Edge updates saved up for later.
 const EDGES_SAVED_MAX: u64 = 1 << 20;
-/// Edge updates before the last word is said on a crawl that ends: a hundredth of a second, and a
-/// few microseconds for every page.
-const EDGES_AT_END: u64 = 1_000_000;
-const EDGES_AT_END_PER_PAGE: u64 = 200;
+/// Edge updates before the last word is said on a crawl that ends: more than it takes to settle
+/// nearly everything, unless pages have very many links to each other.
+const EDGES_AT_END: u64 = 10_000_000;
+const EDGES_AT_END_PER_PAGE: u64 = 2_000;
+/// Edge updates between two turns of the crawl while all crawled pages are pushed: a hundredth of a
+/// second or two.
+const EDGES_PER_TURN: u64 = 1 << 20;
 /// Edge updates that books made anew may take to become as good as they were.
 const EDGES_AT_OPENING: u64 = 10_000_000;
 /// Residues on crawled pages that are not worth a push: 2^-40 of the whole.
 const LEVEL_SETTLED: u8 = 40;
-/// What may lie on crawled pages when the last word is said: a ten-millionth of the whole.
+/// What may lie on crawled pages when a crawl ends, and when the tight certificate is made.
+const REST_AT_END: i64 = ONE / 1_000_000;
 const REST_MAX: i64 = ONE / 10_000_000;
 
 /// When crawled pages are pushed again.
@@ -76,6 +82,8 @@ pub struct Mass {
     edges_saved: u64,
     /// Pages fetched since the last pass over all, and how many are to be.
     window: (u64, u64),
+    /// The first page that the pass over all has not come to.
+    passing: Option<usize>,
     writing: Writing,
 }
 
@@ -185,12 +193,17 @@ impl Mass {
                 let top = self.ledger.frontier_level().unwrap_or(LEVEL_SETTLED);
                 self.push_above((top + octaves).min(LEVEL_SETTLED));
             }
-            Pushing::Windowed { percent } if self.window.0 >= self.window.1 => {
-                self.ledger.pass();
-                let waiting = self.ledger.waiting_len();
-                self.window = (0, (waiting * u64::from(percent)).div_ceil(100).max(1));
+            Pushing::Windowed { percent } => {
+                if self.passing.is_none() && self.window.0 >= self.window.1 {
+                    self.passing = Some(0);
+                }
+                let Some(from) = self.passing else { return };
+                self.passing = self.ledger.pass(from, EDGES_PER_TURN);
+                if self.passing.is_none() {
+                    let waiting = self.ledger.waiting_len();
+                    self.window = (0, (waiting * u64::from(percent)).div_ceil(100).max(1));
+                }
             }
-            Pushing::Windowed { .. } => {}
         }
     }
 
@@ -205,17 +218,21 @@ impl Mass {
         self.edges_saved = self.edges_saved.saturating_sub(self.ledger.edges - began);
     }
 
-    /// The crawl ends: proves what is cheap to prove.
+    /// The crawl ends: proves nearly all that can be proven.
     pub fn settle_at_end(&mut self) {
         let pages = self.ledger.pages_len() as u64;
-        self.settle_all(EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
+        self.settle_to(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
     }
 
-    /// Proves all that the links of the crawled pages can prove, as far as these edges reach.
-    pub fn settle_all(&mut self, edges_max: u64) {
+    /// Proves all that the links of the crawled pages can prove.
+    pub fn settle_all(&mut self) {
+        self.settle_to(REST_MAX, u64::MAX);
+    }
+
+    fn settle_to(&mut self, rest: i64, edges_max: u64) {
         let began = self.ledger.edges;
         while !self.stale
-            && self.ledger.rest() > REST_MAX
+            && self.ledger.rest() > rest
             && self.ledger.push_level().is_some()
             && self.ledger.edges - began < edges_max
         {

@@ -84,7 +84,7 @@ pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
         Order::LNeighbor => Box::new(LNeighbor),
         Order::Opic => Box::new(Opic::default()),
         Order::Backlink => Box::new(Backlink::default()),
-        Order::PartialPr => Box::new(PartialPr::default()),
+        Order::PartialPr => Box::new(PartialPr),
         Order::Bfs => Box::new(Bfs),
         Order::Dfs => Box::new(Dfs),
         Order::Random => Box::new(Random { seed: config.seed }),

@@ -44,6 +44,9 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     if !losses.is_empty() {
         writeln!(out, "lost to {losses}")?;
     }
+    if let Some(warning) = covered.dead_ends() {
+        writeln!(out, "warning: {warning}")?;
+    }
     out.flush()?;
     Ok(Ended::Done)
 }

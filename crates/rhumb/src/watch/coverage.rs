@@ -22,6 +22,9 @@ pub struct Covered {
     pub frontier: f64,
     /// Settled on pages without links.
     pub dangling: f64,
+    /// Seeds that were seen without links, and how much of the trust lies on them.
+    pub dead_end_seeds: u32,
+    pub dead_end_trust: f64,
     /// Has reached URLs that are never fetched, by cause.
     pub lost: BTreeMap<String, f64>,
 }
@@ -34,12 +37,28 @@ impl Covered {
             order: order.to_owned(),
             frontier: coverage.frontier,
             dangling: coverage.dangling,
+            dead_end_seeds: coverage.dead_ends,
+            dead_end_trust: coverage.dead_end_trust,
             lost: coverage
                 .lost
                 .iter()
                 .map(|(cause, share)| ((*cause).to_owned(), *share))
                 .collect(),
         }
+    }
+
+    /// A warning where seeds lead nowhere: all that can be reached hangs on the others.
+    pub fn dead_ends(&self) -> Option<String> {
+        let seeds = match self.dead_end_seeds {
+            0 => return None,
+            1 => "one seed has".to_owned(),
+            many => format!("{many} seeds have"),
+        };
+        let (dead, alive) = (percent(self.dead_end_trust), percent(1.0 - self.dead_end_trust));
+        Some(format!(
+            "{seeds} no links to follow and {dead} of the trust: \
+             what can be reached hangs on the other {alive}"
+        ))
     }
 
     /// `robots 1.20 %, failed 0.31 %`: the causes that matter, the greatest first.
@@ -63,6 +82,25 @@ pub fn percent(share: f64) -> String {
 /// The best that the links of the crawled pages prove: all mass settled but a ten-millionth.
 pub fn certificate(reader: &LocalReader) -> Result<Covered, Error> {
     let mut mass = reader.mass()?;
-    mass.settle_all(u64::MAX);
+    mass.settle_all();
     Ok(mass.coverage().map(|coverage| Covered::of(&coverage, "")).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_that_lead_nowhere_are_named_with_what_is_left_for_the_others() {
+        let covered = |dead_end_seeds, dead_end_trust| {
+            Covered { dead_end_seeds, dead_end_trust, ..Covered::default() }.dead_ends()
+        };
+        assert_eq!(covered(0, 0.0), None);
+        let two = covered(2, 0.25).unwrap();
+        assert!(
+            two.starts_with("2 seeds have no links to follow and 25.00 % of the trust"),
+            "{two}"
+        );
+        assert!(two.ends_with("the other 75.00 %"), "{two}");
+    }
 }

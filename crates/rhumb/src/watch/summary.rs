@@ -11,7 +11,9 @@ use std::time::Duration;
 pub fn at_end(report: &Report) -> String {
     let seconds = Duration::try_from_secs_f64(report.run.seconds).unwrap_or_default();
     let because = report.stopped_because.as_deref().unwrap_or("still running");
-    format!("{because} after {}\n{}", short(seconds), table(report))
+    let warning = report.coverage.as_ref().and_then(Covered::dead_ends);
+    let warning = warning.map_or_else(String::new, |text| format!("\nwarning: {text}"));
+    format!("{because} after {}\n{}{warning}", short(seconds), table(report))
 }
 
 pub fn table(report: &Report) -> String {

@@ -1,0 +1,129 @@
+//! What the books hold of every known URL: 9 bytes, in segments that never move.
+//!
+//! A word and a byte. The word is the residue that lies on the URL, or, once it is crawled, its
+//! number among the crawled pages, which have their residues there. The byte is its standing, and
+//! for those that wait or can be pushed also under which class or in which bucket. Segments neither
+//! double when they are full nor are they copied, so the bytes are those of the URLs.
+
+use super::fixed::LEVEL_NONE;
+use super::standing::Standing;
+
+const SEGMENT: usize = 1 << 12;
+const SEGMENT_BYTES: usize = size_of::<Segment>();
+
+#[derive(Debug, Default)]
+pub struct Nodes {
+    segments: Vec<Box<Segment>>,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Segment {
+    words: [i64; SEGMENT],
+    states: [State; SEGMENT],
+}
+
+/// A standing, and a mark where it has one. Marks are below 64; `LEVEL_NONE` is no mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State(u8);
+
+const MARKS: u8 = 64;
+/// Standings with a mark come first, each with its 64 values.
+const MARKED: [Standing; 3] = [Standing::Waiting, Standing::Linked, Standing::Dangling];
+const UNMARKED: u8 = MARKS * MARKED.len() as u8;
+
+impl State {
+    pub const NOBODY: State = State(UNMARKED + Standing::Nobody as u8);
+
+    #[inline]
+    pub fn new(standing: Standing, mark: u8) -> State {
+        match standing {
+            Standing::Waiting => State(mark),
+            Standing::Linked => State(MARKS + mark),
+            Standing::Dangling => State(2 * MARKS + mark),
+            _ => State(UNMARKED + standing as u8),
+        }
+    }
+
+    #[inline]
+    pub fn standing(self) -> Standing {
+        match self.0 / MARKS {
+            marked @ 0..=2 => MARKED[marked as usize],
+            _ => Standing::ALL[(self.0 - UNMARKED) as usize],
+        }
+    }
+
+    #[inline]
+    pub fn mark(self) -> u8 {
+        if self.0 < UNMARKED { self.0 % MARKS } else { LEVEL_NONE }
+    }
+}
+
+impl Nodes {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// There are at least so many URLs.
+    pub fn grow(&mut self, len: usize) {
+        while self.segments.len() * SEGMENT < len {
+            let segment = Segment { words: [0; SEGMENT], states: [State::NOBODY; SEGMENT] };
+            self.segments.push(Box::new(segment));
+        }
+        self.len = self.len.max(len);
+    }
+
+    #[inline]
+    pub fn state(&self, node: u32) -> State {
+        let segment = self.segments.get(node as usize / SEGMENT);
+        segment.map_or(State::NOBODY, |segment| segment.states[node as usize % SEGMENT])
+    }
+
+    #[inline]
+    pub fn set_state(&mut self, node: u32, state: State) {
+        self.segments[node as usize / SEGMENT].states[node as usize % SEGMENT] = state;
+    }
+
+    #[inline]
+    pub fn word(&self, node: u32) -> i64 {
+        let segment = self.segments.get(node as usize / SEGMENT);
+        segment.map_or(0, |segment| segment.words[node as usize % SEGMENT])
+    }
+
+    #[inline]
+    pub fn word_mut(&mut self, node: u32) -> &mut i64 {
+        &mut self.segments[node as usize / SEGMENT].words[node as usize % SEGMENT]
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        self.segments.len() * SEGMENT_BYTES + self.segments.capacity() * size_of::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_holds_every_standing_and_every_mark() {
+        for standing in Standing::ALL {
+            for mark in 0..MARKS {
+                let state = State::new(standing, mark);
+                assert_eq!(state.standing(), standing);
+                let kept = if MARKED.contains(&standing) { mark } else { LEVEL_NONE };
+                assert_eq!(state.mark(), kept, "{standing:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_is_known_before_there_is_room_for_him() {
+        let mut nodes = Nodes::default();
+        assert_eq!((nodes.state(7), nodes.word(7)), (State::NOBODY, 0));
+        nodes.grow(SEGMENT + 1);
+        nodes.set_state(SEGMENT as u32, State::new(Standing::Waiting, 5));
+        *nodes.word_mut(SEGMENT as u32) = -3;
+        assert_eq!(nodes.state(SEGMENT as u32).mark(), 5);
+        assert_eq!((nodes.word(SEGMENT as u32), nodes.word(0)), (-3, 0));
+    }
+}
