@@ -2,13 +2,14 @@
 //!
 //! [`Graph`] holds the links of every page as gaps, one or two bytes each; [`file`] maps the same
 //! bytes from disk. [`read()`] takes whatever file holds a graph: ours, [`wg1`], or an [`edges`]
-//! list of any size and order, which [`Builder`] sorts in bounded memory. [`rank`] is PageRank and
-//! its personalised kind and [`rewired`] makes
+//! list of any size and order, which [`Builder`] sorts in bounded memory; [`bv`] writes what
+//! researchers' tools read. [`rank`] is PageRank and its personalised kind, and [`rewired`] makes
 //! large graphs of small ones.
 //!
 //! Nothing here knows about crawling: pages are numbers from 0, and links have no text.
 
 pub mod builder;
+pub mod bv;
 pub mod edges;
 pub mod error;
 pub mod file;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rhumb_graph::bv;
 use rhumb_graph::rank::{Jump, pagerank};
 use rhumb_graph::{Error, ErrorKind, Graph, Loaded, Page};
 use rhumb_sim::order::{DAMPING, TRUTH_ERROR, Trust, trust};
@@ -19,7 +20,8 @@ use super::json;
 #[command(after_help = "\
 Examples:
   rhumb rank --graph cnr-2000.wg1.zst --top 20
-  rhumb rank --graph links.txt --first 1 --urls urls.txt --trust 1,2")]
+  rhumb rank --graph links.txt --first 1 --urls urls.txt --trust 1,2
+  rhumb rank --graph links.txt --export-bv links")]
 pub struct Flags {
     #[command(flatten)]
     graph: GraphFlags,
@@ -35,6 +37,10 @@ pub struct Flags {
     /// URLs of the pages: lines `page url`
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
+
+    /// Also write the graph for WebGraph's tools: NAME.graph, NAME.offsets, NAME.properties
+    #[arg(long, value_name = "NAME")]
+    export_bv: Option<PathBuf>,
 
     /// Print one JSON value: [[page, value], …]
     #[arg(long)]
@@ -103,6 +109,9 @@ pub(super) fn trouble(error: Error) -> Trouble {
 
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let graph = flags.graph.read()?;
+    if let Some(name) = &flags.export_bv {
+        bv::write(&graph, name).map_err(trouble)?;
+    }
     let trust = flags.trust.as_ref().map(|text| flags.graph.trusted(&graph, text)).transpose()?;
     let jump = trust.as_ref().map_or(Jump::Anywhere, |trust| Jump::To(trust.weights()));
     let values = pagerank(&graph, DAMPING, jump, TRUTH_ERROR).values;
