@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rhumb_graph::rewired::rewired;
-use rhumb_graph::{Graph, Writer};
+use rhumb_graph::{Graph, Page, Writer};
 use rhumb_sim::order::cho::{Found, Popular};
 use rhumb_sim::order::deciles::{Decile, TENTHS, deciles};
 use rhumb_sim::order::{Algorithm, Experiment, Record, Until, tight};
@@ -188,19 +188,29 @@ fn targets(text: &str) -> Result<Vec<f64>, Trouble> {
     Ok(targets)
 }
 
-/// A trusted page without links keeps its mass: whoever trusts it wants to know.
+/// A trusted page without links keeps its mass: whoever trusts it wants to know how much is left
+/// for all that can be reached beyond.
 fn warn_of_dead_ends(experiment: &Experiment<'_>) {
     let weights = experiment.trust.weights();
-    let dead = weights.iter().filter(|(page, _)| experiment.graph.degree(*page) == 0);
-    let (count, mass) =
-        dead.fold((0, 0.0), |(count, mass), (_, weight)| (count + 1, mass + weight));
-    if count > 0 {
-        eprintln!(
-            "warning: {count} of {} trusted pages have no links ({:.1} % of the trust); {} pages \
-             can be reached from all of them",
-            weights.len(),
-            100.0 * mass,
-            experiment.reachable
-        );
+    let is_dead = |(page, _): &&(Page, f64)| experiment.graph.degree(*page) == 0;
+    let (mut count, mut trust, mut mass) = (0, 0.0, 0.0);
+    for (page, weight) in weights.iter().filter(is_dead) {
+        count += 1;
+        trust += weight;
+        mass += experiment.truth.get(*page as usize).copied().unwrap_or(f64::NAN);
     }
+    if count == 0 {
+        return;
+    }
+    let beyond = experiment.reachable - count;
+    let left = match 100.0 * (1.0 - mass) {
+        share if share.is_finite() => format!(", with {:.1} % of all mass", share.abs()),
+        _ => String::new(),
+    };
+    eprintln!(
+        "warning: {count} of {} trusted pages have no links ({:.1} % of the trust); beyond them \
+         {beyond} pages can be reached{left}",
+        weights.len(),
+        100.0 * trust
+    );
 }

@@ -2,7 +2,9 @@
 //! same importance covered in the end.
 
 use crate::site::{Site, assert_polite, pages_in_archive, reachable, report_of};
+use rhumb_engine::record::Status;
 use rhumb_sim::web::{Oddities, WebConfig};
+use rhumb_state::local::LocalReader;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -72,6 +74,34 @@ fn every_order_crawls_all_politely_through_a_stop_and_a_kill_and_proves_the_same
     // The same web, the same links: whatever the order, the same is proven in the end.
     let (least, most) = bounds.iter().fold((1.0f64, 0.0f64), |(a, b), &x| (a.min(x), b.max(x)));
     assert!(most - least < 1e-5, "{bounds:?}");
+}
+
+#[test]
+fn the_mass_of_a_url_is_told_before_it_is_fetched() {
+    let site = Site::serve(web());
+    report_of(site.crawl(&["--max-pages", "60"]).spawn().unwrap());
+    let waiting: Vec<String> = {
+        let reader = LocalReader::open(&site.crawl_dir().join("state")).unwrap();
+        let rows = reader.urls().map(|row| row.unwrap());
+        let waiting = rows.filter(|(_, record)| record.status == Status::Queued);
+        waiting.map(|(key, _)| key.url().to_string()).collect()
+    };
+    let told = |url: &String| {
+        let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+            .args(["status", "--json", "--url", url])
+            .arg(site.crawl_dir())
+            .output()
+            .unwrap();
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(status["state"], "queued");
+        share(&status["mass"])
+    };
+    // Every one of them was found by a link of a page that has mass, or by a redirect to it.
+    let masses: Vec<f64> = waiting.iter().take(5).map(told).collect();
+    assert!(
+        masses.len() == 5 && masses.iter().all(|mass| *mass > 0.0 && *mass < 0.1),
+        "{masses:?}"
+    );
 }
 
 #[test]

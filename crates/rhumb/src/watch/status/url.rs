@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 /// How far ahead of a URL its host's queue is counted.
 pub const QUEUE_LOOK_MAX: usize = 10_000;
+/// Known URLs up to which the books are made anew to tell the mass of one that waits: some seconds
+/// of reading and 9 bytes each.
+const BOOKS_URLS_MAX: u64 = 10_000_000;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct UrlStatus {
@@ -38,7 +41,8 @@ pub struct UrlHistory {
     /// Redirects on the way.
     pub hops: u8,
     pub class: u8,
-    /// Importance that was settled on it when last written, as a share of the whole.
+    /// Its importance for certain, as a share of the whole: what was settled on it when last
+    /// written, or, before it is fetched, what has reached it.
     pub mass: Option<f64>,
     /// Failures since the last success.
     pub tries: u8,
@@ -108,7 +112,7 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         Some(Place::Later { due, .. }) => NextVisit::At(rfc3339(due)),
         Some(place) => NextVisit::InTurn { ahead: ahead(&snapshot, &key, &place)? },
     };
-    let mass = reader.settled(record.id)?.map(|settled| settled as f64 / ONE as f64);
+    let mass = mass_of(&record, reader)?;
     let (state, meaning) = words(&record);
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
@@ -118,6 +122,19 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         record: Some(UrlHistory { mass, ..history(&record, next_visit) }),
         host,
     })
+}
+
+/// What is settled on a page, or what has reached a URL that was never fetched: for the latter all
+/// links are read and the books made anew, as far as there are not too many.
+fn mass_of(record: &UrlRecord, reader: &LocalReader) -> Result<Option<f64>, Error> {
+    if let Some(settled) = reader.settled(record.id)? {
+        return Ok(Some(settled as f64 / ONE as f64));
+    }
+    if reader.counters()?.known > BOOKS_URLS_MAX {
+        return Ok(None);
+    }
+    let (settled, lies_on_it) = reader.mass()?.of(record.id);
+    Ok(Some(settled + lies_on_it))
 }
 
 /// As typed, or else without the parameters that a crawl removes unless told otherwise.
