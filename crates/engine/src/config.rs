@@ -109,6 +109,8 @@ pub struct Continuous {
     pub budget: Budget,
     /// No page waits longer, as far as the budget goes.
     pub interval_max: Span,
+    /// Pages weigh by their importance.
+    pub by_importance: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

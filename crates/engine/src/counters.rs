@@ -3,6 +3,7 @@
 use crate::outcome::FailKind;
 use crate::record::Refusal;
 use crate::refresh::budget::Spent;
+use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,10 @@ pub struct Counters {
     pub spent: Spent,
     /// Revisits that found a change.
     pub changes_seen: u64,
+    /// Changes that sitemaps and feeds announced.
+    pub announced: u64,
+    /// When these were last written: what was seen of time must not be lived through again.
+    pub clock: Time,
     /// The next numbers to give.
     pub next_url: u64,
     pub next_outbox: u64,

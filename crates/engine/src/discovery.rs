@@ -34,6 +34,8 @@ pub enum FoundAs {
     Sitemap,
     /// A page named by a sitemap or a feed.
     Listed,
+    /// The same, with the second (since 1970) at which it is said to have changed.
+    Announced(u32),
     /// Known and refused before; the rules have changed since.
     Rejudge,
     /// On a page with the bytes of another: it counts as a link and is not followed.

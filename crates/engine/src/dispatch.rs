@@ -9,7 +9,6 @@ use crate::order;
 use crate::polite::Gate;
 use crate::queue::{Entry, Place};
 use crate::record::Next;
-use crate::refresh::detect::may_condition;
 use crate::revisit::Turn;
 use crate::time::Time;
 use rhumb_page::url::Url;
@@ -143,7 +142,7 @@ impl Engine {
             if allowed {
                 return Some((entry.url.clone(), Errand::Page { place, entry: Box::new(entry) }));
             }
-            self.refuse_by_robots(slot, (place, entry), step);
+            self.refuse_by_robots(now, slot, (place, entry), step);
         }
         None
     }
@@ -176,9 +175,11 @@ impl Engine {
             Errand::Page { entry, .. } => {
                 let record = &entry.record;
                 // Validators are only of use if we hold what they validate.
-                let held = record.content.is_some() && may_condition(record, host.record.lies);
-                let of = |v: &Option<Box<str>>| if held { v.clone() } else { None };
-                (of(&record.etag), of(&record.last_modified), record.depth)
+                let held = record.content.is_some();
+                let may = host.record.trust.conditions(record);
+                let of = |v: &Option<Box<str>>, may| if held && may { v.clone() } else { None };
+                let etag = of(&record.etag, may.etag);
+                (etag, of(&record.last_modified, may.last_modified), record.depth)
             }
             _ => (None, None, 0),
         };

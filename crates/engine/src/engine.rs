@@ -22,7 +22,7 @@ use crate::queue::{Entry, Place, SleepPlace};
 use crate::refresh::scheduler::Scheduler;
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
 use std::collections::{HashMap, VecDeque};
@@ -77,6 +77,9 @@ pub struct Engine {
     pub(crate) dirty: Vec<u32>,
     pub(crate) revisiting: Option<Revisiting>,
     pub(crate) stopping: Option<StopReason>,
+    /// By how much our time is ahead of the world's: a clock that was set back between two runs
+    /// must not make us wait for times that were lived through before.
+    ahead: Span,
     /// Somebody still reads what was refused before.
     reconsidering: bool,
 }
@@ -111,6 +114,8 @@ impl Errand {
 
 impl Engine {
     pub fn open(config: Config, opening: Opening, now: Time) -> Engine {
+        let ahead = opening.counters.clock.since(now);
+        let now = now + ahead;
         let reopened = (opening.counters.next_url > 0).then_some(now);
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         Engine {
@@ -140,6 +145,7 @@ impl Engine {
             dirty: Vec::new(),
             revisiting: config.continuous.map(|c| Revisiting::new(c, opening.scheduler)),
             stopping: None,
+            ahead,
             reconsidering: false,
             config,
         }
@@ -147,6 +153,7 @@ impl Engine {
 
     /// Takes one event.
     pub fn step(&mut self, now: Time, event: Event, step: &mut Step) {
+        let now = now + self.ahead;
         match event {
             Event::Seeded { seeds } => self.seeded(seeds, step),
             Event::Reconsidered { discoveries, more } => {
@@ -169,6 +176,7 @@ impl Engine {
 
     /// Ends a turn: chooses what to fetch, asks what must be known, and writes what changed.
     pub fn conclude(&mut self, now: Time, step: &mut Step) {
+        let now = now + self.ahead;
         self.settle_mass(step);
         self.check_limits();
         self.outbox.flush(&mut self.counters, step);
@@ -179,6 +187,9 @@ impl Engine {
             if let Some(question) = self.outbox.ask(&self.counters) {
                 if matches!(question, Question::Sift { .. }) {
                     self.since_sift.clear();
+                    if let Some(revisiting) = &mut self.revisiting {
+                        revisiting.since_sift.clear();
+                    }
                 }
                 step.actions.push(Action::Ask(question));
             }
@@ -187,8 +198,9 @@ impl Engine {
             step.actions.push(Action::Ask(question));
         }
         self.write_dirty(step);
-        self.write_scheduler(step);
+        self.conclude_revisiting(now, step);
         if self.counters != self.counters_written {
+            self.counters.clock = now;
             self.counters_written = self.counters.clone();
             step.rows.push(Row::Counters(Box::new(self.counters.clone())));
         }
@@ -200,6 +212,12 @@ impl Engine {
 
     /// When to be called again though nothing happens, and why.
     pub fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
+        let (at, why) = self.next_due(now + self.ahead)?;
+        Some((at - self.ahead, why))
+    }
+
+    /// The same in our own time.
+    pub(crate) fn next_due(&self, now: Time) -> Option<(Time, &'static str)> {
         if self.stopping.is_some() {
             return None;
         }
@@ -229,6 +247,11 @@ impl Engine {
             && !self.sleepers.is_asked()
             && self.outbox.is_idle(&self.counters);
         idle.then_some(StopReason::Finished)
+    }
+
+    /// The world's time as ours.
+    pub(crate) fn own_time(&self, now: Time) -> Time {
+        now + self.ahead
     }
 
     pub fn counters(&self) -> &Counters {

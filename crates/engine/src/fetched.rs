@@ -14,6 +14,11 @@ use rhumb_page::url::{HostKey, Scheme, Url};
 
 /// Redirects that robots.txt may take (RFC 9309, 2.3.1.2).
 pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
+/// How long a host that fails is left alone by a crawl that goes on, twice as long each time, and
+/// how often: about 80 days in all.
+const REST_MIN: Span = Span::secs(86_400);
+const REST_MAX: Span = Span::secs(16 * 86_400);
+const RESTS_MAX: u16 = 8;
 
 impl Engine {
     pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
@@ -95,6 +100,10 @@ impl Engine {
             kind if !kind.is_passing() => 1,
             _ => retry.host_failures_max,
         };
+        if record.failures >= tries && self.rests(now, slot, kind, tries) {
+            return self.mark_dirty(slot);
+        }
+        let record = &mut self.awake.at(slot).record;
         if record.failures >= tries {
             record.given_up = Some(if record.pages == 0 || !kind.is_passing() {
                 kind
@@ -103,6 +112,20 @@ impl Engine {
             });
         }
         self.mark_dirty(slot);
+    }
+
+    /// A crawl that goes on does not give up a host that was there before: it lets it rest, ever
+    /// longer, and asks again, for some months.
+    fn rests(&mut self, now: Time, slot: u32, kind: FailKind, tries: u16) -> bool {
+        let record = &mut self.awake.at(slot).record;
+        let rests = record.failures.max(u16::from(record.robots_tries)).saturating_sub(tries);
+        let is_worth_it = record.pages > 0 && kind.is_passing() && rests < RESTS_MAX;
+        if self.config.continuous.is_none() || !is_worth_it {
+            return false;
+        }
+        let rest = REST_MIN.doubled(u32::from(rests)).min(REST_MAX);
+        record.not_before = record.not_before.max(now + rest);
+        true
     }
 
     fn keep_robots(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
@@ -171,8 +194,12 @@ impl Engine {
         host.record.robots_tries = host.record.robots_tries.saturating_add(1);
         let wait = back_off(&retry, u16::from(host.record.robots_tries), retry_after);
         host.record.not_before = host.record.not_before.max(now + wait);
-        if host.record.robots_tries >= retry.robots_tries_max || !kind.is_passing() {
-            host.record.given_up =
+        let is_over = host.record.robots_tries >= retry.robots_tries_max;
+        if is_over && self.rests(now, slot, kind, u16::from(retry.robots_tries_max)) {
+            return;
+        }
+        if is_over || !kind.is_passing() {
+            self.awake.at(slot).record.given_up =
                 Some(if kind.is_passing() { FailKind::RobotsUnreachable } else { kind });
         }
     }

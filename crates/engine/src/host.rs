@@ -3,6 +3,7 @@
 use crate::outcome::FailKind;
 use crate::queue::{Place, SleepPlace};
 use crate::refresh::scheduler::HostStanding;
+use crate::refresh::trust::Trust;
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,6 @@ pub struct HostRecord {
     pub later_after: Option<Place>,
     /// How its pages change, and whether it can take what they need.
     pub standing: HostStanding,
-    /// How often its validators said that a changed page had not changed.
-    pub lies: u8,
+    /// How far its word on its pages is good.
+    pub trust: Trust,
 }

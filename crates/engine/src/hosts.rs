@@ -19,6 +19,8 @@ pub const NAP_MIN: Span = Span::secs(30);
 pub const ADDRESS_MIN: Span = Span::secs(60);
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
+/// A host that was given up so long ago is asked again when something new is found on it.
+const FORGIVEN_AFTER: Span = Span::secs(7 * 86_400);
 /// Queues refilled by one question.
 pub const REFILL_MAX: usize = 512;
 
@@ -73,6 +75,11 @@ impl Engine {
             let delay = polite::delay(&self.config.polite, &record);
             record.not_before = record.not_before.max(opened + delay);
         }
+        let is_forgiven =
+            record.given_up.is_some() && now.since(record.not_before) > FORGIVEN_AFTER;
+        if is_forgiven {
+            (record.given_up, record.failures, record.robots_tries) = (None, 0, 0);
+        }
         // Good only while it sleeps: from here on its queues know better.
         let after = (record.now_after.take(), record.later_after.take());
         let (rows, later) = if is_stale {
@@ -85,7 +92,7 @@ impl Engine {
         awake.robots = robots;
         awake.errands = errands;
         let slot = self.awake.insert(awake);
-        if is_new {
+        if is_new || is_forgiven {
             self.mark_dirty(slot);
         }
         self.advance(now, slot, step);

@@ -1,8 +1,9 @@
 //! What becomes of a URL once its bytes are here: is it a twin or nearly a twin of another page,
 //! what is kept, what is found in it, and when it is due again.
 
+use crate::announce;
 use crate::config::{NearDuplicates, NearPolicy};
-use crate::discovery::{Discovery, FoundAs, Origin};
+use crate::discovery::{Discovery, Found, FoundAs, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::mass;
@@ -17,6 +18,9 @@ use std::collections::HashMap;
 
 /// Pages of one question. Each is compared with the new leaders among those before it.
 const TWIN_MAX: usize = 512;
+
+/// What robots refuse is looked at again after so many lives of the rules: a week.
+const ROBOTS_AGAIN_TTLS: u8 = 7;
 
 /// Pages that wait to hear whether their bytes were seen before. One question at a time: each is
 /// answered from a snapshot that shows all earlier ones' rows.
@@ -155,6 +159,9 @@ impl Engine {
     }
 
     fn judge(&mut self, now: Time, mut judgement: Judgement, kin: Kin, step: &mut Step) {
+        if let Status::Refused(why) = judgement.entry.record.status {
+            *self.counters.refused_as(why) -= 1;
+        }
         self.remember(&mut judgement, &kin, step);
         let Judgement { slot, fetch, place, entry, report } = judgement;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
@@ -208,6 +215,9 @@ impl Engine {
             Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
         };
         self.mass.stand(&entry.record);
+        if let Some(revisiting) = self.revisiting.as_mut().filter(|_| self.outbox.is_sifting()) {
+            revisiting.since_sift.insert(entry.record.id.0);
+        }
         step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
         match entry.record.place {
             Some(later) => {
@@ -230,18 +240,46 @@ impl Engine {
         status: Status,
         step: &mut Step,
     ) {
+        self.dismiss_until(slot, (place, entry), status, Next::Never, step);
+    }
+
+    fn dismiss_until(
+        &mut self,
+        slot: u32,
+        (place, entry): (Place, Entry),
+        status: Status,
+        next: Next,
+        step: &mut Step,
+    ) {
+        match entry.record.status {
+            // It left the calendar when it was refused before.
+            Status::Refused(why) => *self.counters.refused_as(why) -= 1,
+            _ => self.leave_calendar(&entry.record),
+        }
         match status {
             Status::Refused(why) => *self.counters.refused_as(why) += 1,
             Status::Failed(kind) => *self.counters.failed_as(kind) += 1,
             _ => unreachable!("only refused and failed URLs are dismissed"),
         }
-        self.leave_calendar(&entry.record);
         let record = UrlRecord { status, ..entry.record };
-        self.settle(slot, place, Entry { url: entry.url, record }, Next::Never, step);
+        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
     }
 
-    pub(crate) fn refuse_by_robots(&mut self, slot: u32, row: (Place, Entry), step: &mut Step) {
-        self.dismiss(slot, row, Status::Refused(Refusal::Robots), step);
+    /// Rules change: a crawl that goes on looks again when they were read anew some times, which
+    /// costs no request.
+    pub(crate) fn refuse_by_robots(
+        &mut self,
+        now: Time,
+        slot: u32,
+        row: (Place, Entry),
+        step: &mut Step,
+    ) {
+        let again = self.config.polite.robots_ttl.times(f64::from(ROBOTS_AGAIN_TTLS));
+        let next = match self.config.continuous {
+            Some(_) => Next::At(now + again),
+            None => Next::Never,
+        };
+        self.dismiss_until(slot, row, Status::Refused(Refusal::Robots), next, step);
     }
 
     fn count(&mut self, entry: &Entry, report: &Report, (is_copy, is_near): (bool, bool)) {
@@ -283,12 +321,18 @@ impl Engine {
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
                 let is_first = entry.record.visited.is_none();
                 let node_of = |id: u32| mass::node(UrlId(u64::from(id)));
-                let numbers = found.iter().map(|f| f.known.and_then(node_of));
+                // What is said to have changed is to be judged, known or not.
+                let is_plain = |f: &&Found| !matches!(f.kind, FoundAs::Announced(_));
+                let numbers =
+                    found.iter().map(|f| Some(f).filter(is_plain)?.known.and_then(node_of));
                 let known = is_first.then(|| numbers.collect()).flatten();
                 let links = found.into_iter().map(|found| {
                     left -= 1;
                     let depth = found.depth(depth);
-                    let kind = if is_copy { FoundAs::Copied } else { found.kind };
+                    let kind = match is_copy {
+                        true => FoundAs::Copied,
+                        false => announce::only_news(found.kind, entry.record.visited),
+                    };
                     Discovery { url: found.url, kind, depth, hops: 0, from: origin(left == 0) }
                 });
                 match (mass::node(id), known) {

@@ -5,6 +5,7 @@
 //! loop that drives it, then [`event`], what goes in and out, then [`engine`].
 
 pub mod admit;
+mod announce;
 pub mod config;
 pub mod counters;
 pub mod discovery;
@@ -17,6 +18,7 @@ pub mod frontier;
 pub mod host;
 mod hosts;
 mod judge;
+mod learn;
 mod links;
 pub mod mass;
 pub mod near;

@@ -59,6 +59,8 @@ pub struct Page {
     pub found: Vec<Found>,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
+    /// What Last-Modified says, on our clock.
+    pub modified: Option<Time>,
     /// Of its text; none if it has too little, or if nobody asks for near-duplicates.
     pub sketch: Option<Box<Sketch>>,
     /// `noindex` in a meta element or header.

@@ -11,23 +11,19 @@
 use crate::config::Continuous;
 use crate::engine::Engine;
 use crate::event::{Row, Step};
-use crate::outcome::Report;
-use crate::queue::{Entry, Place};
-use crate::record::{Next, Status, UrlRecord};
-use crate::refresh::detect::{Learnt, detect};
-use crate::refresh::scheduler::{Estimate, Scheduler, Settings, Subject, Visit};
+use crate::record::UrlRecord;
+use crate::refresh::budget::Budget;
+use crate::refresh::scheduler::{Estimate, Scheduler, Settings};
 use crate::time::{Span, Time};
-use rhumb_page::url::Url;
+use std::collections::HashSet;
 
-/// Visits come late by this share of a round, by intention: there is always somebody due.
-const LAG_WANTED: f64 = 0.05;
-/// A page is not visited sooner than this share of what it may wait at today's price.
-const SOONEST: f64 = 0.7;
 /// The scheduler's row is written after so many visits, and after a 32nd of the pages.
 const WRITE_VISITS_MIN: u64 = 256;
 const WRITES_PER_ROUND: u64 = 32;
-/// Visits between two looks at how the collection is doing.
-const LOOK_VISITS: u64 = 64;
+/// Looks at how the collection is doing, in a period: each takes longer than a decision.
+const LOOKS_PER_PERIOD: u64 = 1_024;
+/// What one visit counts in the mean lateness.
+const LATE_SHARE: f64 = 0.02;
 /// Of four page requests one is for a new page, where both kinds wait.
 const SHARE_OF_NEW: i64 = 4;
 const CREDIT_MAX: i64 = 1_000;
@@ -47,18 +43,31 @@ pub struct Collection {
     pub delay: f64,
     /// What a visit must bring to be made.
     pub price: f64,
+    pub budget: Option<Budget>,
+    /// Requests in the last period, or since the start of this run if that is shorter; and what
+    /// the budget gives for as long.
+    pub asked: u64,
+    pub allowed: f64,
+    /// By how many seconds visits came late, of late.
+    pub late_s: f64,
 }
 
 /// A crawl that goes on for ever.
 pub struct Revisiting {
     pub(crate) scheduler: Scheduler,
-    config: Continuous,
-    visits_since_write: u64,
-    /// As it was when it was last looked at: once in so many visits.
+    pub(crate) config: Continuous,
+    pub(crate) visits_since_write: u64,
+    is_written: bool,
+    /// As it was when it was last looked at.
     collection: Collection,
-    visits: u64,
+    looked: Option<Time>,
+    asked: Asked,
+    /// Mean lateness of the last visits, in periods.
+    late: f64,
     /// Above 0 if new pages had less than their share.
     credit: i64,
+    /// Pages whose rows were written while the sieve was asked: what it read of them may be old.
+    pub(crate) since_sift: HashSet<u64>,
 }
 
 /// What kind of page request to make.
@@ -70,8 +79,11 @@ pub(crate) enum Turn {
 
 impl Revisiting {
     pub(crate) fn new(config: Continuous, scheduler: Option<Scheduler>) -> Revisiting {
-        let settings =
-            Settings { objective: config.objective, budget_per_day: config.budget.per_period() };
+        let settings = Settings {
+            objective: config.objective,
+            budget_per_day: config.budget.per_period(),
+            day: config.budget.period,
+        };
         let mut scheduler =
             scheduler.unwrap_or_else(|| Scheduler::new(settings, 1.0 / GUESS_PERIODS));
         scheduler.set(settings);
@@ -79,9 +91,13 @@ impl Revisiting {
             scheduler,
             config,
             visits_since_write: 0,
+            is_written: false,
             collection: Collection::default(),
-            visits: 0,
+            looked: None,
+            asked: Asked::new(config.budget.period),
+            late: 0.0,
             credit: 0,
+            since_sift: HashSet::new(),
         }
     }
 
@@ -89,31 +105,42 @@ impl Revisiting {
         &self.collection
     }
 
-    /// Looks at the collection now and then: it takes longer than a decision.
-    fn look(&mut self, at: f64) {
-        self.visits += 1;
-        if self.visits % LOOK_VISITS != 1 {
+    /// Looks at the collection now and then.
+    fn look(&mut self, now: Time) {
+        let every = Span(self.config.budget.period.0 / LOOKS_PER_PERIOD);
+        if self.looked.is_some_and(|at| now.since(at) < every) {
             return;
         }
+        self.looked = Some(now);
+        let at = self.periods(Span(now.0));
         let Estimate { freshness, age_days, delay } = self.scheduler.estimate(at);
+        let (asked, share) = self.asked.lately(now);
         self.collection = Collection {
             pages: self.scheduler.pages(),
             freshness,
             age_s: self.span(age_days).as_secs_f64(),
             delay,
             price: self.scheduler.price(),
+            budget: Some(self.config.budget),
+            asked,
+            allowed: self.config.budget.per_period() * share,
+            late_s: self.span(self.late).as_secs_f64(),
         };
+    }
+
+    pub(crate) fn came_late(&mut self, periods: f64) {
+        self.late += (periods.max(0.0) - self.late) * LATE_SHARE;
     }
 
     pub fn scheduler(&self) -> &Scheduler {
         &self.scheduler
     }
 
-    fn periods(&self, span: Span) -> f64 {
+    pub(crate) fn periods(&self, span: Span) -> f64 {
         span.0 as f64 / self.config.budget.period.0.max(1) as f64
     }
 
-    fn span(&self, periods: f64) -> Span {
+    pub(crate) fn span(&self, periods: f64) -> Span {
         self.config.budget.period.times(periods)
     }
 
@@ -157,6 +184,9 @@ impl Engine {
         if let Some(continuous) = &self.config.continuous {
             continuous.budget.charge(&mut self.counters.spent, now);
         }
+        if let Some(revisiting) = &mut self.revisiting {
+            revisiting.asked.add(now);
+        }
     }
 
     /// Whether a host that has both is to fetch what is due or what is new.
@@ -168,103 +198,8 @@ impl Engine {
         }
     }
 
-    /// When a page that came up is due at today's price, if that is well ahead.
-    pub(crate) fn too_soon(
-        &self,
-        now: Time,
-        slot: u32,
-        place: Place,
-        entry: &Entry,
-    ) -> Option<Time> {
-        let revisiting = self.revisiting.as_ref()?;
-        let (Place::Later { .. }, Some(visited)) = (place, entry.record.visited) else {
-            return None;
-        };
-        // A retry has its own date.
-        if entry.record.status == Status::Queued || entry.record.learnt.is_none() {
-            return None;
-        }
-        let subject = self.subject(slot, &entry.url, &entry.record)?;
-        let wait = revisiting.scheduler.wait(&subject);
-        let elapsed = revisiting.periods(now.since(visited));
-        (elapsed < SOONEST * wait).then(|| visited + revisiting.span(wait))
-    }
-
-    fn subject(&self, slot: u32, url: &Url, record: &UrlRecord) -> Option<Subject> {
-        let revisiting = self.revisiting.as_ref()?;
-        let rule = self.config.priorities.iter().find(|p| p.pattern.is_match(url.as_str()));
-        let bound = rule.and_then(|rule| rule.interval_max).unwrap_or(Span(u64::MAX));
-        Some(Subject {
-            id: record.id.0,
-            belief: record.learnt.unwrap_or_default().belief,
-            host: self.awake.get(slot)?.record.standing,
-            weight: rule.and_then(|rule| rule.weight).unwrap_or(1.0),
-            days_max: revisiting.periods(bound.min(revisiting.config.interval_max)),
-        })
-    }
-
-    /// Learns from a visit to a page and says when the next is due.
-    pub(crate) fn learn(
-        &mut self,
-        now: Time,
-        (slot, place): (u32, Place),
-        before: &Entry,
-        report: &Report,
-        (record, next): (&mut UrlRecord, Next),
-    ) -> Next {
-        let is_retry = record.status == Status::Queued;
-        if self.revisiting.is_none() || is_retry || record.visited.is_none() {
-            return next;
-        }
-        let Some(mut subject) = self.subject(slot, &before.url, &before.record) else {
-            return next;
-        };
-        let waiting = self.counters.queued.saturating_sub(self.calendar_len());
-        let Some(revisiting) = &mut self.revisiting else { return next };
-        revisiting.scheduler.expect(waiting);
-        let detected = detect(&before.record, &report.outcome);
-        let at = revisiting.periods(Span(now.0));
-        match (before.record.learnt, before.record.visited, detected) {
-            (Some(_), Some(visited), Some(detected)) => {
-                let round = revisiting.scheduler.round_days();
-                let due = match place {
-                    Place::Later { due, .. } => due,
-                    Place::Now { .. } => now,
-                };
-                let late = revisiting.periods(now.since(due)) - revisiting.periods(due.since(now));
-                let visit = Visit {
-                    at,
-                    after: revisiting.periods(now.since(visited)),
-                    seen: detected.seen,
-                    wait: revisiting.periods(due.since(visited)),
-                    lag: late - LAG_WANTED * round,
-                };
-                (subject.belief, subject.host) = revisiting.scheduler.visited(&subject, visit);
-                revisiting.visits_since_write += 1;
-            }
-            (None, _, Some(_)) => revisiting.scheduler.joined(&subject, at),
-            // It failed, or was never seen: nothing is learnt, nothing forgotten.
-            _ => {}
-        }
-        revisiting.look(at);
-        let wait = revisiting.scheduler.wait(&subject);
-        let due = now + revisiting.span(wait).max(Span(1));
-        let texts = detected
-            .map_or_else(|| record.learnt.unwrap_or_default().texts, |detected| detected.texts);
-        if detected.is_some() || record.learnt.is_some() {
-            record.learnt = Some(Learnt { belief: subject.belief, texts });
-        }
-        let changed = detected.is_some_and(|d| d.seen != crate::refresh::belief::Seen::Unchanged);
-        self.counters.changes_seen += u64::from(changed && before.record.learnt.is_some());
-        let host = self.awake.at(slot);
-        host.record.standing = subject.host;
-        host.record.lies =
-            host.record.lies.saturating_add(u8::from(detected.is_some_and(|d| d.lied)));
-        Next::At(due)
-    }
-
     /// Pages that wait for another visit.
-    fn calendar_len(&self) -> u64 {
+    pub(crate) fn calendar_len(&self) -> u64 {
         self.revisiting.as_ref().map_or(0, |revisiting| revisiting.scheduler.pages())
     }
 
@@ -275,14 +210,17 @@ impl Engine {
         }
     }
 
-    /// Writes the scheduler's row now and then.
-    pub(crate) fn write_scheduler(&mut self, step: &mut Step) {
+    /// Ends a turn: looks how the pages are doing, and writes the scheduler's row now and then.
+    pub(crate) fn conclude_revisiting(&mut self, now: Time, step: &mut Step) {
+        let is_stopping = self.stopping.is_some();
         let Some(revisiting) = &mut self.revisiting else { return };
+        revisiting.look(now);
         let every = (revisiting.scheduler.pages() / WRITES_PER_ROUND).max(WRITE_VISITS_MIN);
-        if revisiting.visits_since_write >= every
-            || step_is_last(self.stopping.is_some(), revisiting)
-        {
-            revisiting.visits_since_write = 0;
+        let news = revisiting.visits_since_write;
+        let is_first = !revisiting.is_written && revisiting.scheduler.pages() > 0;
+        // A crawl that stops writes what it still has to say.
+        if news >= every || is_first || (is_stopping && news > 0) {
+            (revisiting.visits_since_write, revisiting.is_written) = (0, true);
             step.rows.push(Row::Refresh(Box::new(revisiting.scheduler.clone())));
         }
     }
@@ -292,7 +230,63 @@ impl Engine {
     }
 }
 
-/// A crawl that stops writes what it still has to say.
-fn step_is_last(is_stopping: bool, revisiting: &Revisiting) -> bool {
-    is_stopping && revisiting.visits_since_write > 0
+/// Requests of the last period, in so many equal parts of it.
+const PARTS: usize = 64;
+
+struct Asked {
+    part: Span,
+    requests: [u32; PARTS],
+    /// The part that is being counted; parts are counted from the epoch.
+    latest: u64,
+    began: Option<Time>,
+}
+
+impl Asked {
+    fn new(period: Span) -> Asked {
+        let part = Span((period.0 / PARTS as u64).max(1));
+        Asked { part, requests: [0; PARTS], latest: 0, began: None }
+    }
+
+    fn add(&mut self, now: Time) {
+        self.pass(now);
+        let requests = &mut self.requests[self.latest as usize % PARTS];
+        *requests = requests.saturating_add(1);
+    }
+
+    /// Requests, and the share of a period that they were made in.
+    fn lately(&mut self, now: Time) -> (u64, f64) {
+        self.pass(now);
+        let all = self.requests.iter().map(|n| u64::from(*n)).sum();
+        let parts = (PARTS - 1) as f64 + (now.0 % self.part.0) as f64 / self.part.0 as f64;
+        let lived = now.since(self.began.unwrap_or(now)).0 as f64 / self.part.0 as f64;
+        (all, parts.min(lived) / PARTS as f64)
+    }
+
+    fn pass(&mut self, now: Time) {
+        self.began.get_or_insert(now);
+        let part = now.0 / self.part.0;
+        for old in (self.latest + 1..=part).rev().take(PARTS) {
+            self.requests[old as usize % PARTS] = 0;
+        }
+        self.latest = self.latest.max(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_the_last_period_are_counted_and_older_ones_are_not() {
+        let mut asked = Asked::new(Span::secs(6_400));
+        let start = Time(1_000_000_000_000);
+        for second in 0..20_000u64 {
+            asked.add(start + Span::secs(second));
+            let (requests, share) = asked.lately(start + Span::secs(second));
+            let fair = share * 6_400.0;
+            assert!((requests as f64 - fair).abs() <= 2.0, "{requests} for {fair} at {second}");
+        }
+        let (requests, _) = asked.lately(start + Span::secs(90_000));
+        assert_eq!(requests, 0);
+    }
 }

@@ -44,6 +44,9 @@ impl Engine {
                     let id = record.id;
                     match discovery.kind {
                         FoundAs::Promoted => promoted.push((discovery, record)),
+                        FoundAs::Announced(_) if !matches!(record.status, Status::Refused(_)) => {
+                            self.announced(now, discovery, record, &mut batch, step);
+                        }
                         _ => self.take_known(discovery, record, &mut batch, step),
                     }
                     id

@@ -59,6 +59,7 @@ impl Snapshot {
 impl Engine {
     /// Cheap enough for every turn but for `heap_bytes`, which is left at zero.
     pub fn snapshot(&self, now: Time) -> Snapshot {
+        let now = self.own_time(now);
         Snapshot {
             now,
             counters: self.counters().clone(),
@@ -71,7 +72,7 @@ impl Engine {
             hosts_asleep: self.sleepers.ready(),
             hosts_asleep_until: self.sleepers.later(),
             outbox: self.counters().next_outbox - self.counters().outbox_head,
-            next_due: self.next_wakeup(now),
+            next_due: self.next_due(now),
             heap_bytes: 0,
             coverage: self.mass.coverage(),
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),

@@ -15,4 +15,4 @@ pub mod run;
 pub mod scenario;
 mod store;
 pub mod web;
-mod world;
+pub mod world;

@@ -5,7 +5,7 @@ use crate::mutant::{Mutant, Subject};
 use crate::scenario::Scenario;
 use crate::store::{CrashPlan, Shared, SharedRef, SimArchive, SimState};
 use crate::web::{Scope, Web};
-use crate::world::SimWorld;
+use crate::world::{SimWorld, Visited};
 use rhumb_engine::config::Config;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Discovery, FoundAs};
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Virtual time begins here: 2026-01-01.
-const BEGINNING: Time = Time(1_767_225_600_000_000);
+pub const BEGINNING: Time = Time(1_767_225_600_000_000);
 /// A process that died is started again after so long.
 const DOWNTIME: Span = Span::secs(3);
 
@@ -38,6 +38,8 @@ pub struct Simulated {
     pub digest: u64,
     pub curve: Vec<Point>,
     pub stopped: Option<StopReason>,
+    /// Of a crawl that goes on: what each visit to a page brought, in order.
+    pub visits: Vec<Visited>,
 }
 
 pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
@@ -45,6 +47,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let seed = scenario.config.seed;
     let shared: SharedRef = Rc::new(RefCell::new(Shared {
         clock: BEGINNING,
+        skew_us: 0,
         state: MemoryState::new(seed),
         checker: Checker::new(&scenario.config, BEGINNING),
         crash: CrashPlan::new(seed, scenario.faults.crashes),
@@ -53,6 +56,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     shared.borrow_mut().checker.oracle.trust(&web.seeds());
     let mut world = SimWorld::new(Rc::clone(&web), Rc::clone(&shared), scenario.faults, seed);
     world.stop_at = scenario.time_max.map(|span| BEGINNING + span);
+    world.keeps_visits = scenario.config.continuous.is_some();
     let bound = heap_bound(scenario);
     let mut peak = 0;
     let mut runs = scenario.before.iter().chain([&scenario.config]);
@@ -72,6 +76,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
             {
                 let shared = &mut *shared.borrow_mut();
                 shared.checker.crashed(shared.clock);
+                shared.skew_us += scenario.faults.clock_jump_s * 1_000_000;
                 world.forget();
                 shared.pause(DOWNTIME);
             }
@@ -96,6 +101,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         digest: shared.checker.digest(),
         curve: std::mem::take(&mut shared.checker.curve),
         stopped,
+        visits: std::mem::take(&mut world.visits),
     }
 }
 
@@ -111,7 +117,7 @@ fn live(
 ) -> Result<StopReason, Error> {
     let opening: Opening = shared.borrow_mut().state.reopen();
     shared.borrow_mut().state.compare_texts(config.near.threshold);
-    let now = shared.borrow().clock;
+    let now = shared.borrow().told(shared.borrow().clock);
     let mut config = config.clone();
     shared.borrow().state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
     let mut subject = Subject::new(Engine::open(config, opening, now), mutant);

@@ -32,6 +32,8 @@ pub struct Faults {
     pub brief_per_mille: u32,
     /// How often the process dies, between any two lines of the loop.
     pub crashes: u32,
+    /// By how much the crawler's clock jumps at each crash, ahead or back.
+    pub clock_jump_s: i64,
 }
 
 impl Faults {
@@ -42,6 +44,7 @@ impl Faults {
             late_per_mille: 50,
             brief_per_mille: 300,
             crashes: 4,
+            clock_jump_s: 0,
         }
     }
 }

@@ -14,7 +14,10 @@ use std::rc::Rc;
 
 /// All that outlives a crash, and the bodies that do not.
 pub struct Shared {
+    /// The true time.
     pub clock: Time,
+    /// What the crawler's clock is ahead of it, in microseconds.
+    pub skew_us: i64,
     pub state: MemoryState,
     pub checker: Checker,
     pub crash: CrashPlan,
@@ -23,6 +26,15 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// A moment as the crawler's clock has it, and back.
+    pub fn told(&self, at: Time) -> Time {
+        Time(at.0.saturating_add_signed(self.skew_us))
+    }
+
+    pub fn truly(&self, told: Time) -> Time {
+        Time(told.0.saturating_add_signed(-self.skew_us))
+    }
+
     /// The process is down for a while: bodies that nobody kept are gone.
     pub fn pause(&mut self, span: Span) {
         self.held.clear();

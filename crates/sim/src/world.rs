@@ -2,7 +2,7 @@
 
 use crate::scenario::Faults;
 use crate::store::SharedRef;
-use crate::web::{Body, DnsAnswer, Fault, LinkKind, Reply, Web};
+use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, Reply, Truth, Web};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose};
@@ -37,12 +37,25 @@ pub struct SimWorld {
     /// Earlier requests for URLs that failed at first. Looked up, never iterated.
     attempts: HashMap<Url, u32>,
     pub stop_at: Option<Time>,
+    /// Whether visits are kept, and those that were.
+    pub keeps_visits: bool,
+    pub visits: Vec<Visited>,
     /// Turns since time last passed or anything last happened.
     idle_turns: u32,
 }
 
 /// An engine that wants to be called again so often, though nothing happens, goes in circles.
 const IDLE_TURNS_MAX: u32 = 10_000;
+
+/// A visit to a page that was answered with 200 or 304.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visited {
+    pub site: u32,
+    pub n: u32,
+    pub at: Time,
+    /// What was received; none with 304.
+    pub version: Option<u64>,
+}
 
 /// An event on its way.
 struct Coming {
@@ -63,6 +76,8 @@ impl SimWorld {
             order: 0,
             attempts: HashMap::new(),
             stop_at: None,
+            keeps_visits: false,
+            visits: Vec::new(),
             idle_turns: 0,
         }
     }
@@ -96,12 +111,16 @@ impl SimWorld {
         if self.chance(self.faults.slow_per_mille) {
             reply.latency_us *= 100;
         }
+        if self.keeps_visits {
+            self.keep_visit(&fetch, &reply, now);
+        }
         let reply = reply.unless(fetch.etag.as_deref(), date_of(fetch.last_modified.as_deref()));
         let took = match reply.fault {
             Fault::Silent | Fault::Drip => TIMEOUT,
             _ => Span(reply.latency_us.clamp(100, TIMEOUT.0)),
         };
-        let mut report = self.report(&fetch, reply, now, took);
+        let told = self.shared.borrow().told(now);
+        let mut report = self.report(&fetch, reply, told, took);
         if let Outcome::Page(page) = &mut report.outcome {
             self.shared.borrow().state.number_known(&mut page.found, fetch.depth);
         }
@@ -109,6 +128,20 @@ impl SimWorld {
             self.shared.borrow_mut().held.insert(fetch.id, fetch.url.clone());
         }
         self.schedule(took, Event::Fetched { fetch: fetch.id, report }, Some(fetch));
+    }
+
+    /// Only originals count: a copy is as fresh as it happens to be.
+    fn keep_visit(&mut self, fetch: &Fetch, reply: &Reply, at: Time) {
+        let (Truth::Page { site, n }, Purpose::Page) = (self.web.truth(&fetch.url), fetch.purpose)
+        else {
+            return;
+        };
+        let conditional =
+            reply.clone().unless(fetch.etag.as_deref(), date_of(fetch.last_modified.as_deref()));
+        let version = conditional.body.page().map(|page| page.version);
+        if reply.status == 200 && reply.fault == Fault::None {
+            self.visits.push(Visited { site, n, at, version });
+        }
     }
 
     fn chance(&mut self, per_mille: u32) -> bool {
@@ -133,14 +166,14 @@ impl SimWorld {
             retry_after: reply.retry_after_s.map(|s| Span::secs(u64::from(s))),
         };
         let outcome = match fetch.purpose {
-            Purpose::Page => of_page(head, || self.page(&reply)),
+            Purpose::Page => of_page(head, || self.page(&reply, at)),
             Purpose::Robots => of_robots(head, || self.robots(&reply)),
         };
         let bytes = u64::from(self.web.config().page_bytes_mean);
         Report { outcome, status: reply.status, bytes, at, took, held: true }
     }
 
-    fn page(&self, reply: &Reply) -> Page {
+    fn page(&self, reply: &Reply, at: Time) -> Page {
         let hash = self.web.content_hash(&reply.body);
         let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
         let sketch = text_sketch(mix(hash));
@@ -151,13 +184,18 @@ impl SimWorld {
         page.payload[8..16].copy_from_slice(&high);
         page.etag = reply.etag.as_deref().map(Into::into);
         page.last_modified = reply.last_modified_s.map(|s| s.to_string().into_boxed_str());
+        let shared = self.shared.borrow();
+        let own_us = |s: u64| (s.saturating_sub(EPOCH_S) * 1_000_000).saturating_sub(AGE_US);
+        page.modified = reply.last_modified_s.map(|s| shared.told(Time(own_us(s))));
+        let now = shared.truly(at);
         if !reply.nofollow {
             let links = self.web.links(reply).into_iter().filter(|link| !link.nofollow);
             page.found = links
                 .map(|link| {
                     let kind = match (link.kind, &reply.body) {
                         (LinkKind::Sitemap, _) if is_sitemap(&link.url) => FoundAs::Sitemap,
-                        (LinkKind::Sitemap | LinkKind::Item, _) => FoundAs::Listed,
+                        (LinkKind::Sitemap, _) => self.listed(&link.url, now),
+                        (LinkKind::Item, _) => FoundAs::Listed,
                         _ => FoundAs::Link,
                     };
                     Found::new(link.url, kind)
@@ -165,6 +203,16 @@ impl SimWorld {
                 .collect();
         }
         page
+    }
+
+    /// A page in a sitemap, with what that says of its last change.
+    fn listed(&self, url: &Url, now: Time) -> FoundAs {
+        let place = self.web.place(url);
+        let lastmod = place.and_then(|place| self.web.lastmod_us(place, now.0));
+        match lastmod.map(|us| self.shared.borrow().told(Time(us)).0 / 1_000_000) {
+            Some(s) => FoundAs::Announced(u32::try_from(s).unwrap_or(u32::MAX)),
+            None => FoundAs::Listed,
+        }
     }
 
     fn robots(&self, reply: &Reply) -> Robots {
@@ -209,7 +257,8 @@ impl World for SimWorld {
         events: &mut Vec<Event>,
     ) -> Result<Time, Error> {
         let next = self.coming.peek().map(|coming| coming.at);
-        let until = match (next, wakeup.map(|(at, _)| at)) {
+        let wakeup = wakeup.map(|(at, _)| self.shared.borrow().truly(at));
+        let until = match (next, wakeup) {
             (Some(a), Some(b)) => a.min(b),
             (Some(a), None) | (None, Some(a)) => a,
             (None, None) => {
@@ -240,11 +289,12 @@ impl World for SimWorld {
             self.stop_at = None;
             events.push(Event::Stopped(rhumb_engine::event::StopReason::Time));
         }
-        Ok(now)
+        Ok(shared.told(now))
     }
 
     fn now(&mut self) -> Time {
-        self.shared.borrow().clock
+        let shared = self.shared.borrow();
+        shared.told(shared.clock)
     }
 
     fn perform(&mut self, action: Action) -> Result<(), Error> {

@@ -208,7 +208,9 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
                     (first.depth, first.hops) = (depth, hops);
                 }
                 // What the owner named is judged as a seed, however else it was found.
-                if discovery.kind == FoundAs::Seed || first.kind == FoundAs::Copied {
+                let says_more = matches!(discovery.kind, FoundAs::Announced(_))
+                    && matches!(first.kind, FoundAs::Link | FoundAs::Listed);
+                if discovery.kind == FoundAs::Seed || first.kind == FoundAs::Copied || says_more {
                     first.kind = discovery.kind;
                 }
                 *rejudged |= is_rejudged(discovery.kind);
@@ -225,7 +227,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
 }
 
 fn is_rejudged(kind: FoundAs) -> bool {
-    matches!(kind, FoundAs::Rejudge | FoundAs::Promoted)
+    matches!(kind, FoundAs::Rejudge | FoundAs::Promoted | FoundAs::Announced(_))
 }
 
 fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {

@@ -4,27 +4,53 @@
 //! of all recorded changes go back to the version before the last. So the last two texts are
 //! remembered, and what returns to the older one has not changed.
 //!
-//! Servers lie. A page whose text changed while its validators did not would have been a 304: its
-//! host is caught, and after a few such lies its pages are asked for without conditions. Since
-//! nobody is caught who is never asked, one request in fifty goes without conditions anyway.
+//! What servers say of their pages is held against the text: see [`super::trust`].
 
 use super::belief::{Belief, Seen};
 use crate::outcome::{Outcome, Page};
 use crate::record::{Status, UrlRecord};
-use crate::rng::mix;
+use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
-/// One request in so many is made without conditions, to catch a false 304.
-const CHECK_EVERY: u64 = 50;
-/// So many lies and a host's validators are believed no more.
-pub const LIES_MAX: u8 = 2;
-
-/// What is remembered of a page for its next visits: 16 bytes.
+/// What is remembered of a page for its next visits: 24 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Learnt {
     pub belief: Belief,
     /// Fingerprints of the last two texts, the present one first.
     pub texts: [u32; 2],
+    pub recent: Recent,
+    /// The last change that a sitemap or a feed announced, in seconds since 1970; 0 if none.
+    pub announced_s: u32,
+}
+
+impl Learnt {
+    pub fn announced(&self) -> Option<Time> {
+        (self.announced_s > 0).then(|| Time(u64::from(self.announced_s) * 1_000_000))
+    }
+}
+
+/// What the last visits found, one bit each, the latest lowest; a bit marks where they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recent(u32);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent(1)
+    }
+}
+
+impl Recent {
+    pub fn with(self, changed: bool) -> Recent {
+        // The mark stays at the top once it is there.
+        let full = self.0 & 1 << 31;
+        Recent(self.0 << 1 | u32::from(changed) | full)
+    }
+
+    /// Whether each found a change, the earliest first; 31 at most.
+    pub fn visits(self) -> impl Iterator<Item = bool> {
+        let count = 31 - self.0.max(1).leading_zeros();
+        (0..count).rev().map(move |bit| self.0 >> bit & 1 == 1)
+    }
 }
 
 /// What a visit found, and what to remember of its text.
@@ -32,14 +58,14 @@ pub struct Learnt {
 pub struct Detected {
     pub seen: Seen,
     pub texts: [u32; 2],
-    /// The validators say that nothing changed, and it did.
-    pub lied: bool,
+    /// A text that is the same as before, or one that was not seen lately; none if neither.
+    pub is_same: Option<bool>,
 }
 
 /// Compares a visit with what was known before; none if it tells nothing of the page.
 pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
     let texts = before.learnt.map_or([0; 2], |learnt| learnt.texts);
-    let unchanged = Detected { seen: Seen::Unchanged, texts, lied: false };
+    let unchanged = Detected { seen: Seen::Unchanged, texts, is_same: None };
     let was_there = matches!(before.status, Status::Fetched | Status::Duplicate);
     match outcome {
         Outcome::Unchanged => Some(unchanged),
@@ -64,29 +90,19 @@ fn of_page(before: &UrlRecord, page: &Page, texts: [u32; 2], was_there: bool) ->
         // A page that was gone and is back is news, whatever it says.
         let failed_before = matches!(before.status, Status::Failed(_) | Status::Queued);
         let seen = if was_there || failed_before { Seen::Unchanged } else { Seen::Changed };
-        return Detected { seen, texts: [text, texts[1]], lied: false };
+        return Detected { seen, texts: [text, texts[1]], is_same: Some(true) };
     }
     if text == texts[1] {
-        return Detected { seen: Seen::Unchanged, texts: [text, texts[0]], lied: false };
+        return Detected { seen: Seen::Unchanged, texts: [text, texts[0]], is_same: None };
     }
-    let same = |old: &Option<Box<str>>, new: &Option<Box<str>>| old.is_some() && old == new;
-    let lied = match (&before.etag, &page.etag) {
-        (Some(_), Some(_)) => same(&before.etag, &page.etag),
-        _ => same(&before.last_modified, &page.last_modified),
-    };
-    Detected { seen: Seen::Changed, texts: [text, texts[0]], lied }
+    let is_same = before.content.is_some().then_some(false);
+    Detected { seen: Seen::Changed, texts: [text, texts[0]], is_same }
 }
 
 /// Of the visible text, or of the bytes where there is none. Never 0, which is no text at all.
 fn fingerprint(page: &Page) -> u32 {
     let [a, b, c, d, ..] = page.content;
     page.text.unwrap_or(u32::from_le_bytes([a, b, c, d])).max(1)
-}
-
-/// Whether this visit may be made conditional.
-pub fn may_condition(record: &UrlRecord, lies: u8) -> bool {
-    let lot = mix(record.id.0.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(record.visits)));
-    lies < LIES_MAX && !lot.is_multiple_of(CHECK_EVERY)
 }
 
 #[cfg(test)]
@@ -126,13 +142,23 @@ mod tests {
     }
 
     #[test]
-    fn validators_that_stay_while_the_text_changes_are_a_lie_and_a_new_etag_alone_is_nothing() {
+    fn an_etag_that_changes_alone_is_no_change() {
         let before = known(1, [10, 20], "\"a\"");
-        assert!(detect(&before, &page(2, 30, "\"a\"")).unwrap().lied);
-        assert!(!detect(&before, &page(2, 30, "\"b\"")).unwrap().lied);
         let each_time = detect(&before, &page(1, 10, "\"c\"")).unwrap();
-        assert_eq!((each_time.seen, each_time.lied), (Seen::Unchanged, false));
-        assert!(!may_condition(&before, LIES_MAX));
+        assert_eq!((each_time.seen, each_time.is_same), (Seen::Unchanged, Some(true)));
+    }
+
+    #[test]
+    fn the_last_31_visits_are_remembered_in_order() {
+        let mut recent = Recent::default();
+        assert_eq!(recent.visits().count(), 0);
+        let found = |n: u32| n.is_multiple_of(3) || n > 90;
+        for n in 0..100 {
+            recent = recent.with(found(n));
+            let first = (n + 1).saturating_sub(31);
+            let expected: Vec<bool> = (first..=n).map(found).collect();
+            assert_eq!(recent.visits().collect::<Vec<_>>(), expected, "after {n}");
+        }
     }
 
     #[test]
@@ -145,16 +171,5 @@ mod tests {
         let gone = UrlRecord { status: Status::Gone, ..before };
         assert_eq!(seen(&gone, &Outcome::Gone), Seen::Unchanged);
         assert_eq!(seen(&gone, &page(1, 10, "")), Seen::Changed);
-    }
-
-    #[test]
-    fn one_visit_in_fifty_goes_without_conditions() {
-        let mut record = known(1, [10, 20], "\"a\"");
-        let without = (0..5_000u32).filter(|visit| {
-            record.visits = *visit;
-            !may_condition(&record, 0)
-        });
-        let count = without.count();
-        assert!((50..200).contains(&count), "{count} of 5,000");
     }
 }

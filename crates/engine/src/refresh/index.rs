@@ -15,6 +15,9 @@
 //! | harmonic: the k-th missed change costs 1/k | ∫(1 − S)/s ds | t − ∫S, the expected age |
 //! | age | ∫(1 − S) | ∫s (1 − S) ds |
 //! | delay | λt | λt²/2 |
+//!
+//! Three more are here to be compared with, all by the mean λ = a/b: uniform (V = t), proportional
+//! (V = λt) and binary (V = λt²/(1+λt)², the rates of Azar et al., PNAS 2018).
 
 use super::belief::Gamma;
 use serde::{Deserialize, Serialize};
@@ -29,11 +32,43 @@ pub enum Objective {
     Freshness,
     Age,
     Delay,
+    Binary,
+    Proportional,
+    Uniform,
+}
+
+impl Objective {
+    /// Those that a crawl may be after; the others are for comparison.
+    pub const OFFERED: [Objective; 4] =
+        [Objective::Harmonic, Objective::Freshness, Objective::Age, Objective::Delay];
+    pub const ALL: [Objective; 7] = [
+        Objective::Uniform,
+        Objective::Proportional,
+        Objective::Binary,
+        Objective::Delay,
+        Objective::Freshness,
+        Objective::Age,
+        Objective::Harmonic,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Objective::Harmonic => "harmonic",
+            Objective::Freshness => "freshness",
+            Objective::Age => "age",
+            Objective::Delay => "delay",
+            Objective::Binary => "binary",
+            Objective::Proportional => "proportional",
+            Objective::Uniform => "uniform",
+        }
+    }
 }
 
 /// Newton's method gets there in three or four.
 const STEPS_MAX: usize = 12;
 const TOLERANCE: f64 = 1e-3;
+/// A step smaller than this leaves less than the tolerance: errors shrink with their square.
+const LAST_STEP: f64 = 0.03;
 
 /// How old our copy is expected to be `t` days after a visit: t − ∫S.
 pub fn expected_age(gamma: Gamma, t: f64) -> f64 {
@@ -45,22 +80,46 @@ fn value(objective: Objective, gamma: Gamma, t: f64) -> (f64, f64) {
     let Gamma { a, b } = gamma;
     let ln_x = (t / b).ln_1p();
     let unchanged = (-a * ln_x).exp();
-    // ∫S from 0 to t, smooth through a = 1.
-    let fresh_days = || b * ln_x * falling((a - 1.0) * ln_x);
+    let x = 1.0 + t / b;
+    // ∫S from 0 to t.
+    let fresh_days = || b * grown(a - 1.0, ln_x, unchanged * x);
     match objective {
         Objective::Harmonic => (t - fresh_days(), 1.0 - unchanged),
         Objective::Freshness => (fresh_days() - t * unchanged, t * a / (b + t) * unchanged),
         Objective::Age => {
-            let moment = b * (b * ln_x * falling((a - 2.0) * ln_x) - fresh_days());
+            let moment = b * (b * grown(a - 2.0, ln_x, unchanged * x * x) - fresh_days());
             (t * t / 2.0 - moment, t * (1.0 - unchanged))
         }
         Objective::Delay => (gamma.mean() * t * t / 2.0, gamma.mean() * t),
+        Objective::Binary => {
+            let changes = gamma.mean() * t;
+            let shrunk = 1.0 / (1.0 + changes);
+            (changes * t * shrunk * shrunk, 2.0 * changes * shrunk.powi(3))
+        }
+        Objective::Proportional => (gamma.mean() * t, gamma.mean()),
+        Objective::Uniform => (t, 1.0),
     }
 }
 
-/// (1 − e^−z)/z.
-fn falling(z: f64) -> f64 {
-    if z.abs() < 1e-6 { 1.0 - z / 2.0 } else { -(-z).exp_m1() / z }
+/// (1 − x^−k)/k from ln x and x^−k, smooth through k = 0.
+fn grown(k: f64, ln_x: f64, rest: f64) -> f64 {
+    let z = k * ln_x;
+    if z.abs() < 1e-4 { ln_x * (1.0 - z / 2.0 + z * z / 6.0) } else { (1.0 - rest) / k }
+}
+
+/// r^e; by a fraction where r is near 1, which is right to the second order there.
+fn power(r: f64, e: f64) -> f64 {
+    if (0.5..2.0).contains(&r) && e < 1.5 {
+        let (sum, step) = (r + 1.0, e * (r - 1.0));
+        (sum + step) / (sum - step)
+    } else {
+        (r.ln() * e).exp()
+    }
+}
+
+/// Whether V(t) has reached `worth` after `days`: cheaper than to find when it does.
+pub fn is_due(objective: Objective, gamma: Gamma, worth: f64, days: f64) -> bool {
+    value(objective, gamma, days).0 >= worth
 }
 
 /// How long a page may wait.
@@ -79,10 +138,22 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
         Objective::Harmonic => worth / 2.0 + (worth * worth / 4.0 + 2.0 * worth / rate).sqrt(),
         Objective::Age => (3.0 * worth / rate).cbrt().max((2.0 * worth).sqrt()),
         Objective::Freshness | Objective::Delay => (2.0 * worth / rate).sqrt(),
+        Objective::Binary => (worth / rate).sqrt(),
+        Objective::Proportional => worth / rate,
+        Objective::Uniform => worth,
     };
-    if objective == Objective::Delay {
+    // Where V is a power of t the first guess is right.
+    let closed = match objective {
+        Objective::Delay => Some(0.5),
+        Objective::Proportional | Objective::Uniform => Some(1.0),
+        _ => None,
+    };
+    if let Some(elasticity) = closed {
         let within = guess < days_max;
-        return Wait { days: guess.min(days_max), elasticity: if within { 0.5 } else { 0.0 } };
+        return Wait {
+            days: guess.min(days_max),
+            elasticity: if within { elasticity } else { 0.0 },
+        };
     }
     let mut t = guess.min(days_max);
     let mut elasticity = 0.0;
@@ -96,10 +167,10 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
         }
         // V grows like a power of t at both ends: Newton on logarithms is nearly exact there.
         elasticity = v / (slope * t);
-        let next = t * ((worth / v).ln() * elasticity).exp();
+        let next = t * power(worth / v, elasticity);
         let inside = next.is_finite() && next > low && next < high;
+        let done = inside && (next - t).abs() <= LAST_STEP * t || high - low <= TOLERANCE * high;
         let next = if inside { next } else { (low + high) / 2.0 };
-        let done = (next - t).abs() <= TOLERANCE * t;
         t = next;
         if done {
             break;
@@ -112,10 +183,9 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refresh::policy::{Demand, age, delay, freshness};
+    use crate::refresh::policy::{Demand, age, binary, delay, freshness};
 
-    const ALL: [Objective; 4] =
-        [Objective::Harmonic, Objective::Freshness, Objective::Age, Objective::Delay];
+    const ALL: [Objective; 7] = Objective::ALL;
 
     #[test]
     fn the_index_is_the_integral_that_defines_it() {
@@ -143,6 +213,10 @@ mod tests {
             let near = |t: f64, f: f64| assert!((t * f - 1.0).abs() < 3e-3, "{t} for {}", 1.0 / f);
             near(t(Objective::Freshness), freshness::visits(page, price).per_day);
             near(t(Objective::Age), age::visits(page, price).per_day);
+            let often = binary::visits(page, price).per_day;
+            if often > 0.0 {
+                near(t(Objective::Binary), often);
+            }
             near(t(Objective::Delay), delay::share(page) / (2.0 * price).sqrt());
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! [`belief`] is what we know of one page, [`population`] what we know of all, [`tuning`] how fast
 //! either is forgotten. [`index`] says how long a page may wait at a price, and [`scheduler`] finds
-//! the price at which the budget is spent, on a [`sample`] of the pages.
+//! the price at which the budget is spent, on a [`sample`] of the pages. [`detect`] says what a
+//! visit found, [`trust`] how far servers are believed.
 //!
 //! The rest is for pages whose rates are known: [`policy`] (one a file), [`allocate`] and
 //! [`host_caps`] (exact solutions), [`closed`] (what they buy), and [`estimate`] (the estimators of
@@ -20,4 +21,5 @@ pub mod policy;
 pub mod population;
 pub mod sample;
 pub mod scheduler;
+pub mod trust;
 pub mod tuning;

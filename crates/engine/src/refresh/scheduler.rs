@@ -11,10 +11,11 @@
 //! its own lag: the price ν of its pages is μ times e to the surcharge (see [`super::host_caps`]).
 
 use super::belief::{Belief, Gamma, Seen};
-use super::index::{Objective, Wait, due_after};
+use super::index::{Objective, Wait, due_after, is_due};
 use super::population::{Population, Seasons};
 use super::sample::{Sample, Sampled};
 use super::tuning::Tuning;
+use crate::time::Span;
 use serde::{Deserialize, Serialize};
 
 const LOOKS_PER_ROUND: u64 = 32;
@@ -46,6 +47,15 @@ pub struct Settings {
     pub objective: Objective,
     /// Visits a day, to all pages together.
     pub budget_per_day: f64,
+    /// How long a day is: the period of a crawl's budget.
+    pub day: Span,
+}
+
+impl Settings {
+    /// With days of 24 hours.
+    pub fn new(objective: Objective, budget_per_day: f64) -> Settings {
+        Settings { objective, budget_per_day, day: Span::secs(86_400) }
+    }
 }
 
 /// What the scheduler must know of a page to say when it is due.
@@ -111,6 +121,8 @@ pub struct Scheduler {
     /// ln μ as the sample has it, and what the lag adds.
     ln_price: f64,
     correction: f64,
+    /// What follows from both.
+    price: f64,
     pages: u64,
     /// Pages that are known and not yet fetched: they will want their share.
     waiting: u64,
@@ -132,6 +144,7 @@ impl Scheduler {
             sample: Sample::default(),
             ln_price: 0.0,
             correction: 0.0,
+            price: 1.0,
             pages: 0,
             waiting: 0,
             visits_since_look: 0,
@@ -150,9 +163,21 @@ impl Scheduler {
         }
     }
 
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// What a visit must bring to be made.
     pub fn price(&self) -> f64 {
-        (self.ln_price + self.correction).exp()
+        self.price
+    }
+
+    /// The same for a page of this host.
+    fn price_of(&self, host: &HostStanding) -> f64 {
+        match host.surcharge > 0.0 {
+            true => self.price * f64::from(host.surcharge).exp(),
+            false => self.price,
+        }
     }
 
     pub fn pages(&self) -> u64 {
@@ -210,16 +235,23 @@ impl Scheduler {
 
     /// How many days after its last visit a page is due.
     pub fn wait(&self, subject: &Subject) -> f64 {
-        let price = self.price() * f64::from(subject.host.surcharge).exp();
+        let price = self.price_of(&subject.host);
         self.wait_at(price, self.gamma(subject), subject.weight, subject.days_max).days
+    }
+
+    /// Whether a page is due `days` after its last visit: cheaper than to ask when it is.
+    pub fn is_due(&self, subject: &Subject, days: f64) -> bool {
+        let gamma = self.gamma(subject);
+        let worth = worth(self.price_of(&subject.host), gamma, subject.weight);
+        days >= self.days_max(subject.days_max)
+            || is_due(self.settings.objective, gamma, worth, days)
     }
 
     /// How many days after an announced change a page is due, if such announcements hold with
     /// probability `trust`: its age grows by that share of each day (LambdaCrawl's complete
     /// observation; the share of changes that are worth a visit falls with the price).
     pub fn wait_announced(&self, subject: &Subject, trust: f64) -> f64 {
-        let price = self.price() * f64::from(subject.host.surcharge).exp();
-        let worth = price / bounded(subject.weight);
+        let worth = self.price_of(&subject.host) / bounded(subject.weight);
         (worth / trust.max(1e-3)).min(self.wait(subject))
     }
 
@@ -261,9 +293,12 @@ impl Scheduler {
     }
 
     fn wait_at(&self, price: f64, gamma: Gamma, weight: f64, days_max: f64) -> Wait {
-        let days_max = days_max.min(self.round_days() * ROUNDS_MAX);
-        let worth = price / (bounded(weight) * (1.0 + EXPLORATION / gamma.a));
-        due_after(self.settings.objective, gamma, worth, days_max)
+        let worth = worth(price, gamma, weight);
+        due_after(self.settings.objective, gamma, worth, self.days_max(days_max))
+    }
+
+    fn days_max(&self, wanted: f64) -> f64 {
+        wanted.min(self.round_days() * ROUNDS_MAX)
     }
 
     /// A host whose pages come late, more than others' do, is asked for more than it can give.
@@ -286,6 +321,7 @@ impl Scheduler {
         let steps = if self.is_solved { 1 } else { FIRST_STEPS };
         (0..steps).for_each(|_| self.step());
         self.is_solved = !self.sample.is_empty();
+        self.price = (self.ln_price + self.correction).exp();
     }
 
     /// One Newton step of ln μ, on the sample.
@@ -311,6 +347,11 @@ impl Scheduler {
             self.ln_price += step.clamp(-STEP_MAX, STEP_MAX);
         }
     }
+}
+
+/// What V(t) must reach.
+fn worth(price: f64, gamma: Gamma, weight: f64) -> f64 {
+    price / (bounded(weight) * (1.0 + EXPLORATION / gamma.a))
 }
 
 fn bounded(weight: f64) -> f64 {

@@ -1,4 +1,5 @@
-//! `rhumb sim refresh`: what revisiting buys, on paper and on the past of real pages.
+//! `rhumb sim refresh`: what revisiting buys, on paper, on the past of real pages, and by the whole
+//! engine on a web that changes.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,9 +9,11 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::refresh::policy::Policy;
 use rhumb_sim::refresh::histories::Histories;
+use rhumb_sim::refresh::learning::drawn;
 use rhumb_sim::refresh::rates::{Spread, halving_hosts, rates, zipf};
-use rhumb_sim::refresh::replay::{Contender, replay};
+use rhumb_sim::refresh::replay::{Contender, Course, replay};
 use rhumb_sim::refresh::table::{Caps, buy};
+use rhumb_sim::refresh::whole::Whole;
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
@@ -22,33 +25,56 @@ use crate::settings::{Word, Words, nearest, open_input};
 const PAGES_MAX: usize = 50_000_000;
 /// Bytes of one file of rates or histories.
 const FILE_BYTES_MAX: u64 = 2 << 30;
+/// Changes of drawn histories: each takes 8 bytes.
+const CHANGES_MAX: f64 = 1e8;
+/// The synthetic web of `--whole`, and what a simulation of it takes in a bearable time.
+const WHOLE_SITES: u32 = 40;
+const WHOLE_PAGES_MAX: usize = 100_000;
+const WHOLE_DAYS_MAX: f64 = 1_000.0;
 /// Hosts of `--host-cap`, each with half the pages of the one before.
 const HOSTS_MAX: usize = 1_000;
 
-/// Compare refresh policies: in closed form, or on the change histories of real pages.
+/// Compare refresh policies: in closed form, on histories real or drawn, or by the whole engine.
 ///
-/// With --rates, pages change at known rates and what each policy buys is computed. With
-/// --histories, it is replayed: all pages are fetched at 0 and then visited within the budget;
-/// freshness, age and delay are taken over the last two thirds of the days.
+/// With --rates, pages change at known rates and what each policy buys is computed; with --days as
+/// well, change times are drawn from the rates and policies that learn are compared over all days
+/// with those that know. With --histories, the past of real pages is replayed: all pages are
+/// fetched at 0 and then visited within the budget; freshness, age and delay are taken over the
+/// last two thirds of the days. With --whole, the whole engine crawls a synthetic web that changes,
+/// in virtual time, once for each policy, all of them learning; the budget counts its requests.
 #[derive(Args)]
 #[command(after_help = "\
 Policies that know every rate: uniform, proportional, delay, freshness, age, binary, harmonic.
-Policies that learn, or follow another crawler's rule (only with --histories): learned, naive, cho,
-mle, nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous` does.
+Policies that learn, or follow another crawler's rule (only with --days): learned, naive, cho, mle,
+nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous` does.
 
 Examples:
   rhumb sim refresh --rates lognormal --pages 100000 --budget 50000
+  rhumb sim refresh --rates gamma --pages 20000 --budget 2000 --days 60 --objective freshness
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
+  rhumb sim refresh --whole --pages 2000 --budget 3000 --days 12
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
 pub struct RefreshFlags {
     /// gamma, lognormal, or a file with one rate (changes a day) a line
-    #[arg(long, value_name = "gamma|lognormal|FILE", conflicts_with = "histories")]
-    #[arg(required_unless_present = "histories")]
+    #[arg(long, value_name = "gamma|lognormal|FILE", conflicts_with_all = ["histories", "whole"])]
+    #[arg(required_unless_present_any = ["histories", "whole"])]
     rates: Option<String>,
 
-    /// Pages on the grid of gamma or lognormal
-    #[arg(long, value_name = "N", default_value_t = 100_000, conflicts_with = "histories")]
-    pages: usize,
+    /// Crawl a synthetic web that changes with the whole engine
+    #[arg(long, conflicts_with = "histories")]
+    whole: bool,
+
+    /// Pages on the grid of gamma or lognormal [100000], or of the synthetic web [2000]
+    #[arg(long, value_name = "N", conflicts_with = "histories")]
+    pages: Option<usize>,
+
+    /// What is drawn is drawn from this
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "histories")]
+    seed: u64,
+
+    /// Pages of --whole change about once in so many days
+    #[arg(long, value_name = "D", default_value_t = 1.0)]
+    change_days: f64,
 
     /// Visits a day, to all pages together
     #[arg(long, value_name = "M")]
@@ -70,7 +96,7 @@ pub struct RefreshFlags {
     #[arg(long, value_name = "FILE.tsv", num_args = 1..)]
     histories: Vec<PathBuf>,
 
-    /// How many days to replay
+    /// How many days to replay, draw or crawl
     #[arg(long, value_name = "D", required_unless_present = "rates")]
     days: Option<f64>,
 
@@ -129,6 +155,9 @@ pub struct Outcome {
     /// Of a replay, in all; otherwise a day.
     pub visits: f64,
     pub budget_used: f64,
+    /// Of drawn histories: freshness as a share of what the best policy with true rates has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_oracle: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -139,7 +168,8 @@ struct Printed<'a> {
 /// What the policies are tried on.
 pub enum Stage {
     Known { rates: Vec<f64>, weights: Option<Vec<f64>>, caps: Option<(Vec<u32>, Vec<f64>)> },
-    Replayed { histories: Histories, days: f64 },
+    Replayed { histories: Histories, days: f64, rates: Option<Vec<f64>> },
+    Crawled(Whole),
 }
 
 pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -148,8 +178,12 @@ pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble>
     }
     let stage = stage(flags)?;
     let contenders = contenders(flags)?;
-    let outcomes: Vec<Outcome> =
+    let mut outcomes: Vec<Outcome> =
         contenders.iter().map(|contender| stage.try_out(*contender, flags.budget)).collect();
+    if matches!(stage, Stage::Replayed { rates: Some(_), .. }) {
+        let oracle = stage.try_out(Contender::Known(Policy::Freshness), flags.budget).freshness;
+        outcomes.iter_mut().for_each(|o| o.of_oracle = Some(o.freshness / oracle));
+    }
     if let Some(path) = &flags.plot {
         let chart = figure::draw(flags.figure.0, &stage, &contenders, flags.budget)
             .map_err(Trouble::Usage)?;
@@ -165,11 +199,14 @@ pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble>
 }
 
 fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
+    if let Some(days) = flags.days.filter(|days| !(days.is_finite() && *days > 0.0)) {
+        return Err(Trouble::Usage(format!("--days {days} is no time to replay")));
+    }
+    let days = flags.days.unwrap_or_default();
+    if flags.whole {
+        return whole(flags, days).map(Stage::Crawled);
+    }
     let Some(rates_of) = &flags.rates else {
-        let days = flags.days.unwrap_or_default();
-        if !(days.is_finite() && days > 0.0) {
-            return Err(Trouble::Usage(format!("--days {days} is no time to replay")));
-        }
         let mut histories = Histories::default();
         for path in &flags.histories {
             let text = read(path)?;
@@ -180,24 +217,56 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
         if histories.is_empty() {
             return Err(Trouble::Usage("there is no page in the histories".to_owned()));
         }
-        return Ok(Stage::Replayed { histories, days });
+        return Ok(Stage::Replayed { histories, days, rates: None });
     };
-    if flags.pages == 0 || flags.pages > PAGES_MAX {
+    let pages = flags.pages.unwrap_or(100_000);
+    if pages == 0 || pages > PAGES_MAX {
         return Err(Trouble::Usage(format!("--pages is a number from 1 to {PAGES_MAX}")));
     }
     if flags.hosts == 0 || flags.hosts > HOSTS_MAX {
         return Err(Trouble::Usage(format!("--hosts is a number from 1 to {HOSTS_MAX}")));
     }
     let rates = match rates_of.as_str() {
-        "gamma" => rates(Spread::Gamma, flags.pages),
-        "lognormal" => rates(Spread::Lognormal, flags.pages),
+        "gamma" => rates(Spread::Gamma, pages),
+        "lognormal" => rates(Spread::Lognormal, pages),
         path => rates_of_file(Path::new(path))?,
     };
+    if flags.days.is_some() {
+        if rates.iter().sum::<f64>() * days > CHANGES_MAX {
+            return Err(Trouble::Usage(format!("more than {CHANGES_MAX} changes to draw")));
+        }
+        let histories = drawn(&rates, days, flags.seed);
+        return Ok(Stage::Replayed { histories, days, rates: Some(rates) });
+    }
     let weights = flags.weights.map(|Word(Weights::Zipf)| zipf(rates.len()));
     let caps = flags
         .host_cap
         .map(|cap| (halving_hosts(rates.len(), flags.hosts), vec![cap.max(0.0); flags.hosts]));
     Ok(Stage::Known { rates, weights, caps })
+}
+
+fn whole(flags: &RefreshFlags, days: f64) -> Result<Whole, Trouble> {
+    let pages = flags.pages.unwrap_or(2_000);
+    if pages < WHOLE_SITES as usize || pages > WHOLE_PAGES_MAX {
+        let what =
+            format!("--pages of --whole is a number from {WHOLE_SITES} to {WHOLE_PAGES_MAX}");
+        return Err(Trouble::Usage(what));
+    }
+    if !(flags.change_days.is_finite() && flags.change_days > 0.0) {
+        return Err(Trouble::Usage(format!("--change-days {} is no time", flags.change_days)));
+    }
+    if days.fract() != 0.0 || days > WHOLE_DAYS_MAX {
+        let what = format!("--days of --whole is a whole number up to {WHOLE_DAYS_MAX}");
+        return Err(Trouble::Usage(what));
+    }
+    Ok(Whole {
+        seed: flags.seed,
+        pages: pages as u32,
+        sites: WHOLE_SITES,
+        change_days: flags.change_days,
+        days: days as u64,
+        ..Whole::default()
+    })
 }
 
 fn rates_of_file(path: &Path) -> Result<Vec<f64>, Trouble> {
@@ -233,8 +302,18 @@ fn read(path: &Path) -> Result<String, Trouble> {
 }
 
 fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
-    let is_replay = flags.rates.is_none();
-    let mut all: Vec<Contender> = Policy::ALL.into_iter().map(Contender::Known).collect();
+    if flags.whole && flags.budget.fract() != 0.0 {
+        return Err(Trouble::Usage("--budget of --whole is a whole number".to_owned()));
+    }
+    let is_replay = flags.days.is_some() && !flags.whole;
+    let mut all: Vec<Contender> = match flags.whole {
+        true => Objective::ALL.into_iter().map(Contender::Learned).collect(),
+        false => Policy::ALL.into_iter().map(Contender::Known).collect(),
+    };
+    let name_of = |contender: &Contender| match contender {
+        Contender::Learned(objective) if flags.whole => objective.word(),
+        other => other.word(),
+    };
     let learners = [
         Contender::Learned(flags.objective.0),
         Contender::Naive,
@@ -251,19 +330,28 @@ fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
         return Ok(all);
     }
     let named = |name: &String| {
-        if let Some(found) = all.iter().find(|contender| contender.word() == name) {
+        if let Some(found) = all.iter().find(|contender| name_of(contender) == name) {
             return Ok(*found);
         }
         if learners.iter().any(|contender| contender.word() == name) {
-            return Err(Trouble::Usage(format!("{name} learns: it needs --histories")));
+            let what = format!("{name} learns: it needs --histories, or --rates with --days");
+            return Err(Trouble::Usage(what));
         }
-        let guess = nearest::did_you_mean(name, all.iter().map(|contender| contender.word()));
+        let guess = nearest::did_you_mean(name, all.iter().map(name_of));
         Err(Trouble::Usage(format!("no policy {name:?}{guess}")))
     };
     flags.policies.iter().map(named).collect()
 }
 
 impl Stage {
+    /// How a contender is called here: of a crawl all learn, and differ in what they are after.
+    pub fn try_out_name(&self, contender: Contender) -> &'static str {
+        match (self, contender) {
+            (Stage::Crawled(_), Contender::Learned(objective)) => objective.word(),
+            (_, other) => other.word(),
+        }
+    }
+
     pub fn try_out(&self, contender: Contender, budget: f64) -> Outcome {
         let finite = |number: f64| number.is_finite().then_some(number);
         let policy = contender.word();
@@ -280,10 +368,15 @@ impl Stage {
                     delay: finite(bought.delay),
                     visits: bought.visits,
                     budget_used: share(bought.visits, budget),
+                    of_oracle: None,
                 }
             }
-            (Stage::Replayed { histories, days }, contender) => {
-                let scores = replay(contender, histories, *days, budget);
+            (Stage::Replayed { histories, days, rates }, contender) => {
+                let course = match rates {
+                    Some(rates) => Course::drawn(histories, *days, rates),
+                    None => Course::real(histories, *days),
+                };
+                let scores = replay(contender, course, budget);
                 Outcome {
                     policy,
                     freshness: scores.freshness,
@@ -292,10 +385,32 @@ impl Stage {
                     delay: finite(scores.delay),
                     visits: scores.visits as f64,
                     budget_used: share(scores.visits as f64, budget * days),
+                    of_oracle: None,
                 }
             }
+            (Stage::Crawled(whole), Contender::Learned(objective)) => {
+                crawled(whole, objective, budget)
+            }
+            (Stage::Crawled(_), _) => unreachable!("only the engine's own policies crawl"),
             (Stage::Known { .. }, _) => unreachable!("learners are asked for histories before"),
         }
+    }
+}
+
+fn crawled(whole: &Whole, objective: Objective, budget: f64) -> Outcome {
+    let whole = Whole { objective, requests_per_day: budget as u64, ..whole.clone() };
+    let simulated = whole.run();
+    assert!(simulated.violations.is_empty(), "{:?}", simulated.violations);
+    let scores = whole.scores(&simulated);
+    Outcome {
+        policy: objective.word(),
+        freshness: scores.freshness,
+        age_days: Some(scores.age_days),
+        age_days_cap60: scores.age_days,
+        delay: Some(scores.delay),
+        visits: scores.visits as f64,
+        budget_used: share(simulated.tally.fetches as f64, budget * whole.days as f64),
+        of_oracle: None,
     }
 }
 
@@ -308,11 +423,14 @@ fn text(outcomes: &[Outcome]) -> String {
     table.load_style(presets::NOTHING);
     let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
     let head = ["policy", "freshness", "age/days", "age cap60", "delay", "visits", "budget used"];
-    table.set_header(head.map(right));
+    let is_drawn = outcomes.iter().any(|outcome| outcome.of_oracle.is_some());
+    let more = is_drawn.then_some("of oracle");
+    table.set_header(head.into_iter().chain(more).map(right));
     for outcome in outcomes {
         let number = |number: f64| right(&format!("{number:.4}"));
         let maybe = |value: Option<f64>| value.map_or_else(|| right("∞"), number);
-        table.add_row([
+        let of_oracle = outcome.of_oracle.map(|share| right(&format!("{:.2} %", share * 100.0)));
+        let row = [
             right(outcome.policy),
             number(outcome.freshness),
             maybe(outcome.age_days),
@@ -320,7 +438,8 @@ fn text(outcomes: &[Outcome]) -> String {
             maybe(outcome.delay),
             right(&format!("{:.0}", outcome.visits)),
             right(&format!("{:.1} %", outcome.budget_used * 100.0)),
-        ]);
+        ];
+        table.add_row(row.into_iter().chain(of_oracle));
     }
     format!("{}\n", table.trim_fmt())
 }

@@ -46,14 +46,16 @@ pub fn draw(
         Figure::Age => Ok(expected_age()),
         Figure::Intervals => match stage {
             Stage::Replayed { histories, .. } => intervals(histories),
-            Stage::Known { .. } => Err("--figure intervals needs --histories".to_owned()),
+            Stage::Known { .. } | Stage::Crawled(_) => {
+                Err("--figure intervals needs --histories".to_owned())
+            }
         },
     }
 }
 
 fn over_budget(stage: &Stage, contenders: &[Contender], budget: f64) -> LineChart {
     let lines = contenders.iter().enumerate().map(|(at, contender)| Line {
-        name: contender.word().to_owned(),
+        name: stage.try_out_name(*contender).to_owned(),
         colour: at,
         stroke: if at < 8 { Stroke::Solid } else { Stroke::Dashed },
         points: MULTIPLES

@@ -1,19 +1,27 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
 use super::sketching::{sketch, sketch_of_plain};
+use crate::fetch::date;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, Truncation};
 use rhumb_archive::PayloadDigest as ArchiveDigest;
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
 use rhumb_engine::outcome::{
-    FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page, of_robots,
+    ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
+    of_robots,
 };
 use rhumb_engine::time::{Span, Time};
+use rhumb_page::date::UnixSeconds;
 use rhumb_page::media::{self, ContentType, Kind};
 use rhumb_page::robots::{Directives, Reading, Robots};
 use rhumb_page::url::{StripParams, Url};
-use rhumb_page::{feed, html, sitemap};
+use rhumb_page::{extract, feed, html, sitemap};
+
+/// Where the main text is less certain than this, or shorter, all visible text stands for it: a
+/// list of links has none, and changes all the same.
+const MAIN_SURE: f32 = 0.5;
+const MAIN_BYTES_MIN: u64 = 200;
 
 /// What reading depends on besides the bytes.
 #[derive(Clone, Debug)]
@@ -23,6 +31,8 @@ pub struct Reader {
     pub strip: StripParams,
     /// Pages are to be compared by their text.
     pub sketches: bool,
+    /// Pages will be visited again: when they change is of interest.
+    pub revisits: bool,
 }
 
 impl Reader {
@@ -49,7 +59,7 @@ impl Reader {
             Purpose::Robots => of_robots(head, || self.robots(response)),
             Purpose::Page => match broken_off(response) {
                 Some(kind) => Outcome::Failed(kind),
-                None => of_page(head, || self.page(fetch, response, &raw)),
+                None => of_page(head, || self.page(fetch, response, &raw, at)),
             },
         }
     }
@@ -58,7 +68,7 @@ impl Reader {
         Robots::parse_as(&response.decoded().bytes, &self.token, Reading::Google)
     }
 
-    fn page(&self, fetch: &Fetch, response: &Response, head: &RawHead<'_>) -> Page {
+    fn page(&self, fetch: &Fetch, response: &Response, head: &RawHead<'_>, at: Time) -> Page {
         let decoded = response.decoded();
         let body: &[u8] = &decoded.bytes;
         let content_type = head.content_type();
@@ -82,19 +92,21 @@ impl Reader {
                     html::read(body, charset.as_deref(), &fetch.url, &limits)
                 };
                 directives = directives.merge(page.robots_for(&self.token));
-                text_seen = (page.text.bytes > 0).then_some(page.text.hash as u32);
+                let visible = (page.text.bytes > 0).then_some(page.text.hash as u32);
+                let main = self.revisits.then(|| main_text(body, charset.as_deref(), &fetch.url));
+                text_seen = main.flatten().or(visible);
                 let links = page.links.into_iter().filter(|link| !link.nofollow);
                 found.extend(links.map(|link| Found::new(link.url, FoundAs::Link)));
             }
             Kind::Feed => {
                 let feed = feed::read(body, charset.as_deref(), &fetch.url);
-                let entries = feed.entries.into_iter();
-                found.extend(entries.map(|e| Found::new(e.url, FoundAs::Listed)));
+                let of = |e: feed::Entry| Found::new(e.url, self.listed(e.updated.or(e.published)));
+                found.extend(feed.entries.into_iter().map(of));
             }
             kind if may_be_sitemap(kind, &fetch.url) => {
                 let sitemap = sitemap::read(body, charset.as_deref(), &fetch.url);
                 let pages = sitemap.pages.into_iter();
-                found.extend(pages.map(|e| Found::new(e.url, FoundAs::Listed)));
+                found.extend(pages.map(|e| Found::new(e.url, self.listed(e.modified))));
                 let parts = sitemap.sitemaps.into_iter();
                 found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
             }
@@ -111,19 +123,26 @@ impl Reader {
         let text = |bytes: Option<&[u8]>| {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };
-        let mut content = [0; 16];
-        content.copy_from_slice(&blake3::hash(body).as_bytes()[..16]);
         Page {
-            content,
+            content: digest(body),
             // Only an archive needs it, and finds it when it packs: see `Workers::took`.
             payload: PayloadDigest::default(),
             text: text_seen,
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
+            modified: self.revisits.then(|| modified(head, at)).flatten(),
             sketch: text_sketch,
             noindex: directives.noindex,
             truncated: response.truncated.is_some(),
+        }
+    }
+
+    /// A page that a sitemap or a feed names, with its date.
+    fn listed(&self, changed: Option<UnixSeconds>) -> FoundAs {
+        match changed.and_then(|UnixSeconds(s)| u32::try_from(s).ok()) {
+            Some(s) if self.revisits => FoundAs::Announced(s),
+            _ => FoundAs::Listed,
         }
     }
 
@@ -131,6 +150,32 @@ impl Reader {
     pub fn payload(&self, response: &Response) -> PayloadDigest {
         ArchiveDigest::of(&response.raw[response.head_len..]).0
     }
+}
+
+fn digest(body: &[u8]) -> ContentDigest {
+    let mut digest = ContentDigest::default();
+    digest.copy_from_slice(&blake3::hash(body).as_bytes()[..16]);
+    digest
+}
+
+/// What Last-Modified says on our clock: the server's own may be wrong, which its Date tells.
+fn modified(head: &RawHead<'_>, at: Time) -> Option<Time> {
+    let seconds = |bytes: Option<&[u8]>| date::parse(std::str::from_utf8(bytes?).ok()?);
+    let modified_s = seconds(head.last_modified())?;
+    let Some(date_s) = seconds(head.get("date")) else {
+        return Some(Time(modified_s.saturating_mul(1_000_000)));
+    };
+    let before = Span::secs(date_s.saturating_sub(modified_s));
+    Some((at - before) + Span::secs(modified_s.saturating_sub(date_s)))
+}
+
+/// A fingerprint of the main text, where there is one for certain: what stands around it changes
+/// from visit to visit though the page does not.
+fn main_text(body: &[u8], charset: Option<&str>, url: &Url) -> Option<u32> {
+    let (_, main) = extract::read_main(body, charset, url, &html::Limits::default(), None);
+    let print = main.fingerprint();
+    let is_sure = main.confidence >= MAIN_SURE && print.bytes >= MAIN_BYTES_MIN;
+    is_sure.then_some(print.hash as u32)
 }
 
 /// A sitemap declares itself, or is gzip'd or plain text under a name that says so.

@@ -176,6 +176,7 @@ fn make_workers(
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
+            revisits: settings.continuous,
         },
         known,
         shop: Arc::clone(shop),

@@ -153,6 +153,7 @@ impl Settings {
                 objective: self.objective,
                 budget: self.budget.0,
                 interval_max: INTERVAL_MAX,
+                by_importance: true,
             }),
             sitemaps: self.sitemaps,
             near: self.near,

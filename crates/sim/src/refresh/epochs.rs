@@ -7,6 +7,7 @@
 
 use super::histories::Histories;
 use super::peers::Adapt;
+use super::replay::Course;
 use super::score::{Referee, Scores};
 use rhumb_engine::refresh::allocate::{Pages, allocate};
 use rhumb_engine::refresh::estimate::{improved, irregular, naive};
@@ -35,9 +36,13 @@ pub enum Placing {
     Peer(Adapt),
 }
 
-pub fn replay(placing: Placing, histories: &Histories, days: f64, budget: f64) -> Scores {
-    let mut referee = Referee::new(histories, days);
+pub fn replay(placing: Placing, course: Course<'_>, budget: f64) -> Scores {
+    let Course { histories, days, from, rates } = course;
+    let mut referee = Referee::new(histories, from, days);
     let mut memory = Memory::new(placing, histories, days, budget);
+    if let Some(rates) = rates {
+        memory.known = rates.to_vec();
+    }
     let mut phases: Vec<f64> = (0..histories.len()).map(phase).collect();
     let mut last = vec![0.0; histories.len()];
     let length = days / EPOCHS as f64;

@@ -3,6 +3,7 @@
 
 use super::epochs::phase;
 use super::histories::Histories;
+use super::replay::Course;
 use super::score::{Referee, Scores};
 use super::wheel::Wheel;
 use rhumb_engine::refresh::belief::{Belief, Seen};
@@ -21,9 +22,10 @@ struct Page {
 }
 
 /// Replays histories with a budget of visits a day.
-pub fn replay(histories: &Histories, settings: Settings, days: f64) -> Scores {
+pub fn replay(course: Course<'_>, settings: Settings) -> Scores {
+    let Course { histories, days, from, .. } = course;
     let mut collection = Collection::new(histories, settings);
-    let mut referee = Referee::new(histories, days);
+    let mut referee = Referee::new(histories, from, days);
     let visits = (settings.budget_per_day * days).floor() as u64;
     for visit in 1..=visits {
         let now = visit as f64 / settings.budget_per_day;
@@ -82,13 +84,14 @@ impl Collection {
             let Some((page, slot_end)) = self.wheel.take() else { return };
             let subject = self.subject(page as usize);
             let last = f64::from(self.pages[page as usize].last);
-            let wait = self.scheduler.wait(&subject);
             looks += 1;
             // Its first visit is placed by its phase, to spread the work.
             let is_first = last == 0.0;
-            if is_first || last + wait <= slot_end || looks >= LOOKS_MAX {
-                break (page, if is_first { now } else { slot_end }, wait, subject);
+            let waited = slot_end - last;
+            if is_first || looks >= LOOKS_MAX || self.scheduler.is_due(&subject, waited) {
+                break (page, if is_first { now } else { slot_end }, waited, subject);
             }
+            let wait = self.scheduler.wait(&subject);
             self.wheel.file(page, last + wait);
         };
         let t = now - f64::from(self.pages[page as usize].last);

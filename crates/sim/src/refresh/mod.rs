@@ -5,7 +5,8 @@
 //! engine's own scheduler is [`learned`], with its calendar in a [`wheel`]; estimators and known
 //! rates are placed anew in [`epochs`]; [`peers`] are the rules of other crawlers. [`learning`] is
 //! the scheduler on pages whose rates are known to us and not to it; [`whole`] is the whole engine
-//! on a synthetic web that changes.
+//! on a synthetic web that changes, and
+//! [`whole_score`] what it bought.
 
 pub mod epochs;
 pub mod histories;
@@ -19,3 +20,4 @@ pub mod score;
 pub mod table;
 pub mod wheel;
 pub mod whole;
+pub mod whole_score;

@@ -1,4 +1,5 @@
-//! Any policy over real histories: all pages are fetched at 0, then visited within the budget.
+//! Any policy over histories, real or drawn: all pages are fetched at 0, then visited within the
+//! budget.
 
 use super::epochs::{self, Placing};
 use super::histories::Histories;
@@ -8,6 +9,31 @@ use super::score::Scores;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::refresh::policy::Policy;
 use rhumb_engine::refresh::scheduler::Settings;
+
+/// Metrics of real histories begin after this share of the time: the first visits are for learning.
+const SKIPPED: f64 = 1.0 / 3.0;
+
+/// What is replayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    pub histories: &'a Histories,
+    pub days: f64,
+    /// The day from which metrics count.
+    pub from: f64,
+    /// The rates that the histories were drawn from; of real ones only their means are known.
+    pub rates: Option<&'a [f64]>,
+}
+
+impl<'a> Course<'a> {
+    pub fn real(histories: &'a Histories, days: f64) -> Course<'a> {
+        Course { histories, days, from: days * SKIPPED, rates: None }
+    }
+
+    /// Learning in the loop is judged from the first day: it has to pay for what it learns.
+    pub fn drawn(histories: &'a Histories, days: f64, rates: &'a [f64]) -> Course<'a> {
+        Course { histories, days, from: 0.0, rates: Some(rates) }
+    }
+}
 
 /// Whoever places the visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +65,12 @@ impl Contender {
     }
 }
 
-/// Replays `days` of histories with `budget` visits a day in all.
-pub fn replay(contender: Contender, histories: &Histories, days: f64, budget: f64) -> Scores {
+/// Replays a course with `budget` visits a day in all.
+pub fn replay(contender: Contender, course: Course<'_>, budget: f64) -> Scores {
     let placing = match contender {
         Contender::Learned(objective) => {
-            let settings = Settings { objective, budget_per_day: budget };
-            return learned::replay(histories, settings, days);
+            let settings = Settings::new(objective, budget);
+            return learned::replay(course, settings);
         }
         Contender::Known(policy) => Placing::Known(policy),
         Contender::Naive => Placing::Naive,
@@ -54,5 +80,5 @@ pub fn replay(contender: Contender, histories: &Histories, days: f64, budget: f6
         Contender::Stormcrawler => Placing::Peer(stormcrawler::adapt),
         Contender::Heritrix => Placing::Peer(heritrix::adapt),
     };
-    epochs::replay(placing, histories, days, budget)
+    epochs::replay(placing, course, budget)
 }

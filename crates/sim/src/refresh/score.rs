@@ -1,9 +1,7 @@
-//! What a replay is judged by: freshness, age and delay over the last two thirds of its time.
+//! What a replay is judged by: freshness, age and delay, from a given day on.
 
 use super::histories::Histories;
 
-/// Metrics begin after this share of the time: the first visits are for learning.
-const SKIPPED: f64 = 1.0 / 3.0;
 /// For `age_cap60`, pages count as visited at least this often.
 const CAP_DAYS: f64 = 60.0;
 
@@ -31,10 +29,10 @@ pub struct Referee<'a> {
 }
 
 impl<'a> Referee<'a> {
-    pub fn new(histories: &'a Histories, days: f64) -> Referee<'a> {
+    pub fn new(histories: &'a Histories, from: f64, days: f64) -> Referee<'a> {
         Referee {
             histories,
-            from: days * SKIPPED,
+            from,
             days,
             last: vec![0.0; histories.len()],
             fresh: 0.0,

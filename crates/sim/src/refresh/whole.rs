@@ -1,9 +1,10 @@
 //! The whole engine on a synthetic web that changes, in virtual time: a crawl that goes on, with a
 //! budget, through crashes and whatever else the scenario has.
 
-use crate::run::{Simulated, simulate};
+use super::whole_score::{WholeScores, score};
+use crate::run::{BEGINNING, Simulated, simulate};
 use crate::scenario::{Faults, Scenario};
-use crate::web::WebConfig;
+use crate::web::{Lies, Oddities, Web, WebConfig};
 use rhumb_engine::config::{Config, Continuous, Polite};
 use rhumb_engine::refresh::budget::Budget;
 use rhumb_engine::refresh::index::Objective;
@@ -12,7 +13,7 @@ use rhumb_engine::time::Span;
 pub const DAY: Span = Span::secs(86_400);
 
 /// A crawl of some pages that change about once in `change_days` days, over so many days.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Whole {
     pub seed: u64,
     pub pages: u32,
@@ -22,6 +23,10 @@ pub struct Whole {
     pub requests_per_day: u64,
     pub objective: Objective,
     pub delay: Span,
+    pub by_importance: bool,
+    pub lies: Lies,
+    /// Of 1,000 sites, how many have a sitemap.
+    pub sitemaps: u32,
     pub faults: Faults,
 }
 
@@ -36,6 +41,9 @@ impl Default for Whole {
             requests_per_day: 1_500,
             objective: Objective::Harmonic,
             delay: Span::secs(1),
+            by_importance: false,
+            lies: Lies::default(),
+            sitemaps: 0,
             faults: Faults::default(),
         }
     }
@@ -50,10 +58,17 @@ impl Whole {
             objective: self.objective,
             budget: Budget { requests: self.requests_per_day, period: DAY },
             interval_max: Span(90 * DAY.0),
+            by_importance: self.by_importance,
         };
         let polite = Polite { delay: self.delay, ..base.config.polite };
         Scenario {
-            web: WebConfig { seed: self.seed, change_period_us, ..plain },
+            web: WebConfig {
+                seed: self.seed,
+                change_period_us,
+                lies: self.lies.clone(),
+                oddities: Oddities { sitemaps: self.sitemaps, ..Oddities::default() },
+                ..plain
+            },
             config: Config {
                 revisit_after: None,
                 continuous: Some(continuous),
@@ -69,53 +84,11 @@ impl Whole {
     pub fn run(&self) -> Simulated {
         simulate(&self.scenario(), None)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rhumb_engine::event::StopReason;
-
-    fn holds(simulated: &Simulated) {
-        assert_eq!(simulated.violations, [], "{:?}", simulated.counters);
-        assert_eq!(simulated.stopped, Some(StopReason::Time));
-    }
-
-    #[test]
-    fn a_crawl_that_goes_on_spends_its_budget_within_two_per_cent_also_through_crashes() {
-        for faults in [Faults::default(), Faults::usual()] {
-            let whole = Whole { faults, ..Whole::default() };
-            let simulated = whole.run();
-            holds(&simulated);
-            let used =
-                simulated.tally.fetches as f64 / (whole.days * whole.requests_per_day) as f64;
-            println!("{used:.4} of the budget, {:?}", simulated.counters);
-            assert!((0.98..=1.02).contains(&used), "{used}: {:?}", simulated.counters);
-            assert!(simulated.counters.changes_seen > 0);
-        }
-    }
-
-    #[test]
-    fn no_budget_is_no_request_and_no_end() {
-        let simulated = Whole { requests_per_day: 0, days: 1, ..Whole::default() }.run();
-        holds(&simulated);
-        assert_eq!(simulated.tally.fetches, 0);
-    }
-
-    #[test]
-    fn hosts_that_cannot_take_their_share_do_not_keep_the_others_from_theirs() {
-        // Two sites with most of the pages, each at most one request in ten minutes.
-        let slow = Whole { sites: 3, delay: Span::secs(600), ..Whole::default() };
-        let simulated = slow.run();
-        holds(&simulated);
-        let most = slow.days * 86_400 / 600 * 3 + 10;
-        assert!(simulated.tally.fetches <= most, "{} of {most}", simulated.tally.fetches);
-        assert!(simulated.tally.fetches as f64 > most as f64 * 0.8, "{}", simulated.tally.fetches);
-    }
-
-    #[test]
-    fn the_same_seed_does_the_same() {
-        let whole = Whole { days: 2, faults: Faults::usual(), ..Whole::default() };
-        assert_eq!(whole.run().digest, whole.run().digest);
+    /// What the visits of a run bought, over the last two thirds of its time.
+    pub fn scores(&self, simulated: &Simulated) -> WholeScores {
+        let span = Span(self.days * DAY.0);
+        let (from, to) = (BEGINNING + Span(span.0 / 3), BEGINNING + span);
+        score(&Web::new(self.scenario().web), &simulated.visits, from, to)
     }
 }

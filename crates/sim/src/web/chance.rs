@@ -32,6 +32,7 @@ pub(crate) enum Purpose {
     Address,
     Token,
     Word,
+    Lie,
 }
 
 /// A sequence of draws from one hash.

@@ -29,6 +29,34 @@ pub struct WebConfig {
     /// Host names linked to that lead nowhere: dead, broken, refusing and silent ones in turn.
     pub ghosts: u32,
     pub oddities: Oddities,
+    pub lies: Lies,
+}
+
+/// How often the web misleads those who come again, per mille. All zero: an honest web, whose
+/// sitemaps say nothing of when pages changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lies {
+    // Of sites, the first of these that a site is drawn for.
+    /// Last-Modified is tomorrow.
+    pub future_dates: u32,
+    /// The ETag is another one each time.
+    pub new_tags: u32,
+    /// Validators never change, so that a changed page is answered with 304.
+    pub stale_answers: u32,
+    // Of leaf pages.
+    /// There for two days, then gone for one, and so on.
+    pub vanishing: u32,
+    /// What sitemaps say of their pages' last changes; in the simulator only.
+    pub lastmod: Lastmod,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lastmod {
+    #[default]
+    Nothing,
+    True,
+    /// All has just changed, whenever one asks.
+    AlwaysNow,
 }
 
 /// How often the web misbehaves, per mille of sites or of pages. All zero: a web of plain pages.
@@ -89,6 +117,7 @@ impl WebConfig {
             change_period_us: 0,
             ghosts: 0,
             oddities: Oddities::default(),
+            lies: Lies::default(),
         }
     }
 

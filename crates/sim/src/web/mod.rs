@@ -10,7 +10,7 @@
 //! - `site`: sizes by a power law, hosts, addresses, temper of each site.
 //! - `place`: a URL means a [`Place`], a place has one URL.
 //! - `manner`: what is unusual about a page. `links`: where it links to.
-//! - `robots`, `faults`, `change`: what forbids, breaks and alters it.
+//! - `robots`, `faults`, `change`, `lies`: what forbids, breaks and alters it, and misleads.
 //! - `respond`: all that together, an answer ([`Reply`]) without bytes: for the simulator.
 //! - `render`, `listing`, `lexicon`: the bytes of the answer: for real sockets. Reading the bytes
 //!   gives exactly the links of the answer.
@@ -23,6 +23,7 @@ mod change;
 mod config;
 mod faults;
 mod lexicon;
+mod lies;
 mod links;
 mod listing;
 mod manner;
@@ -44,7 +45,7 @@ use std::net::Ipv4Addr;
 use rhumb_page::url::Url;
 
 pub use change::AGE_US;
-pub use config::{Oddities, WebConfig};
+pub use config::{Lastmod, Lies, Oddities, WebConfig};
 pub use faults::Fault;
 pub use links::{Link, LinkKind};
 pub use place::{Face, Ghost, Place, What};

@@ -56,7 +56,8 @@ impl Web {
             What::Sitemap | What::SitemapPart(_) => {
                 let packed = place.what != What::Sitemap;
                 let content_type = if packed { "application/gzip" } else { "application/xml" };
-                Reply::document(Body::Sitemap(PageRef { place, version: 0 }), content_type)
+                let version = self.sitemap_version(place, now_us);
+                Reply::document(Body::Sitemap(PageRef { place, version }), content_type)
             }
             What::Feed => {
                 Reply::document(Body::Feed(PageRef { place, version: 0 }), "application/rss+xml")
@@ -83,6 +84,9 @@ impl Web {
             Some(Flake::Fault(fault)) => return Reply::failing(fault),
             None => {}
         }
+        if self.is_away(original, now_us) {
+            return Reply::note(404, "There is no such page now.");
+        }
         let site = &self.sites[place.site as usize];
         let page = PageRef { place, version: self.version(place.site, n, now_us) };
         let manner = manner(&self.config, site, place.site, n);
@@ -92,7 +96,11 @@ impl Web {
             (_, Charset::Latin1ByHeader) => (Body::Html(page), "text/html; charset=iso-8859-1"),
             (_, Charset::Latin1ByMeta) => (Body::Html(page), "text/html"),
         };
-        let reply = Reply::document(body, content_type).with_validators(site.validators);
+        let honest = Reply::document(body, content_type).with_validators(site.validators);
+        let reply = match site.lie {
+            Some(lie) => lie.told(honest, now_us),
+            None => honest,
+        };
         let by_header = manner == Manner::NoFollowByHeader;
         Reply {
             fault,

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use super::chance::{Purpose, Stream, draw, mix, scale};
 use super::config::WebConfig;
 use super::lexicon::Lexicon;
+use super::lies::Lie;
 use super::robots::RobotsKind;
 
 /// Every page has up to this many children in its site's tree, so depth grows with the logarithm.
@@ -27,6 +28,7 @@ pub(crate) struct Site {
     pub(crate) sitemap: bool,
     pub(crate) gzip: bool,
     pub(crate) validators: Validators,
+    pub(crate) lie: Option<Lie>,
     pub(crate) latency_us: u64,
     pub(crate) address: Ipv4Addr,
 }
@@ -116,6 +118,7 @@ fn make_site(config: &WebConfig, lexicon: &Lexicon, i: u32, pages: u32) -> Site 
             2 => Validators::Neither,
             _ => Validators::Both,
         },
+        lie: Lie::of(config, i),
         latency_us: latency_us * slow,
         address: address_of(config, i),
     }

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 3";
+pub const FORMAT: &str = "rhumb state 4";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";

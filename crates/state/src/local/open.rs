@@ -115,6 +115,13 @@ impl LocalReader {
         Ok(seeds)
     }
 
+    /// What all pages of a crawl that goes on share, when that was last written.
+    pub fn scheduler(&self) -> Result<Option<Scheduler>, Error> {
+        let snapshot = self.shared.database.snapshot();
+        let row = snapshot.get(&self.shared.keyspaces.meta, SCHEDULER).map_err(store_error)?;
+        row.map(|bytes| decode("scheduler", &bytes)).transpose()
+    }
+
     /// What was settled on a page when that was last written.
     pub fn settled(&self, id: UrlId) -> Result<Option<i64>, Error> {
         let snapshot = self.shared.database.snapshot();
