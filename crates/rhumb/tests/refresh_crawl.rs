@@ -5,6 +5,7 @@
 #[path = "crawl/site.rs"]
 mod site;
 
+use rhumb::watch::status;
 use rhumb_sim::web::WebConfig;
 use site::{Site, report_of};
 use std::time::Duration;
@@ -50,4 +51,29 @@ fn the_budget_is_kept_over_a_compressed_day_and_through_a_kill() {
     assert!(report["collection"]["changes_seen"].as_u64().unwrap() > 0, "{report}");
     let freshness = report["collection"]["freshness"].as_f64().unwrap();
     assert!((0.0..1.0).contains(&freshness), "{report}");
+    status_tells(&site);
+}
+
+/// Of the crawl at rest: the budget, what is overdue, and what is believed of one page.
+fn status_tells(site: &Site) {
+    let dir = site.crawl_dir();
+    let status = status::of_dir(&dir).unwrap();
+    let kept = status.report.collection.as_ref().expect("it goes on");
+    assert_eq!((kept.budget.requests, kept.budget.period_s), (BUDGET as u64, 8.0));
+    let used = kept.budget.used.expect("a share of the last day");
+    assert!((0.9..=1.1).contains(&used), "{kept:?}");
+    let overdue = &status.most_overdue;
+    assert!(!overdue.is_empty() && overdue.len() <= 10, "{overdue:?}");
+    assert!(overdue.is_sorted_by(|a, b| a.overdue_s >= b.overdue_s), "{overdue:?}");
+    let page = status::of_dir_and_url(&dir, &overdue[0].url).unwrap();
+    let history = page.record.expect("a page that was visited");
+    let belief = history.belief.expect("what its visits taught");
+    // Pages of this web change every two seconds or so: thousands of times a day.
+    assert!(belief.changes_per_day > 100.0, "{belief:?}");
+    assert!(belief.fresh < 1.0 && belief.age_s > 0.0, "{belief:?}");
+    assert!(belief.recent.len() >= 2 && belief.recent.chars().all(|c| "x.".contains(c)));
+    let text = status::describe(&dir, None, false).unwrap();
+    assert!(text.contains("most overdue") && text.contains("fresh, estimated"), "{text}");
+    let text = status::describe(&dir, Some(&overdue[0].url), false).unwrap();
+    assert!(text.contains("changes a day") && text.contains("next visit"), "{text}");
 }

@@ -11,8 +11,10 @@ use crate::watch::status;
 
 /// Show what a crawl knows and does, running or not.
 ///
-/// Counts, the largest and the slowest hosts, and why nothing is being fetched if nothing is. With
-/// --url, all that is known of one URL: its state, its history, its next visit.
+/// Counts, the largest and the slowest hosts, and why nothing is being fetched if nothing is; of a
+/// crawl that goes on, how fresh its pages are believed to be, what it spent of its budget, and the
+/// pages that are most overdue. With --url, all that is known of one URL: its state, its history,
+/// how often it is believed to change, its next visit.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -143,6 +143,9 @@ pub fn exposition(now: &Moment) -> String {
     page.counter("rhumb_revisits_total", "Visits to pages visited before.", c.revisits);
     page.counter("rhumb_discoveries_total", "Links, redirects and seeds found.", c.discoveries);
     page.counter("rhumb_robots_fetched_total", "robots.txt files fetched.", c.robots_fetched);
+    page.counter("rhumb_requests_total", "Requests begun, robots.txt included.", c.asked);
+    page.counter("rhumb_changes_seen_total", "Revisits that found a change.", c.changes_seen);
+    page.counter("rhumb_announced_total", "Changes announced by sitemaps, feeds.", c.announced);
     page.by_name(
         ("rhumb_failed_total", "URLs given up, by kind of failure.", "counter"),
         "kind",
@@ -217,6 +220,9 @@ impl Exposition {
             ("rhumb_collection_age_seconds", "Mean age, estimated.", collection.age_s),
             ("rhumb_collection_delay", "Changes unseen for each, estimated.", collection.delay),
             ("rhumb_visit_price", "What a visit must bring to be made.", collection.price),
+            ("rhumb_visit_late_seconds", "How late visits come, of late.", collection.late_s),
+            ("rhumb_budget_asked", "Requests in the last period.", collection.asked as f64),
+            ("rhumb_budget_allowed", "What the budget gave for it.", collection.allowed),
         ] {
             self.head((name, help, "gauge"));
             self.line(format_args!("{name} {value}"));

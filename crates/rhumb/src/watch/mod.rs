@@ -8,6 +8,7 @@
 
 pub mod control;
 pub mod coverage;
+pub mod kept;
 pub mod live;
 pub mod memory;
 pub mod metrics;

@@ -7,6 +7,7 @@
 //! which has each cause by its name.
 
 use super::coverage::Covered;
+use super::kept::Kept;
 use super::live::Moment;
 use super::moment::rfc3339;
 use crate::settings::Words;
@@ -76,20 +77,6 @@ pub struct Report {
     pub written: String,
 }
 
-/// What a sample of the pages says of all: estimated, not measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Kept {
-    pub pages: u64,
-    pub freshness: f64,
-    pub age_s: f64,
-    pub delay: f64,
-    /// Requests of any kind, over all runs.
-    pub asked: u64,
-    /// Revisits that found a change.
-    pub changes_seen: u64,
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Due {
     pub at: String,
@@ -138,14 +125,7 @@ impl Report {
                 .coverage
                 .as_ref()
                 .map(|coverage| Covered::of(coverage, order_word(now.about.order))),
-            collection: snapshot.collection.map(|collection| Kept {
-                pages: collection.pages,
-                freshness: rounded(collection.freshness, 1e6),
-                age_s: rounded(collection.age_s, 1e3),
-                delay: rounded(collection.delay, 1e6),
-                asked: snapshot.counters.asked,
-                changes_seen: snapshot.counters.changes_seen,
-            }),
+            collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             run,
             written: rfc3339(snapshot.now),
@@ -166,6 +146,7 @@ impl Report {
             pages_per_s: per_second(counters.pages, last.seconds),
             stopped_because: last.stopped_because,
             coverage: last.coverage,
+            collection: last.collection,
             peak_rss_bytes: last.peak_rss_bytes,
             run: last.run,
             written: last.written,

@@ -40,6 +40,11 @@ pub fn table(report: &Report) -> String {
     if let Some(covered) = &report.coverage {
         row("covered for certain", percent(covered.bound), coverage_note(covered));
     }
+    if let Some(kept) = &report.collection {
+        row("fresh, estimated", percent(kept.freshness), kept.note());
+        row("changes seen", count(kept.changes_seen), String::new());
+        row("asked lately", count(kept.budget.asked), kept.budget.note());
+    }
     if report.unchanged > 0 {
         row("unchanged", count(report.unchanged), String::new());
     }

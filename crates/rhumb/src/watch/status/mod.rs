@@ -5,11 +5,15 @@
 //! only the few that are shown. A store at rest is opened for it, which keeps a crawl from starting
 //! meanwhile.
 
+mod belief;
 mod hosts;
+mod overdue;
 mod text;
 mod url;
 
+pub use belief::{HostTrust, UrlBelief};
 pub use hosts::{HostLine, Hosts};
+pub use overdue::OverduePage;
 pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};
@@ -40,6 +44,9 @@ pub struct Status {
     /// None if the store could not be read: it is held by a crawl that does not answer.
     #[serde(flatten)]
     pub shown: Option<Hosts>,
+    /// Of a crawl that goes on: the pages that have waited longest beyond their time.
+    #[serde(default)]
+    pub most_overdue: Vec<OverduePage>,
 }
 
 /// What `rhumb status` prints: of the crawl or of one URL, for people or as one JSON value.
@@ -97,6 +104,7 @@ pub fn of_running(now: &Moment, report: Report, reader: &LocalReader) -> Result<
         dir: now.about.dir.display().to_string(),
         running: true,
         why_nothing_is_fetched: report.why_idle.clone(),
+        most_overdue: overdue_of(&report, now.snapshot.now, reader)?,
         report,
         shown: Some(hosts::shown(reader)?),
     })
@@ -107,13 +115,22 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     let last = Report::read(dir).ok().flatten();
     let counters = reader.counters()?;
     let (_, next_due) = reader.snapshot().sleepers_due(Time::ZERO, None, 1)?;
+    let report = Report::at_rest(&counters, last);
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,
         why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due)),
-        report: Report::at_rest(&counters, last),
+        most_overdue: overdue_of(&report, moment::now(), reader)?,
+        report,
         shown: Some(hosts::shown(reader)?),
     })
+}
+
+fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
+    match report.collection {
+        Some(_) => overdue::most_overdue(now, reader),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>) -> String {
@@ -142,6 +159,7 @@ fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
         why_nothing_is_fetched: report.why_idle.clone(),
         report,
         shown: None,
+        most_overdue: Vec::new(),
     })
 }
 

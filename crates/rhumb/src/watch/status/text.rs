@@ -1,6 +1,8 @@
 //! Status for people.
 
+use super::belief::UrlBelief;
 use super::hosts::HostLine;
+use super::overdue::OverduePage;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
 use super::{Hosts, Status};
 use crate::watch::moment::short;
@@ -18,7 +20,32 @@ pub fn of_status(status: &Status) -> String {
     if let Some(hosts) = &status.shown {
         text += &of_hosts(hosts);
     }
+    if !status.most_overdue.is_empty() {
+        text += &format!("\nmost overdue\n{}\n", overdue_table(&status.most_overdue));
+    }
     text
+}
+
+fn overdue_table(pages: &[OverduePage]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    table.set_header([
+        Cell::new("page"),
+        right("overdue by".to_owned()),
+        right("visits".to_owned()),
+        Cell::new("last visit"),
+    ]);
+    for page in pages {
+        let overdue = Duration::try_from_secs_f64(page.overdue_s).unwrap_or_default();
+        table.add_row([
+            Cell::new(&page.url),
+            right(short(overdue)),
+            right(HumanCount(u64::from(page.visits)).to_string()),
+            Cell::new(page.visited.as_deref().unwrap_or_default()),
+        ]);
+    }
+    table.trim_fmt()
 }
 
 fn headline(status: &Status) -> String {
@@ -113,9 +140,23 @@ fn add_history(facts: &mut Facts, record: &UrlHistory) {
         }
     };
     facts.add("next visit", &next);
+    if let Some(belief) = &record.belief {
+        add_belief(facts, belief);
+    }
     facts.add_some("ETag", record.etag.as_deref());
     facts.add_some("Last-Modified", record.last_modified.as_deref());
     facts.add_some("content", record.content.as_deref());
+}
+
+fn add_belief(facts: &mut Facts, belief: &UrlBelief) {
+    let (rate, doubt) = (belief.changes_per_day, belief.uncertain_per_day);
+    facts.add("changes a day", &format!("{rate:.3}, give or take {doubt:.3}"));
+    let age = Duration::try_from_secs_f64(belief.age_s).unwrap_or_default();
+    let fresh = belief.fresh * 100.0;
+    facts.add("our copy", &format!("right with {fresh:.0} %, {} old on average", short(age)));
+    let recent = format!("{} (x: found a change)", belief.recent);
+    facts.add_some("last visits", (!belief.recent.is_empty()).then_some(recent).as_deref());
+    facts.add_some("announced change", belief.announced.as_deref());
 }
 
 fn host_facts(host: &HostStatus) -> Facts {
@@ -129,6 +170,9 @@ fn host_facts(host: &HostStatus) -> Facts {
         facts.add("failures in a row", &host.failures_in_a_row.to_string());
     }
     facts.add("robots.txt good until", host.robots_until.as_deref().unwrap_or("not fetched"));
+    if !host.trust.validators {
+        facts.add("validators", "not believed: pages changed and they did not");
+    }
     facts.add_some("crawl delay", host.crawl_delay_s.map(|s| format!("{s} s")).as_deref());
     facts.add_some("no request before", host.not_before.as_deref());
     facts.add_some("given up", host.given_up.as_deref());

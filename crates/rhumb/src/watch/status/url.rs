@@ -1,5 +1,6 @@
 //! All that is known of one URL: its state, its history, its next visit, its host.
 
+use super::belief::{self, HostTrust, UrlBelief};
 use crate::watch::moment::rfc3339;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
@@ -60,6 +61,8 @@ pub struct UrlHistory {
     pub content: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
+    /// What its visits taught, in a crawl that goes on.
+    pub belief: Option<UrlBelief>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -88,6 +91,8 @@ pub struct HostStatus {
     pub not_before: Option<String>,
     pub last_took_ms: u64,
     pub given_up: Option<String>,
+    /// How far it is believed about its pages.
+    pub trust: HostTrust,
 }
 
 /// What the store says of a URL as a person types it.
@@ -97,7 +102,8 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
     let snapshot = reader.snapshot();
     let (url, record) = find(&snapshot, typed)?;
     let key = url.host_key();
-    let host = snapshot.host(&key)?.map(|record| host_status(&key, &record, now));
+    let host_record = snapshot.host(&key)?;
+    let host = host_record.as_ref().map(|record| host_status(&key, record, now));
     let Some(record) = record else {
         return Ok(UrlStatus {
             url: url.as_str().to_owned(),
@@ -113,13 +119,17 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         Some(place) => NextVisit::InTurn { ahead: ahead(&snapshot, &key, &place)? },
     };
     let mass = mass_of(&record, reader)?;
+    let belief = match (reader.scheduler()?, &host_record) {
+        (Some(scheduler), Some(host)) => belief::of_page(&record, host, &scheduler, now),
+        _ => None,
+    };
     let (state, meaning) = words(&record);
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
         known: true,
         state: state.to_owned(),
         meaning,
-        record: Some(UrlHistory { mass, ..history(&record, next_visit) }),
+        record: Some(UrlHistory { mass, belief, ..history(&record, next_visit) }),
         host,
     })
 }
@@ -225,6 +235,7 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
         content: record.content.map(hex),
         etag: record.etag.as_deref().map(str::to_owned),
         last_modified: record.last_modified.as_deref().map(str::to_owned),
+        belief: None,
     }
 }
 
@@ -241,5 +252,6 @@ fn host_status(key: &HostKey, record: &HostRecord, now: Time) -> HostStatus {
         not_before: (record.not_before > now).then(|| rfc3339(record.not_before)),
         last_took_ms: record.last_took.0 / 1000,
         given_up: record.given_up.map(|kind| kind.word().to_owned()),
+        trust: belief::of_host(&record.trust),
     }
 }

@@ -1,0 +1,57 @@
+//! The pages whose visit is most overdue, found in one pass over the hosts that holds no more than
+//! them.
+
+use crate::watch::moment::rfc3339;
+use rhumb_engine::error::Error;
+use rhumb_engine::queue::{Place, Section};
+use rhumb_engine::time::Time;
+use rhumb_state::local::LocalReader;
+use rhumb_state::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
+
+const SHOWN_MAX: usize = 10;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OverduePage {
+    pub url: String,
+    pub due: String,
+    pub overdue_s: f64,
+    pub visited: Option<String>,
+    pub visits: u32,
+}
+
+/// Pages that we hold and whose time has come, longest ago first.
+pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
+    let snapshot = reader.snapshot();
+    let mut worst: Vec<(Time, OverduePage)> = Vec::new();
+    for row in reader.hosts() {
+        let (host, record) = row?;
+        if record.queued == 0 {
+            continue;
+        }
+        // Within a host the order of the queue is that of due times.
+        let after = record.later_after;
+        for (place, entry) in snapshot.queue(&host, Section::Later, after.as_ref(), SHOWN_MAX)?.rows
+        {
+            let Place::Later { due, .. } = place else { break };
+            let is_full = worst.len() == SHOWN_MAX;
+            if due >= now || (is_full && worst.last().is_some_and(|(last, _)| due >= *last)) {
+                break;
+            }
+            if entry.record.visited.is_none() {
+                continue;
+            }
+            let page = OverduePage {
+                url: entry.url.as_str().to_owned(),
+                due: rfc3339(due),
+                overdue_s: now.since(due).as_secs_f64(),
+                visited: entry.record.visited.map(rfc3339),
+                visits: entry.record.visits,
+            };
+            let at = worst.partition_point(|(other, _)| *other <= due);
+            worst.insert(at, (due, page));
+            worst.truncate(SHOWN_MAX);
+        }
+    }
+    Ok(worst.into_iter().map(|(_, page)| page).collect())
+}
