@@ -10,6 +10,8 @@
 //! bins that both texts fill and that differ one in fifteen agrees by chance, which is corrected
 //! (P. Li, C. König, "b-Bit Minwise Hashing", WWW 2010).
 
+use crate::sketch::EMPTY;
+
 /// Bins.
 pub const BINS: usize = 1024;
 /// Two bins to a byte.
@@ -35,12 +37,17 @@ pub struct Bins {
 }
 
 impl Fine {
-    /// Of the least fingerprint of each bin; none for a bin without any.
-    pub(crate) fn of(minimum: impl Fn(usize) -> Option<u64>) -> Fine {
+    /// Of the least fingerprint of each bin; [`EMPTY`] for a bin without any.
+    pub(crate) fn of(minima: &[u64; BINS]) -> Fine {
         // The first bits say which bin it is; the last ones are anybody's.
-        let value = |least: u64| 1 + ((u64::from(least as u32) * VALUES) >> u32::BITS) as u8;
-        let half = |bin: usize| minimum(bin).map_or(0, value);
-        Fine(std::array::from_fn(|at| half(2 * at) | half(2 * at + 1) << 4))
+        let value = |least: u64| {
+            let value = 1 + ((u64::from(least as u32) * VALUES) >> u32::BITS) as u8;
+            if least == EMPTY { 0 } else { value }
+        };
+        // First all values, then pairs of them: both loops are free of branches.
+        let values = minima.map(value);
+        let (pairs, _) = values.as_chunks::<2>();
+        Fine(std::array::from_fn(|at| pairs[at][0] | pairs[at][1] << 4))
     }
 
     pub fn compare(&self, other: &Fine) -> Bins {

@@ -26,7 +26,7 @@ pub const SKETCH_BYTES: usize = K + FINE_BYTES;
 /// Bits of a fingerprint that say which bin is its.
 const BIN_BITS: u32 = K.trailing_zeros();
 /// No fingerprint that matters is this one: a bin that holds it counts as empty.
-const EMPTY: u64 = u64::MAX;
+pub(crate) const EMPTY: u64 = u64::MAX;
 
 /// The least fingerprint of each bin, whole; sketches are made of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,10 +81,8 @@ impl Sketch {
         let (bins, _) = fine.as_chunks::<BINS_PER_SLOT>();
         let least = |slot: usize| bins[slot].iter().copied().min().unwrap_or(EMPTY);
         let mut minima = std::array::from_fn(least);
-        densify(&mut minima).then(|| Sketch {
-            slots: Minima(minima).slots(),
-            fine: Fine::of(|bin| Some(fine[bin]).filter(|minimum| *minimum != EMPTY)),
-        })
+        densify(&mut minima)
+            .then(|| Sketch { slots: Minima(minima).slots(), fine: Fine::of(&fine) })
     }
 
     /// Slots that agree.
