@@ -57,7 +57,7 @@ const EDGES_AT_OPENING: u64 = 10_000_000;
 /// Residues on crawled pages that are not worth a push: 2^-40 of the whole.
 const LEVEL_SETTLED: u8 = 40;
 /// What may lie on crawled pages when a crawl ends, and when the tight certificate is made.
-const REST_AT_END: i64 = ONE / 1_000_000;
+const REST_AT_END: i64 = ONE / 200_000;
 const REST_MAX: i64 = ONE / 10_000_000;
 
 /// When crawled pages are pushed again.
@@ -230,13 +230,9 @@ impl Mass {
     }
 
     fn settle_to(&mut self, rest: i64, edges_max: u64) {
-        let began = self.ledger.edges;
-        while !self.stale
-            && self.ledger.rest() > rest
-            && self.ledger.push_level().is_some()
-            && self.ledger.edges - began < edges_max
-        {
-            self.ledger.push_heaviest();
+        let end = self.ledger.edges.saturating_add(edges_max);
+        while !self.stale && self.ledger.rest() > rest && self.ledger.edges < end {
+            self.ledger.sweep(end - self.ledger.edges);
         }
     }
 
