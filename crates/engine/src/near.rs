@@ -74,10 +74,9 @@ pub fn nearest<'a>(
     let mut nearest: Option<(f64, &Leader)> = None;
     let mut alike = 0;
     for leader in leaders {
-        let resemblance = sketch.resemblance(&leader.sketch);
-        if resemblance < threshold {
+        let Some(resemblance) = sketch.fine.resemblance_from(&leader.sketch.fine, threshold) else {
             continue;
-        }
+        };
         alike += 1;
         if nearest.is_none_or(|(most, _)| resemblance > most) {
             nearest = Some((resemblance, leader));
