@@ -141,6 +141,8 @@ impl Engine {
         match slot {
             Some(slot) => {
                 self.awake.at(slot).now.insert(place, entry);
+                // Its row may still say that nothing waits before where it lay down.
+                self.mark_dirty(slot);
                 batch.slots.insert(slot);
             }
             None => {

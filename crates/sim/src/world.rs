@@ -5,7 +5,7 @@ use crate::store::SharedRef;
 use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, Reply, Truth, Web};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
-use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose};
+use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
 use rhumb_engine::outcome::{
     FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots,
 };
@@ -57,12 +57,17 @@ pub struct Visited {
     pub version: Option<u64>,
 }
 
-/// An event on its way.
+/// What is on its way.
 struct Coming {
     at: Time,
     order: u64,
-    event: Event,
-    fetch: Option<Fetch>,
+    what: Due,
+}
+
+enum Due {
+    Event(Event, Option<Box<Fetch>>),
+    /// The reading thread gets to a question, and answers after this long.
+    Read(Question, Span),
 }
 
 impl SimWorld {
@@ -92,9 +97,42 @@ impl SimWorld {
     }
 
     fn schedule(&mut self, after: Span, event: Event, fetch: Option<Fetch>) {
+        self.expect(after, Due::Event(event, fetch.map(Box::new)));
+    }
+
+    fn expect(&mut self, after: Span, what: Due) {
         let at = self.shared.borrow().clock + after;
         self.order += 1;
-        self.coming.push(Coming { at, order: self.order, event, fetch });
+        self.coming.push(Coming { at, order: self.order, what });
+    }
+
+    /// As the reading thread does, which is neither quick nor slow by any rule: an answer may know
+    /// less than the engine does when it hears it, and more than when it asked.
+    fn ask(&mut self, question: Question) {
+        let usual = 200 + self.rng.draw() % 2_000;
+        let factor = if self.chance(self.faults.late_per_mille) { 5_000 } else { 1 };
+        let took = Span(usual * factor);
+        let unread = Span(took.0 * (self.rng.draw() % 3) / 2);
+        self.expect(unread, Due::Read(question, Span(took.0 - unread.0)));
+    }
+
+    /// What is due by now. Events that come of it may be due as well.
+    fn take_due(&mut self, now: Time, events: &mut Vec<Event>) -> Result<(), Error> {
+        while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
+            match self.coming.pop().expect("peeked").what {
+                Due::Event(event, fetch) => {
+                    if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
+                        self.shared.borrow_mut().checker.fetch_ended(now, fetch, report);
+                    }
+                    events.push(event);
+                }
+                Due::Read(question, took) => {
+                    let answer = self.shared.borrow().state.answer(question)?;
+                    self.schedule(took, Event::Answered(answer), None);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn fetch(&mut self, fetch: Fetch) {
@@ -266,8 +304,8 @@ impl World for SimWorld {
                 return Err(Error::new(rhumb_engine::error::ErrorKind::Invalid, what));
             }
         };
-        let shared = Rc::clone(&self.shared);
-        let mut shared = shared.borrow_mut();
+        let cell = Rc::clone(&self.shared);
+        let mut shared = cell.borrow_mut();
         let is_idle = until <= shared.clock && next.is_none_or(|at| at > shared.clock);
         self.idle_turns = if is_idle { self.idle_turns + 1 } else { 0 };
         if self.idle_turns > IDLE_TURNS_MAX {
@@ -278,18 +316,13 @@ impl World for SimWorld {
         let now = shared.clock;
         shared.checker.now = now;
         shared.crash.point()?;
-        while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
-            let coming = self.coming.pop().expect("peeked");
-            if let (Some(fetch), Event::Fetched { report, .. }) = (&coming.fetch, &coming.event) {
-                shared.checker.fetch_ended(now, fetch, report);
-            }
-            events.push(coming.event);
-        }
+        drop(shared);
+        self.take_due(now, events)?;
         if self.stop_at.is_some_and(|at| now >= at) {
             self.stop_at = None;
             events.push(Event::Stopped(rhumb_engine::event::StopReason::Time));
         }
-        Ok(shared.told(now))
+        Ok(cell.borrow().told(now))
     }
 
     fn now(&mut self) -> Time {
@@ -316,13 +349,7 @@ impl World for SimWorld {
                 let after = Span::millis(1 + self.rng.draw() % 50);
                 self.schedule(after, Event::Resolved { host, answer }, None);
             }
-            Action::Ask(question) => {
-                let answer = self.shared.borrow().state.answer(question)?;
-                let usual = 200 + self.rng.draw() % 2_000;
-                // What happens meanwhile is newer than what the answer was read from.
-                let factor = if self.chance(self.faults.late_per_mille) { 5_000 } else { 1 };
-                self.schedule(Span(usual * factor), Event::Answered(answer), None);
-            }
+            Action::Ask(question) => self.ask(question),
         }
         self.shared.borrow_mut().crash.point()
     }

@@ -19,10 +19,14 @@ const ORDERS: [Order; 10] = [
 ];
 
 fn passes(name: &str, seed: u64, order: Order) -> Simulated {
+    passes_with(name, seed, order, Faults::usual())
+}
+
+fn passes_with(name: &str, seed: u64, order: Order, faults: Faults) -> Simulated {
     let base = Scenario::named(name, seed).expect("a scenario of this name");
     let before = base.before.iter().map(|config| Config { order, ..config.clone() }).collect();
     let config = Config { order, ..base.config.clone() };
-    let scenario = Scenario { config, before, ..base }.with_faults(Faults::usual());
+    let scenario = Scenario { config, before, ..base }.with_faults(faults);
     let simulated = simulate(&scenario, None);
     let violations = &simulated.violations;
     assert!(violations.is_empty(), "{name} {seed} {order:?}: {violations:#?}");
@@ -35,6 +39,17 @@ fn every_order_finds_all_through_crashes_and_proves_nothing_false() {
         let simulated = passes("small", 5, order);
         let bound = simulated.curve.last().expect("compared at the end").bound;
         assert!(bound > 0.5, "{order:?}: {bound}");
+    }
+}
+
+/// A row of its host may say that nothing waits before a place, from when it lay down.
+#[test]
+fn a_url_that_rose_while_its_host_was_awake_is_found_again_after_a_crash() {
+    let faults = Faults { crashes: 6, ..Faults::usual() };
+    for seed in 1..6 {
+        for order in [Order::Backlink, Order::Opic] {
+            passes_with("small", seed, order, faults);
+        }
     }
 }
 
