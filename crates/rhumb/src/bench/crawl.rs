@@ -34,6 +34,8 @@ pub struct Options {
     pub archives: Vec<Archive>,
     /// Other programs are left out, installed or not.
     pub alone: bool,
+    /// Further flags of the crawls.
+    pub crawl_flags: Vec<String>,
     /// Where crawls are written while they are measured.
     pub tmp: PathBuf,
 }
@@ -228,7 +230,8 @@ impl Course<'_> {
             .args(["--concurrency", &self.options.concurrency.to_string()])
             .args(["--resolver", &self.served.dns.to_string()])
             .args(["--seeds".as_ref(), self.seeds().as_os_str()])
-            .args(["--dir".as_ref(), dir.as_os_str()]);
+            .args(["--dir".as_ref(), dir.as_os_str()])
+            .args(&self.options.crawl_flags);
         let ran = process::run(&mut command).map_err(|e| trouble("crawl", &e))?;
         if !ran.output.status.success() {
             let why = String::from_utf8_lossy(&ran.output.stderr);

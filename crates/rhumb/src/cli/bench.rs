@@ -38,7 +38,8 @@ enum What {
 #[command(after_help = "\
 Examples:
   rhumb bench crawl
-  rhumb bench crawl --pages 20000 --archive none --rounds 5 --json")]
+  rhumb bench crawl --pages 20000 --archive none --rounds 5 --json
+  rhumb bench crawl -- --order bfs --near-duplicates off")]
 struct CrawlFlags {
     /// Pages of the web
     #[arg(long, value_name = "N", default_value_t = 60_000)]
@@ -77,6 +78,10 @@ struct CrawlFlags {
     /// Print one JSON value
     #[arg(long)]
     json: bool,
+
+    /// Further flags of `rhumb crawl`, for the crawls
+    #[arg(last = true, value_name = "FLAG")]
+    crawl_flags: Vec<String>,
 }
 
 /// What a known URL costs in memory, and how long a resume takes.
@@ -136,6 +141,7 @@ fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<En
         rounds: flags.rounds.into(),
         archives,
         alone: flags.alone,
+        crawl_flags: flags.crawl_flags.clone(),
         tmp: flags.tmp.clone(),
     };
     let outcome = crawl::run(&options, |contender, lap| {
