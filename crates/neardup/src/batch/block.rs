@@ -13,6 +13,9 @@ pub struct Block {
     pub(super) prints: Vec<u64>,
 }
 
+/// The hash of a document and the size of its set, in bytes.
+const DOCUMENT_BYTES: usize = 20;
+
 pub(super) struct Signed {
     pub exact: u128,
     /// Size of its set.
@@ -25,7 +28,7 @@ impl Block {
     /// With room for texts of so many bytes in all.
     pub fn for_bytes(bytes: usize) -> Block {
         // A shingle begins with every word, and a word takes six bytes or more in most languages.
-        Block { documents: Vec::new(), prints: Vec::with_capacity(bytes / 6) }
+        Block { documents: Vec::new(), prints: Vec::with_capacity((bytes / 6).min(KEPT_MAX)) }
     }
 
     /// Drops the documents for which `kept` says so.
@@ -49,6 +52,41 @@ impl Block {
         self.documents.retain(|_| kept.next().is_some_and(|kept| *kept));
     }
 
+    /// Appends what [`Block::from_bytes`] makes the same block of.
+    pub fn to_bytes(&self, bytes: &mut Vec<u8>) {
+        bytes.reserve(8 + DOCUMENT_BYTES * self.documents.len() + 8 * self.prints.len());
+        bytes.extend_from_slice(&(self.documents.len() as u64).to_le_bytes());
+        for signed in &self.documents {
+            bytes.extend_from_slice(&signed.exact.to_le_bytes());
+            bytes.extend_from_slice(&signed.len.to_le_bytes());
+        }
+        self.prints.iter().for_each(|print| bytes.extend_from_slice(&print.to_le_bytes()));
+    }
+
+    /// None if these are not the bytes of a block.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Block> {
+        let (count, bytes) = bytes.split_first_chunk()?;
+        let heads =
+            usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(DOCUMENT_BYTES)?;
+        let (heads, prints) = bytes.split_at_checked(heads)?;
+        let (heads, _) = heads.as_chunks::<DOCUMENT_BYTES>();
+        let (prints, rest) = prints.as_chunks();
+        let prints: Vec<u64> = prints.iter().map(|print| u64::from_le_bytes(*print)).collect();
+        let mut documents = Vec::with_capacity(heads.len());
+        let mut left = &prints[..];
+        for head in heads {
+            let (exact, len) = head.split_first_chunk()?;
+            let (exact, len) =
+                (u128::from_le_bytes(*exact), u32::from_le_bytes(len.try_into().ok()?));
+            let (set, after) = left.split_at_checked(len as usize)?;
+            // Not among the bytes: it follows from the set.
+            let sketch = Minima::of_set(set).map(|minima| Wide::of(&minima));
+            documents.push(Signed { exact, len, sketch });
+            left = after;
+        }
+        (left.is_empty() && rest.is_empty()).then_some(Block { documents, prints })
+    }
+
     pub fn len(&self) -> usize {
         self.documents.len()
     }
@@ -57,6 +95,9 @@ impl Block {
         self.documents.is_empty()
     }
 }
+
+/// Fingerprints for which a signer keeps room from document to document.
+const KEPT_MAX: usize = 1 << 20;
 
 /// Signs documents; one for each thread.
 pub struct Signer {
@@ -77,8 +118,34 @@ impl Signer {
         fingerprints(text, self.words, &mut self.prints);
         let exact = exact_hash(&self.prints);
         let len = append_set(&mut self.prints, &mut block.prints, &mut self.ends);
+        if self.prints.capacity() > KEPT_MAX {
+            self.prints = Vec::new();
+        }
         let set = &block.prints[block.prints.len() - len..];
         let sketch = Minima::of_set(set).map(|minima| Wide::of(&minima));
         block.documents.push(Signed { exact, len: len as u32, sketch });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_what_its_bytes_say_and_others_are_none() {
+        let (mut block, mut signer) = (Block::default(), Signer::new(4));
+        for text in ["one two three four five", "", "one", "six seven eight nine ten eleven"] {
+            signer.sign(text, &mut block);
+        }
+        let mut bytes = Vec::new();
+        block.to_bytes(&mut bytes);
+        let again = Block::from_bytes(&bytes).expect("a block");
+        let told = |block: &Block| -> Vec<_> {
+            block.documents.iter().map(|signed| (signed.exact, signed.len, signed.sketch)).collect()
+        };
+        assert_eq!((told(&again), &again.prints), (told(&block), &block.prints));
+        assert!((0..bytes.len()).all(|end| Block::from_bytes(&bytes[..end]).is_none()));
+        assert!(Block::from_bytes(&[&bytes[..], &[0; 8]].concat()).is_none());
+        assert!(Block::from_bytes(&[0xff; 64]).is_none());
     }
 }

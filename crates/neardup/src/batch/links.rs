@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::compare::Comparer;
 use super::corpus::{Corpus, TextId};
 use super::error::Error;
-use super::pairs::each_bucket;
+use super::pairs::{Match, each_bucket};
 use super::runs::PARTS;
+use super::steps::{Parts, Step, Tally};
 use super::union::Union;
 use super::workers::share;
+use crate::resemblance::Overlap;
 
 /// Members of a cluster that a text is compared with in one bucket. A text may fail with one end of
 /// a chain and fit the other; beyond this many it has to meet its like in another bucket.
@@ -36,17 +38,40 @@ impl Corpus {
     ///
     /// If pairs or links were asked for before: the keys are used up by it.
     pub fn links(&mut self) -> Result<Links, Error> {
+        self.links_after(std::iter::empty(), |_| Ok(()))
+    }
+
+    /// As [`Corpus::links`], after what an earlier process with the same documents and settings has
+    /// found; `keep` is handed every further step.
+    ///
+    /// # Panics
+    ///
+    /// If pairs or links were asked for before, or the steps are those of other documents.
+    pub fn links_after<E: From<Error> + Send>(
+        &mut self,
+        known: impl Iterator<Item = Result<Step, E>>,
+        keep: impl Fn(&Step) -> Result<(), E> + Sync,
+    ) -> Result<Links, E> {
         let keys = self.take_keys();
         let union = Union::new(self.texts());
-        let cut_short = AtomicU64::new(0);
+        let parts = Parts::after(known, |pairs| {
+            pairs.iter().for_each(|pair| union.join(pair.a, pair.b));
+            Ok(())
+        })?;
+        let cut_short = AtomicU64::new(parts.tally.cut_short);
         self.progress.begin(PARTS);
-        share(self.settings.threads, PARTS, |part| {
-            let mut comparer = Comparer::new(self);
-            each_bucket(keys.part(part)?, |_, texts| {
-                let cut = link_bucket(&mut comparer, texts, &union)?;
-                cut_short.fetch_add(cut, Ordering::Relaxed);
-                Ok(())
-            })?;
+        share::<E>(self.settings.threads, PARTS, |part| {
+            if !parts.has(part) {
+                let mut linker =
+                    Linker { comparer: Comparer::new(self), union: &union, joined: Vec::new() };
+                let mut tally = Tally::default();
+                each_bucket(keys.part(part)?, |_, texts| {
+                    tally.cut_short += linker.bucket(texts)?;
+                    Ok::<(), E>(())
+                })?;
+                cut_short.fetch_add(tally.cut_short, Ordering::Relaxed);
+                keep(&Step::new(part, linker.joined, Some(tally)))?;
+            }
             self.progress.step();
             Ok(())
         })?;
@@ -60,39 +85,53 @@ struct Met {
     has_more: bool,
 }
 
-/// How often a comparison was cut short.
-fn link_bucket(comparer: &mut Comparer<'_>, texts: &[TextId], union: &Union) -> Result<u64, Error> {
-    let mut clusters: Vec<Met> = Vec::new();
-    let mut cut_short = 0;
-    let mut too_many = false;
-    for &text in texts {
-        let mut home = None;
-        for (at, Met { hubs, has_more }) in clusters.iter().enumerate() {
-            if union.joined(text, hubs[0]) || fits(comparer, text, hubs)? {
-                union.join(text, hubs[0]);
-                home.get_or_insert(at);
-            } else {
-                cut_short += u64::from(*has_more);
-            }
-        }
-        cut_short += u64::from(too_many);
-        match home {
-            Some(at) if clusters[at].hubs.len() < HUBS_MAX => clusters[at].hubs.push(text),
-            Some(at) => clusters[at].has_more = true,
-            None if clusters.len() < CLUSTERS_MAX => {
-                clusters.push(Met { hubs: vec![text], has_more: false });
-            }
-            None => too_many = true,
-        }
-    }
-    Ok(cut_short)
+/// What a thread joins texts with.
+struct Linker<'a> {
+    comparer: Comparer<'a>,
+    union: &'a Union,
+    /// Pairs that joined what was apart: fewer than there are texts.
+    joined: Vec<Match>,
 }
 
-fn fits(comparer: &mut Comparer<'_>, text: TextId, hubs: &[TextId]) -> Result<bool, Error> {
-    for &hub in hubs {
-        if comparer.worth_comparing(text, hub) && comparer.compare(text, hub)?.is_some() {
-            return Ok(true);
+impl Linker<'_> {
+    /// How often a comparison was cut short.
+    fn bucket(&mut self, texts: &[TextId]) -> Result<u64, Error> {
+        let mut clusters: Vec<Met> = Vec::new();
+        let mut cut_short = 0;
+        let mut too_many = false;
+        for &text in texts {
+            let mut home = None;
+            for (at, Met { hubs, has_more }) in clusters.iter().enumerate() {
+                if self.union.joined(text, hubs[0]) || self.fits(text, hubs)? {
+                    home.get_or_insert(at);
+                } else {
+                    cut_short += u64::from(*has_more);
+                }
+            }
+            cut_short += u64::from(too_many);
+            match home {
+                Some(at) if clusters[at].hubs.len() < HUBS_MAX => clusters[at].hubs.push(text),
+                Some(at) => clusters[at].has_more = true,
+                None if clusters.len() < CLUSTERS_MAX => {
+                    clusters.push(Met { hubs: vec![text], has_more: false });
+                }
+                None => too_many = true,
+            }
         }
+        Ok(cut_short)
     }
-    Ok(false)
+
+    /// Joins a text with a cluster if it is a near-duplicate of one of its hubs.
+    fn fits(&mut self, text: TextId, hubs: &[TextId]) -> Result<bool, Error> {
+        for &hub in hubs {
+            if self.comparer.worth_comparing(text, hub)
+                && let Some(Overlap { both, either }) = self.comparer.compare(text, hub)?
+            {
+                self.union.join(text, hub);
+                self.joined.push(Match { a: hub, b: text, both, either });
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }

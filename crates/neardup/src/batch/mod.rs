@@ -4,7 +4,8 @@
 //! ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found and verified
 //! ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which is linear.
 //! [`Corpus::leave_out_common`], before that, takes common shingles away. What does not fit in
-//! memory goes through temporary files, in sorted runs; the results are the same.
+//! memory goes through temporary files, in sorted runs; the results are the same. Whoever keeps
+//! blocks and [`Step`]s can have a later process go on ([`Corpus::matches_after`]).
 //!
 //! ```
 //! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
@@ -38,6 +39,7 @@ mod progress;
 mod runs;
 mod sets;
 mod spool;
+mod steps;
 mod union;
 mod wide;
 mod workers;
@@ -52,4 +54,5 @@ pub use links::Links;
 pub use mirrors::{CollectionId, Mirror, Mirrors};
 pub use pairs::{Match, Matches};
 pub use progress::Progress;
+pub use steps::Step;
 pub use union::Union;

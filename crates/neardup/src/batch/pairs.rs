@@ -11,6 +11,7 @@ use super::corpus::{Corpus, Key, TextId, number};
 use super::difference::Differences;
 use super::error::Error;
 use super::runs::{Merge, PARTS, Record, Sorted, Sorter};
+use super::steps::{Parts, Step, Tally};
 use super::workers::share;
 use crate::bands::Bands;
 use crate::resemblance::Overlap;
@@ -21,8 +22,8 @@ pub struct Match {
     /// Less than b.
     pub a: TextId,
     pub b: TextId,
-    both: u32,
-    either: u32,
+    pub(super) both: u32,
+    pub(super) either: u32,
 }
 
 impl Match {
@@ -50,8 +51,12 @@ impl Matches {
     ) -> Result<(), E> {
         for part in 0..PARTS {
             let mut merge = self.sorted.part(part)?;
+            let mut last = None;
             while let Some(found) = merge.next()? {
-                take(found)?;
+                // A part that an earlier process began may have been done again.
+                if last.replace(found) != Some(found) {
+                    take(found)?;
+                }
             }
         }
         Ok(())
@@ -70,41 +75,60 @@ impl Corpus {
     ///
     /// If pairs or links were asked for before: the keys are used up by it.
     pub fn matches(&mut self) -> Result<Matches, Error> {
+        self.matches_after(std::iter::empty(), |_| Ok(()))
+    }
+
+    /// As [`Corpus::matches`], after what an earlier process with the same documents and settings
+    /// has found; `keep` is handed every further step.
+    ///
+    /// # Panics
+    ///
+    /// If pairs or links were asked for before, or the steps are those of other documents.
+    pub fn matches_after<E: From<Error> + Send>(
+        &mut self,
+        known: impl Iterator<Item = Result<Step, E>>,
+        keep: impl Fn(&Step) -> Result<(), E> + Sync,
+    ) -> Result<Matches, E> {
         let keys = self.take_keys();
         let memory = self.settings.memory_bytes / 4;
         let part = |found: &Match, texts: u32| {
             (u64::from(found.a) * PARTS as u64 / u64::from(texts)) as usize
         };
         let texts = self.texts().max(1) as u32;
-        let found = Mutex::new(Sorter::new(&self.settings.dir, memory, part, texts));
-        let compared = AtomicU64::new(0);
-        self.progress.begin(PARTS);
-        share(self.settings.threads, PARTS, |part| {
-            let mut comparer = Comparer::new(self);
-            let (mut bucket, mut here) = (Bucket::default(), Vec::new());
-            each_bucket(keys.part(part)?, |band, texts| {
-                bucket.pairs(&mut comparer, band, texts, &mut here)?;
-                if here.len() < HANDED_OVER {
-                    return Ok(());
-                }
-                hand_over(&mut here, &found)
-            })?;
-            compared.fetch_add(comparer.compared, Ordering::Relaxed);
-            self.progress.step();
-            hand_over(&mut here, &found)
+        let mut sorter = Sorter::new(&self.settings.dir, memory, part, texts);
+        let parts = Parts::after(known, |pairs| {
+            Ok(pairs.into_iter().try_for_each(|pair| sorter.push(pair))?)
         })?;
-        let sorted = found.into_inner().expect("no thread panicked").finish();
+        let (sorter, compared) = (Mutex::new(sorter), AtomicU64::new(parts.tally.compared));
+        let hand_over = |step: Step| -> Result<(), E> {
+            keep(&step)?;
+            let mut sorter = sorter.lock().expect("no thread panicked");
+            Ok(step.pairs.into_iter().try_for_each(|pair| sorter.push(pair))?)
+        };
+        self.progress.begin(PARTS);
+        share::<E>(self.settings.threads, PARTS, |part| {
+            if !parts.has(part) {
+                let mut comparer = Comparer::new(self);
+                let mut bucket = Bucket::default();
+                each_bucket(keys.part(part)?, |band, texts| {
+                    bucket.pairs(&mut comparer, band, texts, |pairs| {
+                        hand_over(Step::new(part, pairs, None))
+                    })
+                })?;
+                let tally = Tally { compared: comparer.compared, cut_short: 0 };
+                compared.fetch_add(tally.compared, Ordering::Relaxed);
+                hand_over(Step::new(part, bucket.found, Some(tally)))?;
+            }
+            self.progress.step();
+            Ok(())
+        })?;
+        let sorted = sorter.into_inner().expect("no thread panicked").finish();
         Ok(Matches { sorted, compared: compared.into_inner() })
     }
 }
 
 /// Pairs that a thread gathers before it asks for the lock.
 const HANDED_OVER: usize = 4096;
-
-fn hand_over(here: &mut Vec<Match>, found: &Mutex<Sorter<Match>>) -> Result<(), Error> {
-    let mut found = found.lock().expect("no thread panicked");
-    here.drain(..).try_for_each(|pair| found.push(pair))
-}
 
 /// Pairs of a text in one bucket from which on it pays to learn how it differs from the hub: that
 /// costs as much as three comparisons.
@@ -116,17 +140,19 @@ struct Bucket {
     differences: Differences,
     /// Places of the texts that one text is to be compared with.
     others: Vec<usize>,
+    /// Pairs that were not yet handed over: of the latest text, and few more.
+    found: Vec<Match>,
 }
 
 impl Bucket {
-    fn pairs(
+    fn pairs<E: From<Error>>(
         &mut self,
         comparer: &mut Comparer<'_>,
         band: usize,
         texts: &[TextId],
-        found: &mut Vec<Match>,
-    ) -> Result<(), Error> {
-        let Bucket { differences, others } = self;
+        hand_over: impl Fn(Vec<Match>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Bucket { differences, others, found } = self;
         differences.begin(texts.len());
         for (at, &a) in texts.iter().enumerate() {
             let worth = |other: &usize| comparer.worth_comparing_in(band, a, texts[*other]);
@@ -144,16 +170,20 @@ impl Bucket {
                     found.push(Match { a, b, both, either });
                 }
             }
+            // Not only at the end: all pairs of a crowded bucket may be more than memory holds.
+            if found.len() >= HANDED_OVER {
+                hand_over(std::mem::take(found))?;
+            }
         }
         Ok(())
     }
 }
 
 /// Hands over every bucket of two texts or more, the texts ascending.
-pub(super) fn each_bucket(
+pub(super) fn each_bucket<E: From<Error>>(
     mut keys: Merge<'_, Key>,
-    mut take: impl FnMut(usize, &[TextId]) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut take: impl FnMut(usize, &[TextId]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut texts = Vec::new();
     let mut current = None;
     while let Some(Key { key, text }) = keys.next()? {
