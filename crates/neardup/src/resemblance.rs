@@ -23,12 +23,12 @@ impl Overlap {
 /// how many they are. The order of `prints` is lost; `ends` is room to work in.
 pub fn append_set(prints: &mut [u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) -> usize {
     let start = sets.len();
-    if (SCATTER_MIN..=SCATTER_MAX).contains(&prints.len()) {
-        scatter(prints, sets, ends);
+    if (SCATTER_MIN..=SCATTER_MAX).contains(&prints.len()) && scatter(prints, sets, ends) {
         let kept = insert_in_order(&mut sets[start..]);
         sets.truncate(start + kept);
     } else {
         prints.sort_unstable();
+        sets.reserve(prints.len());
         sets.extend(prints.chunk_by(|a, b| a == b).map(|same| same[0]));
     }
     sets.len() - start
@@ -110,8 +110,13 @@ const SCATTER_MAX: usize = 1 << 15;
 /// Below this size there is nothing to gain.
 const SCATTER_MIN: usize = 64;
 
-/// Fingerprints are spread evenly, so one scatter by the first bits almost sorts them.
-fn scatter(prints: &[u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) {
+/// Fingerprints of a bucket for which it still pays to put each in its place: one text in which a
+/// shingle is repeated more often, or one that was made to fill a bucket, is left to the library.
+const CROWDED: u32 = 256;
+
+/// Fingerprints are spread evenly, so one scatter by the first bits almost sorts them. False, and
+/// nothing is done, if they are not.
+fn scatter(prints: &[u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) -> bool {
     // About one fingerprint to a bucket: hardly any is left in the wrong place.
     let bits = prints.len().ilog2() + 1;
     let bucket = |print: u64| (print >> (u64::BITS - bits)) as usize;
@@ -119,6 +124,9 @@ fn scatter(prints: &[u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) {
     ends.resize(1 << bits, 0);
     for print in prints {
         ends[bucket(*print)] += 1;
+    }
+    if ends.iter().any(|count| *count > CROWDED) {
+        return false;
     }
     let mut sum = 0;
     for end in ends.iter_mut() {
@@ -132,6 +140,7 @@ fn scatter(prints: &[u64], sets: &mut Vec<u64>, ends: &mut Vec<u32>) {
         sorted[*at as usize] = *print;
         *at += 1;
     }
+    true
 }
 
 /// Sorts what is almost sorted and drops repeats; how many are left.
@@ -191,5 +200,9 @@ mod tests {
     fn many_equal_fingerprints_are_one() {
         assert_eq!(set_of(&[7; 5000]), [7]);
         assert_eq!(set_of(&[]), [0u64; 0]);
+        // All in one bucket, the wrong way round: sorted in one go, not one by one.
+        let crowded: Vec<u64> = (0..30_000).rev().collect();
+        assert!(!scatter(&crowded, &mut Vec::new(), &mut Vec::new()));
+        assert!(set_of(&crowded).iter().copied().eq(0..30_000));
     }
 }

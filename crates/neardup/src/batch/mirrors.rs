@@ -19,6 +19,10 @@ pub struct Mirror {
     pub share: f64,
 }
 
+/// A text that is in more collections than this says nothing of two of them: what servers say when
+/// they have no page, for example.
+const COLLECTIONS_MAX: usize = 256;
+
 pub struct Mirrors {
     /// The collection of each document.
     of: Vec<Option<CollectionId>>,
@@ -62,6 +66,9 @@ impl Mirrors {
             to.iter().filter_map(|to| Some((self.of[*to as usize]?, *to))).collect();
         speakers.sort_unstable();
         speakers.dedup_by_key(|(collection, _)| *collection);
+        if speakers.len() > COLLECTIONS_MAX {
+            return;
+        }
         for &document in from {
             let Some(home) = self.of[document as usize] else { continue };
             for &(there, other) in speakers.iter().filter(|(there, _)| *there != home) {

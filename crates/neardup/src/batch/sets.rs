@@ -7,13 +7,16 @@ use super::spool::Spool;
 
 const BYTES: usize = size_of::<u64>();
 
+/// Of a piece, the share that may be empty.
+const SPARE: usize = 4;
+
 /// Where a set is.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Number of the piece, if in memory; else the offset in the spool.
     base: u64,
     /// Within the piece.
-    start: u32,
+    start: u64,
     pub len: u32,
     on_disk: bool,
 }
@@ -42,22 +45,23 @@ impl Sets {
         lens: impl Iterator<Item = u32>,
         places: &mut Vec<Place>,
     ) -> Result<(), Error> {
-        let bytes = prints.len() * BYTES;
+        // To move them costs more than a little room beyond their end.
+        if prints.capacity() > prints.len() + prints.len() / SPARE {
+            prints.shrink_to_fit();
+        }
+        let bytes = prints.capacity() * BYTES;
         let on_disk = self.held_bytes + bytes > self.held_bytes_max;
         let base = if on_disk {
-            let mut raw = Vec::with_capacity(bytes);
-            prints.iter().for_each(|print| raw.extend_from_slice(&print.to_le_bytes()));
-            self.spool.append(&raw)?
+            self.spool.append_numbers(&prints)?
         } else {
             self.held_bytes += bytes;
-            prints.shrink_to_fit();
             self.pieces.push(prints);
             self.pieces.len() as u64 - 1
         };
         let mut start = 0;
         for len in lens {
             places.push(Place { base, start, len, on_disk });
-            start += len;
+            start += u64::from(len);
         }
         Ok(())
     }
@@ -68,11 +72,8 @@ impl Sets {
         if !place.on_disk {
             return Ok(&self.pieces[place.base as usize][start..start + len]);
         }
-        room.raw.resize(len * BYTES, 0);
-        self.spool.read(place.base + (start * BYTES) as u64, &mut room.raw)?;
-        let (numbers, _) = room.raw.as_chunks::<BYTES>();
-        room.prints.clear();
-        room.prints.extend(numbers.iter().map(|raw| u64::from_le_bytes(*raw)));
+        let at = place.base + (start * BYTES) as u64;
+        self.spool.read_numbers(at, len, &mut room.prints, &mut room.piece)?;
         Ok(&room.prints)
     }
 
@@ -87,9 +88,8 @@ impl Sets {
         if place.on_disk {
             self.get(*place, room)?;
             room.prints.retain(|print| keep(*print));
-            room.raw.clear();
-            room.prints.iter().for_each(|print| room.raw.extend_from_slice(&print.to_le_bytes()));
-            self.spool.overwrite(place.base + (start * BYTES) as u64, &room.raw)?;
+            let at = place.base + (start * BYTES) as u64;
+            self.spool.overwrite_numbers(at, &room.prints)?;
             place.len = room.prints.len() as u32;
             return Ok(());
         }
@@ -117,6 +117,7 @@ impl Sets {
 /// Where a set that is on disk is read to.
 #[derive(Default)]
 pub struct Room {
-    raw: Vec<u8>,
     prints: Vec<u64>,
+    /// Bytes on their way there.
+    piece: Vec<u8>,
 }

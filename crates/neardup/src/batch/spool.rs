@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::Error;
 
+const NUMBER_BYTES: usize = size_of::<u64>();
+/// Numbers read or written at a time: more than most sets have.
+const PIECE: usize = 128 << 10;
+
 pub struct Spool {
     dir: PathBuf,
     file: Option<File>,
@@ -29,16 +33,17 @@ impl Spool {
 
     /// Where the bytes begin.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        if self.file.is_none() {
-            let file = nameless(&self.dir);
-            self.file = Some(file.map_err(|error| Error::io(&self.dir, "make", &error))?);
-        }
         let start = self.end;
-        if let Some(file) = &self.file {
-            let written = file.write_all_at(bytes, start);
-            written.map_err(|error| Error::io(&self.dir, "write", &error))?;
-        }
+        self.write(start, bytes)?;
         self.end += bytes.len() as u64;
+        Ok(start)
+    }
+
+    /// As [`Spool::append`], of numbers; where the first begins.
+    pub fn append_numbers(&mut self, numbers: &[u64]) -> Result<u64, Error> {
+        let start = self.end;
+        self.write_numbers(start, numbers)?;
+        self.end += (numbers.len() * NUMBER_BYTES) as u64;
         Ok(start)
     }
 
@@ -47,14 +52,10 @@ impl Spool {
     /// # Panics
     ///
     /// If so much was never appended.
-    pub fn overwrite(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        assert!(start + bytes.len() as u64 <= self.end, "only what was written is written over");
-        match &self.file {
-            Some(file) => file
-                .write_all_at(bytes, start)
-                .map_err(|error| Error::io(&self.dir, "write", &error)),
-            None => Ok(()),
-        }
+    pub fn overwrite_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), Error> {
+        let end = start + (numbers.len() * NUMBER_BYTES) as u64;
+        assert!(end <= self.end, "only what was written is written over");
+        self.write_numbers(start, numbers)
     }
 
     /// # Panics
@@ -63,6 +64,48 @@ impl Spool {
     pub fn read(&self, start: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let file = self.file.as_ref().expect("what is read was written");
         file.read_exact_at(bytes, start).map_err(|error| Error::io(&self.dir, "read", &error))
+    }
+
+    /// Reads so many numbers, in place of what was there; `piece` is room to work in.
+    pub fn read_numbers(
+        &self,
+        start: u64,
+        count: usize,
+        numbers: &mut Vec<u64>,
+        piece: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        numbers.clear();
+        numbers.reserve(count);
+        while numbers.len() < count {
+            let at = start + (numbers.len() * NUMBER_BYTES) as u64;
+            piece.resize((count - numbers.len()).min(PIECE) * NUMBER_BYTES, 0);
+            self.read(at, piece)?;
+            let (raw, _) = piece.as_chunks::<NUMBER_BYTES>();
+            numbers.extend(raw.iter().map(|raw| u64::from_le_bytes(*raw)));
+        }
+        Ok(())
+    }
+
+    /// Piece by piece: the set of a huge document is not held twice.
+    fn write_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), Error> {
+        let mut bytes = Vec::with_capacity(numbers.len().min(PIECE) * NUMBER_BYTES);
+        let mut at = start;
+        for piece in numbers.chunks(PIECE) {
+            bytes.clear();
+            piece.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+            self.write(at, &bytes)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => nameless(&self.dir).map_err(|error| Error::io(&self.dir, "make", &error))?,
+        };
+        let written = self.file.insert(file).write_all_at(bytes, at);
+        written.map_err(|error| Error::io(&self.dir, "write", &error))
     }
 }
 
