@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write as _};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -198,13 +199,19 @@ fn what_cannot_be_done_leaves_no_output() {
     let dir = temporary.path();
     let input = path(dir, "rows.jsonl");
     fs::write(&input, some_rows()).unwrap();
-    let cases: [(&[&str], i32, &str); 6] = [
+    let (out, here) = (path(dir, "out.tsv"), path(dir, ""));
+    let cases: [(&[&str], i32, &str); 11] = [
         (&["/no/such"], 2, "/no/such: no such file"),
         (&[&input, "--threshold", "80"], 2, "--threshold 80"),
         (&[&input, "--shingle", "0"], 2, "--shingle 0"),
         (&[&input, "--cluster", "leaders"], 2, "did you mean \"leader\"?"),
         (&[&input, "--tmp", "/no/such"], 2, "--tmp /no/such"),
         (&[&input, "--pairs", "/no/such/pairs.tsv"], 1, "/no/such/pairs.tsv"),
+        (&[&input, "--pairs", &here], 1, "s a directory"),
+        (&[&input, "--pairs", &input], 1, "is the input; name another file"),
+        (&[&input, "--pairs", &out, "--clusters", &out], 1, "is asked for twice"),
+        (&[&input, "--journal", &input], 1, "is no journal of rhumb dedup"),
+        (&["-", "--journal", &out], 2, "cannot be read again"),
     ];
     for (arguments, code, said) in cases {
         let output = dedup(arguments);
@@ -214,6 +221,55 @@ fn what_cannot_be_done_leaves_no_output() {
         assert_eq!((error.lines().count(), output.stdout.len()), (1, 0), "{error}");
     }
     assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(&input).unwrap(), some_rows(), "the input is as it was");
+}
+
+#[test]
+fn a_packed_file_that_was_cut_off_is_read_as_far_as_it_goes() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let rows: String =
+        (0..2000).map(|n| document(&format!("d{n}"), "", n / 2, n as usize % 2)).collect();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(rows.as_bytes()).unwrap();
+    let packed = [
+        ("rows.jsonl.zst", zstd::encode_all(rows.as_bytes(), 1).unwrap()),
+        ("rows.jsonl.gz", gz.finish().unwrap()),
+    ];
+    for (name, bytes) in packed {
+        let (input, pairs) = (path(dir, name), path(dir, "pairs.tsv"));
+        fs::write(&input, &bytes[..bytes.len() * 3 / 4]).unwrap();
+        let (report, said) = done(&[&input, "--pairs", &pairs]);
+        let documents = report["documents"].as_u64().unwrap();
+        assert!((500..2000).contains(&documents), "{name}: {documents} of 2000");
+        assert!(said.starts_with(&format!("{input}: after line {documents}: ")), "{said}");
+        assert!(said.contains("the rest of this file is not read"), "{said}");
+        assert_eq!((said.lines().count(), &report["skipped"]), (1, &1.into()), "{said}");
+        assert_eq!(pairs_of(&pairs).len() as u64, documents / 2, "{name}");
+    }
+}
+
+#[test]
+fn pipes_are_written_to_and_links_are_followed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let [input, pipe, link, file] =
+        ["in.jsonl", "pipe", "link", "file"].map(|name| path(dir, name));
+    // Some editors begin a file with a byte order mark.
+    fs::write(&input, format!("\u{feff}{}", some_rows())).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let read = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    done(&[&input, "--clusters", &pipe]);
+    fs::write(&file, "what was there before").unwrap();
+    done(&[&input, "--clusters", &link]);
+    assert_eq!(read.join().unwrap(), fs::read_to_string(&file).unwrap());
+    assert_eq!(clusters_of(&file).len(), 87);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 4);
 }
 
 /// An archive of captures, in the order given: URL, status, media type, body.
@@ -311,6 +367,7 @@ fn a_full_temporary_disk_is_named_and_leaves_nothing() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(&format!("{tmp}: cannot write temporary data")), "{said}");
+        assert!(said.contains("a directory with more room"), "{said}");
         assert_eq!((said.lines().count(), fs::read_dir(&tmp).unwrap().count()), (1, 0), "{said}");
     }
     assert_eq!(fs::read_dir(dir).unwrap().count(), 2, "input and the empty directory");
@@ -344,13 +401,82 @@ fn an_interrupted_run_leaves_nothing_and_can_be_started_again() {
     assert!(!Path::new(&format!("{pairs}.part")).exists());
 }
 
+/// Runs it with the size of files limited: a write beyond that ends the process at once, as kill -9
+/// does, in the midst of a record or between two.
+fn done_or_killed(arguments: &[&str], file_blocks: u64) -> Option<Value> {
+    let output = Command::new("sh")
+        .args(["-c", &format!("ulimit -c 0; ulimit -f {file_blocks}; exec \"$@\""), "sh"])
+        .args([env!("CARGO_BIN_EXE_rhumb"), "dedup", "--json"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() || output.status.signal().is_some(), "{said}");
+    output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn a_run_that_was_killed_anywhere_goes_on_from_its_journal_to_the_same_end() {
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path();
+    let [input, out, journal] = ["in.jsonl", "out.tsv", "journal"].map(|name| path(dir, name));
+    // Four portions; one row is bad and one comes twice.
+    let mut rows: String = (0..5000).fold(String::new(), |rows, n| {
+        rows + &document(&format!("d{n}"), "", n / 10, n as usize % 10)
+    });
+    rows += &format!("nonsense\n{}", document("d17", "", 9999, 0));
+    fs::write(&input, &rows).unwrap();
+    let cases: [&[&str]; 3] =
+        [&["--pairs"], &["--clusters"], &["--common-shingles", "0.4", "--pairs"]];
+    for asked in cases {
+        let arguments = [&[input.as_str()], asked, &[out.as_str()]].concat();
+        let (whole, _) = done(&arguments);
+        let expected = fs::read(&out).unwrap();
+        fs::remove_file(&out).unwrap();
+        let arguments = [&arguments[..], &["--journal", &journal]].concat();
+        let (mut killed, mut blocks) = (0, 1);
+        let report = loop {
+            if let Some(report) = done_or_killed(&arguments, blocks) {
+                break report;
+            }
+            assert!(fs::metadata(&journal).unwrap().len() > 0 && !Path::new(&out).exists());
+            killed += 1;
+            // In the first records, then in some that hold documents, then in those with pairs.
+            blocks = match blocks {
+                ..100 => blocks * 3,
+                100..6000 => blocks + 1999,
+                _ => blocks + 150,
+            };
+        };
+        assert!(killed > 8, "{asked:?}: killed {killed} times");
+        assert_eq!(fs::read(&out).unwrap(), expected, "{asked:?}");
+        for same in ["documents", "skipped", "bytes", "pairs", "compared", "clusters", "cut_short"]
+        {
+            assert_eq!(report[same], whole[same], "{asked:?}: {same}");
+        }
+        assert!(report["documents_kept"].as_u64().unwrap() > 3000, "{report}");
+        assert!(!Path::new(&journal).exists(), "it is removed in the end");
+    }
+    // Other settings, or another input: nothing is mixed.
+    assert!(done_or_killed(&[&input, "--journal", &journal], 2000).is_none());
+    let wrong = |arguments: &[&str], said: &str| {
+        let output = dedup(&[arguments, &["--journal", &journal]].concat());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && error.contains(said), "{error}");
+    };
+    wrong(&[&input, "--threshold", "0.7"], "\"threshold 0.8\", now \"threshold 0.7\"");
+    wrong(&[&input, "--pairs", &out], "now \"asked for pairs\"");
+    fs::write(&input, rows + "\n").unwrap();
+    wrong(&[&input], "holds the work on something else");
+}
+
 #[test]
 fn a_huge_document_is_one_like_any_other() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = temporary.path();
     let (input, pairs) = (path(dir, "rows.jsonl"), path(dir, "pairs.tsv"));
     let mut rows = String::new();
-    let words: String = (0..2_000_000).fold(String::new(), |mut words, n| {
+    let words: String = (0..12_000_000).fold(String::new(), |mut words, n| {
         write!(words, "w{n} ").unwrap();
         words
     });
@@ -359,8 +485,10 @@ fn a_huge_document_is_one_like_any_other() {
         rows += &document(&format!("small {id}"), "", 1, if id == "one" { 0 } else { 2 });
     }
     fs::write(&input, rows).unwrap();
-    let (report, _) = done(&[&input, "--pairs", &pairs, "--memory", "1MB"]);
+    let (report, _) = done(&[&input, "--pairs", &pairs, "--memory", "1MB", "--threads", "2"]);
     assert_eq!((&report["documents"], &report["pairs"]), (&4.into(), &2.into()), "{report}");
+    assert!(report["bytes"].as_u64().unwrap() > 200_000_000, "{report}");
+    assert!(report["peak_rss_bytes"].as_u64().unwrap() < 600_000_000, "{report}");
 }
 
 #[test]

@@ -35,7 +35,8 @@ const MEMORY_DEFAULT: &str = "1GiB";
 Examples:
   rhumb dedup pages.jsonl.zst --pairs pairs.tsv --clusters clusters.tsv
   rhumb dedup rhumb-crawl --mirrors mirrors.tsv --json
-  rhumb dedup huge.jsonl.zst --clusters clusters.tsv --memory 256MB --tmp /var/tmp")]
+  rhumb dedup huge.jsonl.zst --clusters clusters.tsv --memory 256MB --tmp /var/tmp
+  rhumb dedup huge.jsonl.zst --pairs pairs.tsv --journal /var/tmp/huge.journal")]
 pub struct Flags {
     /// JSON lines, a WARC file, or a crawl's directory; - is standard input
     #[arg(value_name = "INPUT")]
@@ -81,6 +82,10 @@ pub struct Flags {
     /// Where temporary files go
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
+
+    /// Keep in this file what is done: interrupted, the same command goes on; removed at the end
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
 
     /// Threads; all cores by default
     #[arg(long, value_name = "N")]
@@ -145,6 +150,9 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
     if flags.input.as_os_str() != "-" && !flags.input.exists() {
         return usage(format!("{}: no such file or directory", flags.input.display()));
     }
+    if flags.journal.is_some() && flags.input.as_os_str() == "-" {
+        return usage("--journal: standard input cannot be read again, name a file".to_owned());
+    }
     let dir = flags.tmp.unwrap_or_else(std::env::temp_dir);
     if !dir.is_dir() {
         return usage(format!("--tmp {}: no such directory", dir.display()));
@@ -165,11 +173,12 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
         mirrors: flags.mirrors,
         collections: flags.collections,
         common_shingles: flags.common_shingles,
+        journal: flags.journal,
     })
 }
 
 /// Ends at once when told to. Temporary files and outputs have no names until they are whole, so
-/// nothing is left behind; a later run begins anew (docs/decisions/0011-dedup-starts-over.md).
+/// nothing is left behind but the journal, if there is one (docs/decisions/0011-dedup-journal.md).
 fn exit_when_interrupted() -> Result<(), Trouble> {
     let failed = |error: io::Error| Trouble::Failed(format!("signals: {error}"));
     let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;

@@ -6,92 +6,82 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use rhumb_neardup::batch::{Block, Corpus, Signer};
-use rustix::time::{ClockId, clock_gettime};
+use rhumb_neardup::batch::{Corpus, Signer};
 
-use super::input::{Input, Portion, Raw};
-use super::row::{self, Content};
+use super::input::Input;
+use super::kept::{Kept, Record};
+use super::portion::{Counts, Done, cpu, worked_through};
 use super::table::{Name, Table};
-use super::{Failure, Watch, text};
+use super::{Failure, Job, Watch};
 
 /// Portions that may wait for a slower one, per thread.
 const AHEAD_MAX: u64 = 4;
+/// A portion of one huge document takes three times its size in memory: not all threads at once.
+const HUGE_BYTES: usize = 32 << 20;
 
 /// What came of reading.
 pub struct Gathered {
     pub corpus: Corpus,
     pub table: Table,
     pub counts: Counts,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Bytes of text.
-    pub bytes: u64,
-    /// Documents left out, each with a message.
-    pub skipped: u64,
-    /// Later captures of a URL in a WARC file, left out.
-    pub recaptures: u64,
-    /// CPU time for reading rows, and for signing texts.
-    pub read_cpu: Duration,
-    pub sign_cpu: Duration,
+    /// Documents that an earlier run had read.
+    pub documents_kept: usize,
 }
 
 struct Shared<'a> {
     input: Mutex<Input>,
     order: Mutex<Order<'a>>,
     turn: Condvar,
+    /// Huge portions are worked on one at a time.
+    huge: Mutex<()>,
+    kept: &'a Kept,
     watch: &'a Watch,
 }
 
 struct Order<'a> {
     next: u64,
-    waiting: BTreeMap<u64, Done>,
+    /// With their records for the journal.
+    waiting: BTreeMap<u64, (Done, Vec<u8>)>,
     gathered: Gathered,
     failure: Option<Failure>,
     complain: &'a mut (dyn FnMut(&str) + Send),
 }
 
-/// A portion that was worked through.
-struct Done {
-    names: Vec<Name>,
-    block: Block,
-    problems: Vec<String>,
-    is_lines: bool,
-    counts: Counts,
-}
-
 pub fn gather(
-    input: Input,
-    corpus: Corpus,
-    table: Table,
-    (words, threads): (usize, usize),
+    job: &Job,
+    mut input: Input,
+    kept: &Kept,
     watch: &Watch,
     complain: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Gathered, Failure> {
-    let gathered = Gathered { corpus, table, counts: Counts::default() };
-    let order = Order { next: 0, waiting: BTreeMap::new(), gathered, failure: None, complain };
-    let (input, order) = (Mutex::new(input), Mutex::new(order));
-    let shared = Shared { input, order, turn: Condvar::new(), watch };
+    let (corpus, table) = (Corpus::new(job.settings.clone()), Table::new(job.asks_hosts()));
+    let gathered = Gathered { corpus, table, counts: Counts::default(), documents_kept: 0 };
+    let mut order = Order { next: 0, waiting: BTreeMap::new(), gathered, failure: None, complain };
+    if order.take_kept(kept, watch)? {
+        return Ok(order.gathered);
+    }
+    input.skip(order.next)?;
+    let (input, order, huge) = (Mutex::new(input), Mutex::new(order), Mutex::default());
+    let shared = Shared { input, order, turn: Condvar::new(), huge, kept, watch };
+    let threads = job.settings.threads.max(1);
     thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(|| shared.work(threads as u64, words));
+            scope.spawn(|| shared.work(threads as u64, job.settings.words));
         }
     });
     let order = shared.order.into_inner().unwrap_or_else(PoisonError::into_inner);
     match order.failure {
         Some(failure) => Err(failure),
-        None => Ok(order.gathered),
+        None => kept.all_read().map(|()| order.gathered),
     }
 }
 
 impl<'a> Shared<'a> {
     fn work(&self, threads: u64, words: usize) {
+        let _alarm = Alarm(self);
         let mut signer = Signer::new(words);
         loop {
             let began = cpu();
@@ -102,32 +92,33 @@ impl<'a> Shared<'a> {
                 Err(error) => return self.fail(error.into()),
             };
             let number = portion.number;
+            let is_huge = portion.bytes() > HUGE_BYTES;
+            let alone = is_huge.then(|| self.huge.lock().unwrap_or_else(PoisonError::into_inner));
             let mut done = worked_through(portion, &mut signer);
             done.counts.read_cpu = (cpu() - began).saturating_sub(done.counts.sign_cpu);
-            if !self.hand_over(number, done, threads) {
+            drop(alone);
+            let record = self.kept.record_of(&done);
+            if !self.hand_over(number, (done, record), threads) {
                 return;
             }
         }
     }
 
     /// False if there is no point in going on.
-    fn hand_over(&self, number: u64, done: Done, threads: u64) -> bool {
+    fn hand_over(&self, number: u64, done: (Done, Vec<u8>), threads: u64) -> bool {
         let mut order = self.locked();
         while number >= order.next + AHEAD_MAX * threads && order.failure.is_none() {
             order = self.turn.wait(order).unwrap_or_else(PoisonError::into_inner);
         }
         order.waiting.insert(number, done);
-        while let Some(done) = {
-            let next = order.next;
-            order.waiting.remove(&next)
-        } {
-            order.next += 1;
-            if let Err(failure) = order.take(done) {
-                order.failure.get_or_insert(failure);
+        while let (next, None) = (order.next, &order.failure)
+            && let Some((done, record)) = order.waiting.remove(&next)
+        {
+            if let Err(failure) = self.kept.portion(&record).and_then(|()| order.take(done)) {
+                order.failure = Some(failure);
             }
         }
-        self.watch.documents.store(order.gathered.corpus.len() as u64, Ordering::Relaxed);
-        self.watch.bytes.store(order.gathered.counts.bytes, Ordering::Relaxed);
+        self.watch.gathered(&order.gathered);
         self.turn.notify_all();
         order.failure.is_none()
     }
@@ -142,10 +133,33 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// A thread that panics hands nothing over: those that wait for it would wait forever.
+struct Alarm<'a, 'b>(&'a Shared<'b>);
+
+impl Drop for Alarm<'_, '_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.fail(Failure("a thread has failed".to_owned()));
+        }
+    }
+}
+
 impl Order<'_> {
+    /// Takes the portions of an earlier run; true if they are all there are.
+    fn take_kept(&mut self, kept: &Kept, watch: &Watch) -> Result<bool, Failure> {
+        while let Some(record) = kept.next()? {
+            let Record::Portion(done) = record else { return Ok(true) };
+            self.take(done)?;
+            self.gathered.documents_kept = self.gathered.corpus.len();
+            watch.gathered(&self.gathered);
+        }
+        Ok(false)
+    }
+
     /// In order: identifiers seen before leave here.
     fn take(&mut self, mut done: Done) -> Result<(), Failure> {
-        let Gathered { corpus, table, counts } = &mut self.gathered;
+        self.next += 1;
+        let Gathered { corpus, table, counts, .. } = &mut self.gathered;
         let mut kept = Vec::with_capacity(done.names.len());
         for name in &done.names {
             let known = table.known(name);
@@ -154,7 +168,8 @@ impl Order<'_> {
                 None => table.push(name),
                 Some(first) if done.is_lines => {
                     let Name { id, place, .. } = name;
-                    done.problems.push(format!("line {place}: id {id:?} was on line {first}"));
+                    let problem = format!("id {id:?} was on line {first}; skipped");
+                    done.problems.push(format!("line {place}: {problem}"));
                 }
                 Some(_) => counts.recaptures += 1,
             }
@@ -169,73 +184,6 @@ impl Order<'_> {
         counts.sign_cpu += done.counts.sign_cpu;
         Ok(corpus.add(done.block)?)
     }
-}
-
-fn worked_through(portion: Portion, signer: &mut Signer) -> Done {
-    let mut done = Done {
-        names: Vec::new(),
-        block: Block::default(),
-        problems: portion.problems,
-        is_lines: false,
-        counts: Counts::default(),
-    };
-    match portion.raw {
-        Raw::Lines { bytes, first } => {
-            done.is_lines = true;
-            done.block = Block::for_bytes(bytes.len());
-            for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-                if !line.trim_ascii().is_empty() {
-                    done.line(line, first + at as u64, signer);
-                }
-            }
-        }
-        Raw::Records(records) => {
-            for record in records {
-                let Some(url) = record.target().filter(|url| !url.ends_with("/robots.txt")) else {
-                    continue;
-                };
-                if let Some(text) = text::of_record(&record) {
-                    let name = Name { id: url.to_owned(), url: Some(url.to_owned()), place: 0 };
-                    done.document(name, &text, signer);
-                }
-            }
-        }
-    }
-    done
-}
-
-impl Done {
-    fn line(&mut self, line: &[u8], place: u64, signer: &mut Signer) {
-        match row::read(line) {
-            Ok(row) => {
-                let url = row.url.map(|url| url.into_owned());
-                let name = Name { id: row.id.into_owned(), url, place };
-                match row.content {
-                    Content::Text(text) => self.document(name, &text, signer),
-                    Content::Html(html) => {
-                        let url = name.url.as_deref();
-                        let text = text::of_html(html.as_bytes(), Some("utf-8"), url);
-                        self.document(name, &text, signer);
-                    }
-                }
-            }
-            Err(error) => self.problems.push(format!("line {place}: {error}; skipped")),
-        }
-    }
-
-    fn document(&mut self, name: Name, text: &str, signer: &mut Signer) {
-        let began = cpu();
-        signer.sign(text, &mut self.block);
-        self.counts.sign_cpu += cpu() - began;
-        self.counts.bytes += text.len() as u64;
-        self.names.push(name);
-    }
-}
-
-/// CPU time of this thread.
-fn cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.clamp(0, 999_999_999) as u32)
 }
 
 impl From<io::Error> for Failure {

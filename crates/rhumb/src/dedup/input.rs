@@ -23,6 +23,16 @@ pub struct Portion {
     pub problems: Vec<String>,
 }
 
+impl Portion {
+    /// How much it holds.
+    pub fn bytes(&self) -> usize {
+        match &self.raw {
+            Raw::Lines { bytes, .. } => bytes.len(),
+            Raw::Records(records) => records.iter().map(|record| record.block.len()).sum(),
+        }
+    }
+}
+
 pub enum Raw {
     /// Whole lines; the number of the first, from 1.
     Lines {
@@ -38,32 +48,52 @@ pub struct Input {
 }
 
 enum Source {
-    Lines { name: String, reader: Box<dyn BufRead + Send>, line: u64 },
+    Lines(Lines),
     Warcs { left: std::vec::IntoIter<PathBuf>, current: Option<Reader> },
+}
+
+struct Lines {
+    name: String,
+    reader: Box<dyn BufRead + Send>,
+    /// The next one.
+    line: u64,
+    /// The rest cannot be read.
+    is_damaged: bool,
 }
 
 impl Input {
     pub fn open(path: &Path) -> io::Result<Input> {
         let source = if path.is_dir() {
-            let warcs = warcs_of(path)?;
-            Source::Warcs { left: warcs.into_iter(), current: None }
+            Source::Warcs { left: Input::files(path)?.into_iter(), current: None }
         } else if is_warc(path) {
             fs::File::open(path)?;
             Source::Warcs { left: vec![path.to_owned()].into_iter(), current: None }
         } else {
             let reader = Box::new(BufReader::with_capacity(PORTION_BYTES, open_input(path)?));
-            Source::Lines { name: path.display().to_string(), reader, line: 1 }
+            let name = path.display().to_string();
+            Source::Lines(Lines { name, reader, line: 1, is_damaged: false })
         };
         Ok(Input { source, portions: 0 })
+    }
+
+    /// The files that it consists of.
+    pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+        if path.is_dir() { warcs_of(path) } else { Ok(vec![path.to_owned()]) }
+    }
+
+    /// Leaves out so many portions: they were worked through before.
+    pub fn skip(&mut self, portions: u64) -> io::Result<()> {
+        while self.portions < portions && self.next()?.is_some() {}
+        Ok(())
     }
 
     /// The next portion; none at the end. What is damaged ends its file, with a word about it.
     pub fn next(&mut self) -> io::Result<Option<Portion>> {
         let mut problems = Vec::new();
         let raw = match &mut self.source {
-            Source::Lines { name, reader, line } => {
-                let first = *line;
-                let bytes = next_lines(reader, line, name, &mut problems)?;
+            Source::Lines(lines) => {
+                let first = lines.line;
+                let bytes = lines.next(&mut problems)?;
                 (!bytes.is_empty()).then_some(Raw::Lines { bytes, first })
             }
             Source::Warcs { left, current } => next_records(left, current, &mut problems)?,
@@ -97,32 +127,46 @@ fn warcs_of(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(warcs)
 }
 
-fn next_lines(
-    reader: &mut impl BufRead,
-    line: &mut u64,
-    name: &str,
-    problems: &mut Vec<String>,
-) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(PORTION_BYTES + PORTION_BYTES / 8);
-    let described = |error: io::Error, line: u64| {
-        io::Error::new(error.kind(), format!("{name}: after line {}: {error}", line - 1))
-    };
-    while bytes.len() < PORTION_BYTES {
-        let start = bytes.len();
-        let limit = LINE_BYTES_MAX as u64 + 1;
-        let read = reader.by_ref().take(limit).read_until(b'\n', &mut bytes);
-        if read.map_err(|error| described(error, *line))? == 0 {
-            break;
+impl Lines {
+    /// About as many as make a portion; none at the end.
+    fn next(&mut self, problems: &mut Vec<String>) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(PORTION_BYTES + PORTION_BYTES / 8);
+        while bytes.len() < PORTION_BYTES && !self.is_damaged {
+            let start = bytes.len();
+            match append_line(&mut self.reader, &mut bytes) {
+                Ok(0) => break,
+                Ok(length) if length > LINE_BYTES_MAX => {
+                    let problem = format!("longer than {LINE_BYTES_MAX} bytes, skipped");
+                    problems.push(format!("line {}: {problem}", self.line));
+                    bytes.truncate(start);
+                    bytes.shrink_to(PORTION_BYTES);
+                    bytes.push(b'\n');
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let said = format!("{}: after line {}: {error}", self.name, self.line - 1);
+                    // The system's errors have a number; those of what is unpacked have none.
+                    if error.raw_os_error().is_some() {
+                        return Err(io::Error::new(error.kind(), said));
+                    }
+                    problems.push(format!("{said}; the rest of this file is not read"));
+                    bytes.truncate(start);
+                    self.is_damaged = true;
+                }
+            }
+            self.line += 1;
         }
-        if bytes.len() - start > LINE_BYTES_MAX {
-            problems.push(format!("line {line}: longer than {LINE_BYTES_MAX} bytes, skipped"));
-            bytes.truncate(start);
-            bytes.push(b'\n');
-            reader.skip_until(b'\n').map_err(|error| described(error, *line))?;
-        }
-        *line += 1;
+        Ok(bytes)
     }
-    Ok(bytes)
+}
+
+/// How long the line is, its end included; of one that is too long only the beginning is there.
+fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<usize> {
+    let length = reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', bytes)?;
+    if length > LINE_BYTES_MAX && bytes.last() != Some(&b'\n') {
+        reader.skip_until(b'\n')?;
+    }
+    Ok(length)
 }
 
 fn next_records(

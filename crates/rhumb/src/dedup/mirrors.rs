@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use rhumb_neardup::batch::{Copies, DocumentId, Mirrors, TextId};
 
-use super::output::Output;
+use super::output::Outputs;
 use super::table::Table;
-use super::{Failure, Job, Report};
+use super::{Failure, Report};
 
 /// Smaller collections say little, and lesser shares are chance.
 const PAGES_MIN: u32 = 20;
@@ -41,10 +41,9 @@ impl<'a> Hosts<'a> {
         });
     }
 
-    pub fn write(&self, job: &Job, report: &mut Report) -> Result<(), Failure> {
-        if let Some(path) = &job.mirrors {
+    pub fn write(&self, outputs: &mut Outputs, report: &mut Report) -> Result<(), Failure> {
+        if let Some(mut out) = outputs.mirrors.take() {
             let found = self.mirrors.found(PAGES_MIN, SHARE_MIN);
-            let mut out = Output::create(path)?;
             for mirror in &found {
                 let [a, b] = [mirror.a, mirror.b].map(|host| self.table.host_name(host));
                 let (a, b) = (a.min(b), a.max(b));
@@ -53,9 +52,8 @@ impl<'a> Hosts<'a> {
             out.finish()?;
             report.mirrors = Some(found.len());
         }
-        if let Some(path) = &job.collections {
+        if let Some(mut out) = outputs.collections.take() {
             let found = self.collections();
-            let mut out = Output::create(path)?;
             for ((a, b), share) in &found {
                 out.line(&[a, b, &format!("{share:.4}")])?;
             }

@@ -2,12 +2,15 @@
 //!
 //! [`input`] is read by all threads into a corpus ([`gather`]); the crate `rhumb-neardup` finds
 //! pairs or clusters; [`tell`] writes what was asked for. Files appear whole or not at all
-//! ([`output`]).
+//! ([`output`]). A run that keeps a [`journal`] can be interrupted and goes on.
 
 mod gather;
 pub(crate) mod input;
+mod journal;
+mod kept;
 mod mirrors;
 mod output;
+mod portion;
 mod row;
 mod table;
 mod tell;
@@ -23,6 +26,8 @@ use serde::Serialize;
 use crate::watch::memory;
 use gather::Gathered;
 use input::Input;
+use kept::Kept;
+use output::Outputs;
 use table::Table;
 pub use watching::{Stage, Watch};
 
@@ -40,6 +45,19 @@ pub struct Job {
     pub collections: Option<PathBuf>,
     /// Shingles in more than this share of the texts are left out.
     pub common_shingles: Option<f64>,
+    /// Where is kept what was done, so that an interrupted run can go on.
+    pub journal: Option<PathBuf>,
+}
+
+impl Job {
+    fn asks_hosts(&self) -> bool {
+        self.mirrors.is_some() || self.collections.is_some()
+    }
+
+    /// Clusters alone can be had without finding all pairs.
+    fn needs_pairs(&self) -> bool {
+        self.pairs.is_some() || self.asks_hosts()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +73,11 @@ pub struct Failure(pub String);
 
 impl From<batch::Error> for Failure {
     fn from(error: batch::Error) -> Failure {
-        Failure(error.to_string())
+        let hint = match error.kind() {
+            batch::ErrorKind::Full => "; name a directory with more room (--tmp)",
+            batch::ErrorKind::Io | batch::ErrorKind::TooMany => "",
+        };
+        Failure(format!("{error}{hint}"))
     }
 }
 
@@ -68,6 +90,8 @@ pub struct Report {
     pub empty: usize,
     pub skipped: u64,
     pub recaptures: u64,
+    /// Of the documents, those that an interrupted run had read.
+    pub documents_kept: usize,
     pub bytes: u64,
     pub threshold: f64,
     pub shingle: usize,
@@ -132,11 +156,9 @@ pub fn run(
     let began = Instant::now();
     let input = Input::open(&job.input)
         .map_err(|error| Failure(format!("{}: {error}", job.input.display())))?;
-    let asks_hosts = job.mirrors.is_some() || job.collections.is_some();
-    let (corpus, table) = (Corpus::new(job.settings.clone()), Table::new(asks_hosts));
-    let threads = job.settings.threads.max(1);
-    let mut gathered =
-        gather::gather(input, corpus, table, (job.settings.words, threads), watch, complain)?;
+    let mut outputs = Outputs::create(job)?;
+    let kept = Kept::open(job)?;
+    let mut gathered = gather::gather(job, input, &kept, watch, complain)?;
     gathered.table.close();
     let mut report = begun(job, &gathered);
     watch.progress(gathered.corpus.progress());
@@ -146,26 +168,28 @@ pub fn run(
         report.common_shingles = Some(CommonReport { share, shingles, occurrences, emptied });
     }
     watch.stage(Stage::Comparing);
-    let needs_pairs = job.pairs.is_some() || asks_hosts;
-    let clusters = if needs_pairs {
-        tell::pairs(job, &mut gathered, watch, &mut report)?
+    let clusters = if job.needs_pairs() {
+        tell::pairs(job, &mut gathered, (&kept, &mut outputs), watch, &mut report)?
     } else {
-        clusters_alone(job, &mut gathered, &mut report)?
+        clusters_alone(job, &mut gathered, &kept, &mut report)?
     };
     watch.stage(Stage::Clusters);
-    tell::clusters(job, &gathered, &clusters, &mut report)?;
+    tell::clusters(&gathered, &clusters, outputs.clusters.take(), &mut report)?;
     finish(&mut report, began, &gathered);
+    kept.remove()?;
     Ok(report)
 }
 
 fn clusters_alone(
     job: &Job,
     gathered: &mut Gathered,
+    kept: &Kept,
     report: &mut Report,
 ) -> Result<Clusters, Failure> {
     Ok(match job.clustering {
         Clustering::SingleLink => {
-            let Links { union, cut_short } = gathered.corpus.links()?;
+            let Links { union, cut_short } =
+                gathered.corpus.links_after(kept.steps(), |step| kept.found(step))?;
             report.cut_short = cut_short;
             Clusters::single_link(&union, &gathered.corpus)
         }
@@ -188,6 +212,7 @@ fn begun(job: &Job, gathered: &Gathered) -> Report {
         empty: corpus.wordless(),
         skipped: counts.skipped,
         recaptures: counts.recaptures,
+        documents_kept: gathered.documents_kept,
         bytes: counts.bytes,
         threshold: job.settings.threshold,
         shingle: job.settings.words,

@@ -9,11 +9,50 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use memchr::memchr3;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use super::Failure;
+use super::{Failure, Job};
 
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// What was asked for, made before anything is read: hours later is no time to learn that a
+/// directory is missing.
+pub struct Outputs {
+    pub pairs: Option<Output>,
+    pub clusters: Option<Output>,
+    pub mirrors: Option<Output>,
+    pub collections: Option<Output>,
+}
+
+impl Outputs {
+    pub fn create(job: &Job) -> Result<Outputs, Failure> {
+        let asked = [&job.pairs, &job.clusters, &job.mirrors, &job.collections];
+        let paths: Vec<&PathBuf> = asked.into_iter().flatten().collect();
+        for (at, path) in paths.iter().enumerate() {
+            let what = if paths[..at].contains(path) {
+                "is asked for twice"
+            } else if is_same(path, &job.input) {
+                "is the input"
+            } else {
+                continue;
+            };
+            return Err(Failure(format!("{}: {what}; name another file", path.display())));
+        }
+        let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        Ok(Outputs {
+            pairs: create(&job.pairs)?,
+            clusters: create(&job.clusters)?,
+            mirrors: create(&job.mirrors)?,
+            collections: create(&job.collections)?,
+        })
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(fs::canonicalize);
+    one.is_ok_and(|one| other.is_ok_and(|other| one == other))
+}
 
 pub struct Output {
     path: PathBuf,
@@ -24,11 +63,19 @@ pub struct Output {
 }
 
 impl Output {
-    /// `-` is standard output.
-    pub fn create(path: &Path) -> Result<Output, Failure> {
+    /// `-` is standard output. A pipe or a device is written to as it is.
+    fn create(path: &Path) -> Result<Output, Failure> {
+        let is_stdout = path == Path::new("-");
+        // What a link leads to is replaced, not the link.
+        let target = fs::canonicalize(path).ok().filter(|_| !is_stdout);
+        let path = target.as_deref().unwrap_or(path);
+        let is_special = fs::metadata(path).is_ok_and(|about| !about.is_file());
         let mut nameless = None;
-        let (part, writer): (_, Box<dyn Write>) = if path == Path::new("-") {
+        let (part, writer): (_, Box<dyn Write>) = if is_stdout {
             (None, Box::new(io::stdout()))
+        } else if is_special {
+            let file = File::options().write(true).open(path);
+            (None, Box::new(file.map_err(|error| failure(path, &error))?))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
             name.push(".part");
@@ -55,7 +102,7 @@ impl Output {
             if at > 0 {
                 self.writer.write_all(b"\t")?;
             }
-            if field.contains(['\t', '\n', '\r']) {
+            if memchr3(b'\t', b'\n', b'\r', field.as_bytes()).is_some() {
                 let safe = field.replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r");
                 self.writer.write_all(safe.as_bytes())?;
             } else {

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rhumb_neardup::batch::{CollectionId, DocumentId};
 use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 #[derive(Default)]
@@ -24,6 +25,7 @@ pub struct Table {
 pub type Place = u64;
 
 /// What a document is called.
+#[derive(Serialize, Deserialize)]
 pub struct Name {
     pub id: String,
     pub url: Option<String>,

@@ -3,8 +3,9 @@
 use rhumb_neardup::batch::{Clusters, Copies, DocumentId, Match, Portraits, Union};
 
 use super::gather::Gathered;
+use super::kept::Kept;
 use super::mirrors::Hosts;
-use super::output::Output;
+use super::output::{Output, Outputs};
 use super::table::Table;
 use super::{
     ClusterReport, Clustering, Failure, Job, PORTRAITS_MAX, Report, Stage, Watch, described, led,
@@ -14,18 +15,18 @@ use super::{
 pub fn pairs(
     job: &Job,
     gathered: &mut Gathered,
+    (kept, outputs): (&Kept, &mut Outputs),
     watch: &Watch,
     report: &mut Report,
 ) -> Result<Clusters, Failure> {
-    let matches = gathered.corpus.matches()?;
+    let matches = gathered.corpus.matches_after(kept.steps(), |step| kept.found(step))?;
     watch.stage(Stage::Pairs);
     let Gathered { corpus, table, .. } = &*gathered;
     let copies = corpus.copies();
     report.compared = Some(matches.compared);
     report.spilled_bytes += matches.spilled_bytes();
-    let mut out = job.pairs.as_deref().map(Output::create).transpose()?;
-    let asks_hosts = job.mirrors.is_some() || job.collections.is_some();
-    let mut hosts = asks_hosts.then(|| Hosts::new(table));
+    let mut out = outputs.pairs.take();
+    let mut hosts = job.asks_hosts().then(|| Hosts::new(table));
     let union = Union::new(corpus.texts());
     let mut count = 0;
     for text in 0..corpus.texts() as u32 {
@@ -48,7 +49,7 @@ pub fn pairs(
     out.map_or(Ok(()), Output::finish)?;
     report.pairs = Some(count);
     if let Some(hosts) = hosts {
-        hosts.write(job, report)?;
+        hosts.write(outputs, report)?;
     }
     Ok(match job.clustering {
         Clustering::SingleLink => Clusters::single_link(&union, corpus),
@@ -94,15 +95,14 @@ fn alike(
 
 /// Writes the cluster of every document, by the name of its first one, and describes the largest.
 pub fn clusters(
-    job: &Job,
     gathered: &Gathered,
     clusters: &Clusters,
+    out: Option<Output>,
     report: &mut Report,
 ) -> Result<(), Failure> {
     let Gathered { corpus, table, .. } = gathered;
     let copies = corpus.copies();
-    if let Some(path) = &job.clusters {
-        let mut out = Output::create(path)?;
+    if let Some(mut out) = out {
         for document in 0..corpus.len() as DocumentId {
             let cluster = corpus.text_of(document).map(|text| clusters.of_text(text));
             let first = cluster.map_or(document, |text| copies.of_text(text)[0]);

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhumb_neardup::batch::Progress;
 
+use super::gather::Gathered;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Stage {
     #[default]
@@ -24,6 +26,11 @@ pub struct Watch {
 }
 
 impl Watch {
+    pub(super) fn gathered(&self, gathered: &Gathered) {
+        self.documents.store(gathered.corpus.len() as u64, Ordering::Relaxed);
+        self.bytes.store(gathered.counts.bytes, Ordering::Relaxed);
+    }
+
     pub(super) fn stage(&self, stage: Stage) {
         self.later.lock().unwrap_or_else(PoisonError::into_inner).0 = stage;
     }
