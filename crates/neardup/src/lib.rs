@@ -39,3 +39,8 @@ pub mod sketch;
 pub mod words;
 
 pub use sketch::Sketch;
+
+/// The examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
