@@ -9,7 +9,6 @@ use crate::order;
 use crate::polite::Gate;
 use crate::queue::{Entry, Place};
 use crate::record::Next;
-use crate::revisit::Turn;
 use crate::time::Time;
 use rhumb_page::url::Url;
 
@@ -28,19 +27,29 @@ impl Engine {
     pub(crate) fn dispatch(&mut self, now: Time, step: &mut Step) {
         while let Some((slot, ticket)) = self.ready.pop_due(now) {
             if self.is_in_line(slot, ticket) {
-                self.back_in_line(slot, ticket);
+                self.back_in_line(now, slot, ticket);
             }
         }
         while self.free_slots() > 0 && self.within_budget(now) && !self.holds_back() {
-            let mut chooser = match self.takes_best() {
-                true => Chooser::Best,
-                false => Chooser::Biased(&mut self.rng),
-            };
-            let Some((slot, ticket)) = self.ready.pop(&mut chooser) else { break };
+            let Some((slot, ticket)) = self.next_in_line() else { break };
             if self.is_in_line(slot, ticket) {
                 self.begin(now, slot, step);
             }
         }
+    }
+
+    /// Overdue visits first, the most overdue of them; what is new has its share of the turns.
+    fn next_in_line(&mut self) -> Option<(u32, u32)> {
+        if !(self.ready.has_classed() && self.owes_new())
+            && let Some(overdue) = self.ready.pop_overdue()
+        {
+            return Some(overdue);
+        }
+        let mut chooser = match self.takes_best() {
+            true => Chooser::Best,
+            false => Chooser::Biased(&mut self.rng),
+        };
+        self.ready.pop(&mut chooser)
     }
 
     /// Whether the best class always comes first.
@@ -67,14 +76,19 @@ impl Engine {
         self.awake.get(slot).is_some_and(|host| host.queued_up && host.ticket == ticket)
     }
 
-    /// Into the front queue of its best class.
-    pub(crate) fn back_in_line(&mut self, slot: u32, ticket: u32) {
-        if self.is_in_line(slot, ticket) {
-            let host = self.awake.at(slot);
-            let later = host.later.front().map(|(_, entry)| entry.record.class);
-            let class = host.class().or(later).unwrap_or(0);
-            self.ready.push(class, slot, ticket);
+    /// Into the line of those who are overdue, or the front queue of its best class.
+    pub(crate) fn back_in_line(&mut self, now: Time, slot: u32, ticket: u32) {
+        if !self.is_in_line(slot, ticket) {
+            return;
         }
+        let host = self.awake.at(slot);
+        if let (Some(_), Some(due)) = (&self.revisiting, host.later_due().filter(|due| *due <= now))
+        {
+            return self.ready.push_overdue(due, slot, ticket);
+        }
+        let later = host.later.front().map(|(_, entry)| entry.record.class);
+        let class = host.class().or(later).unwrap_or(0);
+        self.ready.push(class, slot, ticket);
     }
 
     /// The host's next request, if its address has room and robots leave it one.
@@ -87,7 +101,7 @@ impl Engine {
             // It may have been called to a place at its old address, which it will not take.
             let next = left.and_then(|(ip, _)| self.addresses.call(ip, &self.config.polite));
             if let Some((other, ticket)) = next {
-                self.back_in_line(other, ticket);
+                self.back_in_line(now, other, ticket);
             }
             return self.advance(now, slot, step);
         };
@@ -104,7 +118,7 @@ impl Engine {
             }
             None => {
                 if let Some((other, ticket)) = self.addresses.leave(ip, &self.config.polite, now) {
-                    self.back_in_line(other, ticket);
+                    self.back_in_line(now, other, ticket);
                 }
                 self.advance(now, slot, step);
             }
@@ -140,6 +154,7 @@ impl Engine {
             let host = self.awake.at(slot);
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
             if allowed {
+                self.book_turn(now, slot, place);
                 return Some((entry.url.clone(), Errand::Page { place, entry: Box::new(entry) }));
             }
             self.refuse_by_robots(now, slot, (place, entry), step);
@@ -153,9 +168,22 @@ impl Engine {
         let host = self.awake.at(slot);
         let is_due = host.later_due().is_some_and(|due| due <= now);
         let is_new = !host.now.is_empty();
-        match self.turn_of(is_due, is_new) {
-            Turn::Revisit => self.awake.at(slot).later.pop(),
-            Turn::New => self.awake.at(slot).now.pop(),
+        let takes_new = !is_due || (is_new && self.owes_new());
+        let host = self.awake.at(slot);
+        if takes_new { host.now.pop() } else { host.later.pop() }
+    }
+
+    /// Keeps account of what is new and what is due, where both wait.
+    fn book_turn(&mut self, now: Time, slot: u32, taken: Place) {
+        let host = self.awake.at(slot);
+        let is_due = host.later_due().is_some_and(|due| due <= now) || self.ready.has_overdue();
+        let is_new = !host.now.is_empty() || self.ready.has_classed();
+        if let Some(revisiting) = &mut self.revisiting {
+            match taken {
+                Place::Later { .. } if is_new => revisiting.revisited_before_new(),
+                Place::Now { .. } if is_due => revisiting.fetched_new_before_due(),
+                _ => {}
+            }
         }
     }
 

@@ -48,7 +48,7 @@ impl Engine {
         }
         self.advance(now, flight.slot, step);
         if let Some((slot, ticket)) = next_in_line {
-            self.back_in_line(slot, ticket);
+            self.back_in_line(now, slot, ticket);
         }
     }
 

@@ -70,13 +70,6 @@ pub struct Revisiting {
     pub(crate) since_sift: HashSet<u64>,
 }
 
-/// What kind of page request to make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Revisit,
-    New,
-}
-
 impl Revisiting {
     pub(crate) fn new(config: Continuous, scheduler: Option<Scheduler>) -> Revisiting {
         let settings = Settings {
@@ -144,18 +137,13 @@ impl Revisiting {
         self.config.budget.period.times(periods)
     }
 
-    fn turn(&mut self, is_due: bool, is_new: bool) -> Turn {
-        let turn = match (is_due, is_new) {
-            (true, true) if self.credit >= SHARE_OF_NEW => Turn::New,
-            (true, _) => Turn::Revisit,
-            (false, _) => Turn::New,
-        };
-        // Left-overs flow both ways: only where both waited is there anything to owe.
-        if is_due && is_new {
-            let step = if turn == Turn::New { 1 - SHARE_OF_NEW } else { 1 };
-            self.credit = (self.credit + step).clamp(-CREDIT_MAX, CREDIT_MAX);
-        }
-        turn
+    /// Left-overs flow both ways: only where both waited is there anything to owe.
+    pub(crate) fn revisited_before_new(&mut self) {
+        self.credit = (self.credit + 1).min(CREDIT_MAX);
+    }
+
+    pub(crate) fn fetched_new_before_due(&mut self) {
+        self.credit = (self.credit + 1 - SHARE_OF_NEW).max(-CREDIT_MAX);
     }
 }
 
@@ -189,13 +177,9 @@ impl Engine {
         }
     }
 
-    /// Whether a host that has both is to fetch what is due or what is new.
-    pub(crate) fn turn_of(&mut self, is_due: bool, is_new: bool) -> Turn {
-        match &mut self.revisiting {
-            Some(revisiting) => revisiting.turn(is_due, is_new),
-            None if is_due => Turn::Revisit,
-            None => Turn::New,
-        }
+    /// Whether what is new had less than its share of the requests.
+    pub(crate) fn owes_new(&self) -> bool {
+        self.revisiting.as_ref().is_some_and(|revisiting| revisiting.credit >= SHARE_OF_NEW)
     }
 
     /// Pages that wait for another visit.

@@ -1,5 +1,5 @@
-//! Whose turn it is: a heap of earliest times for hosts that must still wait, and a front queue
-//! per class for those that need not.
+//! Whose turn it is: a heap of earliest times for hosts that must still wait, a front queue per
+//! class for those that need not, and a line by due time for those with a visit that is overdue.
 
 use crate::config::CLASSES;
 use crate::rng::Rng;
@@ -12,12 +12,21 @@ pub struct Ready {
     /// (earliest time, slot, ticket). An entry whose ticket is not the slot's is stale.
     heap: BinaryHeap<Reverse<(Time, u32, u32)>>,
     classes: [VecDeque<(u32, u32)>; CLASSES],
+    /// How many stand in the front queues.
     len: usize,
+    /// (due, slot, ticket) of hosts with a visit that is due, in a crawl that goes on. By turns a
+    /// large host would be later than a small one, though neither is short of anything.
+    overdue: BinaryHeap<Reverse<(Time, u32, u32)>>,
 }
 
 impl Default for Ready {
     fn default() -> Ready {
-        Ready { heap: BinaryHeap::new(), classes: [const { VecDeque::new() }; CLASSES], len: 0 }
+        Ready {
+            heap: BinaryHeap::new(),
+            classes: [const { VecDeque::new() }; CLASSES],
+            len: 0,
+            overdue: BinaryHeap::new(),
+        }
     }
 }
 
@@ -56,21 +65,38 @@ impl Ready {
         self.classes[class].pop_front()
     }
 
+    pub fn push_overdue(&mut self, due: Time, slot: u32, ticket: u32) {
+        self.overdue.push(Reverse((due, slot, ticket)));
+    }
+
+    /// Whoever has waited longest.
+    pub fn pop_overdue(&mut self) -> Option<(u32, u32)> {
+        self.overdue.pop().map(|Reverse((_, slot, ticket))| (slot, ticket))
+    }
+
+    pub fn has_overdue(&self) -> bool {
+        !self.overdue.is_empty()
+    }
+
+    pub fn has_classed(&self) -> bool {
+        self.len > 0
+    }
+
     /// The best class that has something.
     pub fn best(&self) -> Option<u8> {
         (0..CLASSES).find(|&k| !self.classes[k].is_empty()).map(|k| k as u8)
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.len + self.overdue.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     pub fn heap_len(&self) -> usize {
-        self.heap.len() + self.len
+        self.heap.len() + self.len()
     }
 }
 

@@ -28,6 +28,9 @@ const STEP_MAX: f64 = 1.0;
 const LAG_GAIN: f64 = 0.1;
 const LAG_MAX: f64 = 0.5;
 const CORRECTION_MAX: f64 = 2.0;
+/// What is left of the correction at each look: a crawl that grows comes late with everything, and
+/// what it adds to the price then must not outlive it. Half is gone after a round.
+const CORRECTION_KEPT: f64 = 0.98;
 /// No page waits longer than this many rounds, whatever it is believed to be.
 const ROUNDS_MAX: f64 = 8.0;
 /// A round takes no longer than this, however small the budget.
@@ -316,7 +319,8 @@ impl Scheduler {
         (self.population.shape, self.kept) = (best.shape, best.kept);
         let lag = self.lag_days / self.visits_since_look.max(1) as f64 / self.round_days();
         let step = LAG_GAIN * lag.clamp(-LAG_MAX, LAG_MAX);
-        self.correction = (self.correction + step).clamp(-CORRECTION_MAX, CORRECTION_MAX);
+        let correction = self.correction * CORRECTION_KEPT + step;
+        self.correction = correction.clamp(-CORRECTION_MAX, CORRECTION_MAX);
         (self.lag_days, self.visits_since_look) = (0.0, 0);
         let steps = if self.is_solved { 1 } else { FIRST_STEPS };
         (0..steps).for_each(|_| self.step());
