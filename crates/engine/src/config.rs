@@ -111,6 +111,19 @@ pub struct Continuous {
     pub interval_max: Span,
     /// Pages weigh by their importance.
     pub by_importance: bool,
+    pub minor_changes: MinorChanges,
+}
+
+/// What a change of a few words is to those who learn how often a page changes. A change is minor
+/// if the page's text is nearer to what it was at its last change that was not than halfway from
+/// the threshold of near-duplicates to the same text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MinorChanges {
+    /// A change like any other.
+    #[default]
+    Count,
+    /// No change: such a page is visited as if it had stayed the same.
+    Ignore,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

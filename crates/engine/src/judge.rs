@@ -93,6 +93,8 @@ struct Kin {
     near: Option<Near>,
     /// It resembles nothing that is known, or nothing much: from now on others may resemble it.
     leads: bool,
+    /// It resembles itself, as it was when it came to lead, too much to lead anew.
+    is_minor: bool,
 }
 
 /// Pages of one question that resemble each other: the state knows none of them yet.
@@ -121,6 +123,9 @@ impl Batch {
         let leads_too = |nearest: &Nearest| is_kept && nearest.leads_too(self.config.threshold);
         let leads = page.sketch.is_some() && nearest.as_ref().is_none_or(leads_too);
         // A page that resembles itself as it was has changed, and is nobody's member.
+        let is_own = |nearest: &Nearest| nearest.near.url == *url;
+        let is_near = |nearest: &Nearest| !nearest.is_far(self.config.threshold);
+        let is_minor = nearest.as_ref().is_some_and(|n| is_own(n) && is_near(n));
         let near = nearest.map(|nearest| nearest.near).filter(|near| near.url != *url);
         if near.is_none() || self.config.policy != NearPolicy::Skip {
             self.twins.insert(page.content, judgement.as_twin());
@@ -128,7 +133,7 @@ impl Batch {
         if let (true, Some(sketch)) = (leads, &page.sketch) {
             self.leaders.push(Leader { url: url.clone(), sketch: sketch.clone() });
         }
-        Kin { twin: None, near, leads }
+        Kin { twin: None, near, leads, is_minor }
     }
 
     fn nearest(&self, sketch: &Sketch) -> Option<Nearest> {
@@ -172,7 +177,8 @@ impl Engine {
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         let before = entry.record.clone();
         let (mut record, next) = before.after(&report, other, kin.near.as_ref(), now, &self.config);
-        let next = self.learn(now, (slot, place), &entry, &report, (&mut record, next));
+        let found = (&report, kin.is_minor);
+        let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
         self.mass.stand(&record);
         self.send_found(&entry, report.outcome, is_copy, step);
         step.keeps.push(Keep { fetch, how });

@@ -1,5 +1,6 @@
 //! What a visit teaches the engine, and when the next is due.
 
+use crate::config::MinorChanges;
 use crate::engine::Engine;
 use crate::outcome::{Outcome, Report};
 use crate::queue::{Entry, Place};
@@ -85,7 +86,7 @@ impl Engine {
         now: Time,
         (slot, place): (u32, Place),
         before: &Entry,
-        report: &Report,
+        (report, is_minor): (&Report, bool),
         (record, next): (&mut UrlRecord, Next),
     ) -> Next {
         let is_retry = record.status == Status::Queued;
@@ -96,7 +97,8 @@ impl Engine {
             return next;
         };
         let detected = detect(&before.record, &report.outcome)
-            .map(|d| self.dated(now, slot, before, report, d));
+            .map(|d| self.dated(now, slot, before, report, d))
+            .map(|d| if is_minor && self.ignores_minor() { d.as_unchanged() } else { d });
         let waiting = self.counters.queued.saturating_sub(self.calendar_len());
         let reopened = self.reopened;
         let Some(revisiting) = &mut self.revisiting else { return next };
@@ -139,6 +141,11 @@ impl Engine {
         self.awake.at(slot).record.standing = subject.host;
         self.write_down(before, record, detected, &subject);
         Next::At(due)
+    }
+
+    fn ignores_minor(&self) -> bool {
+        let minor = self.config.continuous.map(|continuous| continuous.minor_changes);
+        minor == Some(MinorChanges::Ignore)
     }
 
     /// What is remembered in the page's own record.

@@ -57,11 +57,14 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Whether the page should lead although it is a member: of few leaders, and less alike to the
-    /// nearest than halfway from the threshold to the same text.
+    /// Whether the page should lead although it is a member: of few leaders, and far from them.
     pub fn leads_too(&self, threshold: f64) -> bool {
-        let halfway = (1.0 + threshold) / 2.0;
-        self.leaders <= LEADERS_OF_A_LEADER_MAX && self.near.resemblance() < halfway
+        self.leaders <= LEADERS_OF_A_LEADER_MAX && self.is_far(threshold)
+    }
+
+    /// Less alike to the nearest than halfway from the threshold to the same text.
+    pub fn is_far(&self, threshold: f64) -> bool {
+        self.near.resemblance() < (1.0 + threshold) / 2.0
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::scenario::Faults;
 use crate::store::SharedRef;
-use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, Reply, Truth, Web};
+use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
@@ -214,7 +214,7 @@ impl SimWorld {
     fn page(&self, reply: &Reply, at: Time) -> Page {
         let hash = self.web.content_hash(&reply.body);
         let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
-        let sketch = text_sketch(mix(hash));
+        let sketch = text_sketch(self.subject(&reply.body), mix(hash));
         let mut page = Page { noindex: reply.noindex, sketch, ..Page::default() };
         page.content[..8].copy_from_slice(&low);
         page.content[8..].copy_from_slice(&high);
@@ -243,6 +243,18 @@ impl SimWorld {
         page
     }
 
+    /// What a page is about: another thing at each version, unless its edits are small.
+    fn subject(&self, body: &Body) -> u64 {
+        if let Body::Html(page) = *body {
+            let first = Body::Html(PageRef { version: 0, ..page });
+            let subject = mix(self.web.content_hash(&first));
+            if subject % 1_000 < u64::from(self.web.config().lies.small_edits) {
+                return subject;
+            }
+        }
+        mix(self.web.content_hash(body))
+    }
+
     /// A page in a sitemap, with what that says of its last change.
     fn listed(&self, url: &Url, now: Time) -> FoundAs {
         let place = self.web.place(url);
@@ -264,15 +276,15 @@ impl SimWorld {
 }
 
 /// The text of a page, as far as comparing goes: one page in eight says nearly what many others
-/// say, and one in eight says too little.
-fn text_sketch(hash: u64) -> Option<Box<Sketch>> {
+/// say, and one in eight says too little. Few words are not of its subject.
+fn text_sketch(subject: u64, hash: u64) -> Option<Box<Sketch>> {
     const FAMILIES: u64 = 20;
     const SHINGLES: u64 = 200;
     const OWN_SHINGLES: u64 = 8;
-    let subject = match hash % 8 {
+    let subject = match subject % 8 {
         0 => return None,
-        1 => (hash >> 8) % FAMILIES,
-        _ => hash,
+        1 => (subject >> 8) % FAMILIES,
+        _ => subject,
     };
     let shared = (0..SHINGLES).map(|n| mix(mix(subject) ^ n));
     let own = (0..OWN_SHINGLES).map(|n| mix(mix(!hash) ^ n));

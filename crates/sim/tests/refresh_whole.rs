@@ -1,6 +1,7 @@
 //! The whole engine on a web that changes: it keeps its budget, and stands what clocks, servers and
 //! pages do to a crawler that comes again.
 
+use rhumb_engine::config::MinorChanges;
 use rhumb_engine::event::StopReason;
 use rhumb_engine::time::Span;
 use rhumb_sim::refresh::whole::Whole;
@@ -110,6 +111,21 @@ fn pages_that_vanish_and_return_are_neither_deleted_nor_forgotten() {
     let pages: std::collections::BTreeSet<_> = late.map(|visit| (visit.site, visit.n)).collect();
     let (seen, all) = (pages.len() as u64, scores.pages);
     assert!(seen * 100 >= all * 90, "{seen} of {all} pages were seen in the last two days");
+}
+
+#[test]
+fn changes_of_a_few_words_are_none_if_the_owner_says_so_and_others_still_are() {
+    let seen = |minor_changes, small_edits| {
+        let lies = Lies { small_edits, ..Lies::default() };
+        let (simulated, _) = bought(&Whole { minor_changes, lies, ..Whole::default() });
+        simulated.counters.changes_seen
+    };
+    let (count, ignore) = (MinorChanges::Count, MinorChanges::Ignore);
+    let (all, few) = (seen(count, 1_000), seen(ignore, 1_000));
+    // Pages with too little text to compare, or nearly that of another, change as before.
+    assert!(all > 500 && few * 2 < all, "{few} of {all}");
+    let (whole, still) = (seen(count, 0), seen(ignore, 0));
+    assert!(still * 10 >= whole * 9, "{still} of {whole} that change altogether");
 }
 
 #[test]

@@ -62,6 +62,13 @@ pub struct Detected {
     pub is_same: Option<bool>,
 }
 
+impl Detected {
+    /// The owner does not care: what the text is now is remembered all the same.
+    pub fn as_unchanged(self) -> Detected {
+        Detected { seen: Seen::Unchanged, ..self }
+    }
+}
+
 /// Compares a visit with what was known before; none if it tells nothing of the page.
 pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
     let texts = before.learnt.map_or([0; 2], |learnt| learnt.texts);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{Config, NearDuplicates, Order};
+use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::url::Scheme;
 
@@ -86,6 +86,7 @@ impl Written {
             continuous: self.continuous.unwrap_or(false),
             budget: self.budget.unwrap_or_default(),
             objective: self.objective.map_or(Objective::default(), |word| word.0),
+            minor_changes: self.minor_changes.map_or(MinorChanges::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
             near: NearDuplicates {
                 policy: self.near_duplicates.map_or(default.near.policy, |word| word.0),

@@ -29,7 +29,8 @@ use std::time::Duration;
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{
-    Config, Continuous, NearDuplicates, Order, Polite, Priority, Retry, Selection, Traps,
+    Config, Continuous, MinorChanges, NearDuplicates, Order, Polite, Priority, Retry, Selection,
+    Traps,
 };
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
@@ -101,6 +102,7 @@ pub struct Settings {
     pub continuous: bool,
     pub budget: Allowance,
     pub objective: Objective,
+    pub minor_changes: MinorChanges,
     pub sitemaps: bool,
     pub near: NearDuplicates,
     pub retry: Retry,
@@ -154,6 +156,7 @@ impl Settings {
                 budget: self.budget.0,
                 interval_max: INTERVAL_MAX,
                 by_importance: true,
+                minor_changes: self.minor_changes,
             }),
             sitemaps: self.sitemaps,
             near: self.near,

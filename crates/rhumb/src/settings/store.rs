@@ -41,6 +41,7 @@ impl Settings {
             continuous: Some(self.continuous),
             budget: Some(self.budget),
             objective: Some(Word(self.objective)),
+            minor_changes: Some(Word(self.minor_changes)),
             random_seed: Some(self.random_seed),
             max_pages: Some(Bound(self.max_pages)),
             max_bytes: Some(Bound(self.max_bytes.map(Size))),

@@ -54,6 +54,7 @@ warc_bytes_max = "64MB"
 compression_level = 6
 extract = true
 near_duplicates = "skip"
+minor_changes = "ignore"
 near_threshold = 0.9
 follow_near_duplicates = false
 retry = { wait_min = "1s", tries_max = 9 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{NearPolicy, Order};
+use rhumb_engine::config::{MinorChanges, NearPolicy, Order};
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -41,6 +41,12 @@ impl Words for NearPolicy {
     const WHAT: &'static str = "near_duplicates";
     const WORDS: &'static [(&'static str, NearPolicy)] =
         &[("keep", NearPolicy::Keep), ("skip", NearPolicy::Skip), ("off", NearPolicy::Off)];
+}
+
+impl Words for MinorChanges {
+    const WHAT: &'static str = "minor_changes";
+    const WORDS: &'static [(&'static str, MinorChanges)] =
+        &[("count", MinorChanges::Count), ("ignore", MinorChanges::Ignore)];
 }
 
 impl Words for Reach {

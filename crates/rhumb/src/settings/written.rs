@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{NearPolicy, Order};
+use rhumb_engine::config::{MinorChanges, NearPolicy, Order};
 use rhumb_engine::refresh::index::Objective;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,11 @@ pub struct Written {
     /// copies, or few changes unseen [harmonic]
     #[arg(long, value_name = "harmonic|freshness|age|delay", help_heading = "Going on")]
     pub objective: Option<Word<Objective>>,
+
+    /// Whether changes of a few words count as changes of a page for --continuous; they are
+    /// archived either way [count]
+    #[arg(long, value_name = "count|ignore", help_heading = "Going on")]
+    pub minor_changes: Option<Word<MinorChanges>>,
 
     /// For what is left to chance: the random order, and which class comes next [0]
     #[arg(long, value_name = "N", help_heading = "Where to go")]
@@ -231,6 +236,7 @@ impl Written {
             continuous: self.continuous.or(base.continuous),
             budget: self.budget.or(base.budget),
             objective: self.objective.or(base.objective),
+            minor_changes: self.minor_changes.or(base.minor_changes),
             random_seed: self.random_seed.or(base.random_seed),
             max_pages: self.max_pages.or(base.max_pages),
             max_bytes: self.max_bytes.or(base.max_bytes),

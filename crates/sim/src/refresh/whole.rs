@@ -5,7 +5,7 @@ use super::whole_score::{WholeScores, score};
 use crate::run::{BEGINNING, Simulated, simulate};
 use crate::scenario::{Faults, Scenario};
 use crate::web::{Lies, Oddities, Web, WebConfig};
-use rhumb_engine::config::{Config, Continuous, Polite};
+use rhumb_engine::config::{Config, Continuous, MinorChanges, Polite};
 use rhumb_engine::refresh::budget::Budget;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
@@ -24,6 +24,7 @@ pub struct Whole {
     pub objective: Objective,
     pub delay: Span,
     pub by_importance: bool,
+    pub minor_changes: MinorChanges,
     pub lies: Lies,
     /// Of 1,000 sites, how many have a sitemap.
     pub sitemaps: u32,
@@ -42,6 +43,7 @@ impl Default for Whole {
             objective: Objective::Harmonic,
             delay: Span::secs(1),
             by_importance: false,
+            minor_changes: MinorChanges::Count,
             lies: Lies::default(),
             sitemaps: 0,
             faults: Faults::default(),
@@ -59,6 +61,7 @@ impl Whole {
             budget: Budget { requests: self.requests_per_day, period: DAY },
             interval_max: Span(90 * DAY.0),
             by_importance: self.by_importance,
+            minor_changes: self.minor_changes,
         };
         let polite = Polite { delay: self.delay, ..base.config.polite };
         Scenario {

@@ -46,6 +46,9 @@ pub struct Lies {
     // Of leaf pages.
     /// There for two days, then gone for one, and so on.
     pub vanishing: u32,
+    // Of all pages.
+    /// A new version differs from the first in a few words; in the simulator only.
+    pub small_edits: u32,
     /// What sitemaps say of their pages' last changes; in the simulator only.
     pub lastmod: Lastmod,
 }
