@@ -5,4 +5,5 @@ mod crowds;
 mod liveness;
 mod manners;
 mod near;
+mod revisits;
 mod stage;

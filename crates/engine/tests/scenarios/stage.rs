@@ -48,6 +48,8 @@ pub struct Stage {
     bytes_of: HashMap<Url, u8>,
     text_of: HashMap<Url, u64>,
     took: HashMap<Url, Span>,
+    /// Hosts that do not answer at all, and between which times.
+    silent: HashMap<String, (Time, Time)>,
     addresses: HashMap<String, Vec<Resolution>>,
     /// How long the store takes to answer.
     pub answers_after: fn(&Question) -> Span,
@@ -77,6 +79,7 @@ impl Stage {
             bytes_of: HashMap::new(),
             text_of: HashMap::new(),
             took: HashMap::new(),
+            silent: HashMap::new(),
             addresses: HashMap::new(),
             answers_after: |_| Span::ZERO,
             coming: BTreeMap::new(),
@@ -114,6 +117,12 @@ impl Stage {
 
     pub fn takes(mut self, at: &str, span: Span) -> Stage {
         self.took.insert(url(at), span);
+        self
+    }
+
+    /// Nobody answers at this host, from and until so long after dawn.
+    pub fn silent(mut self, host: &str, from: Span, to: Span) -> Stage {
+        self.silent.insert(host.to_owned(), (DAWN + from, DAWN + to));
         self
     }
 
@@ -260,7 +269,11 @@ impl Stage {
     }
 
     fn report(&mut self, fetch: &Fetch, took: Span) -> Report {
+        let silent = self.silent.get(fetch.url.host());
         let reply = match self.replies.get_mut(&fetch.url) {
+            _ if silent.is_some_and(|(from, to)| (*from..*to).contains(&self.now)) => {
+                Reply::Fails(FailKind::Timeout)
+            }
             Some(replies) if replies.len() > 1 => replies.remove(0),
             Some(replies) => replies[0].clone(),
             None => Reply::Status(404),
