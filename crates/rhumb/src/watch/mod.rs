@@ -52,8 +52,8 @@ impl Watchers {
         metrics: Option<metrics::Bound>,
     ) -> Result<Watchers, Error> {
         Report::running(&live.get()).write(dir)?;
-        let server = Server::start(Arc::clone(&live), dir, reader, metrics)?;
-        let teller = Teller::start(Arc::clone(&live), dir, progress)?;
+        let server = Server::start(Arc::clone(&live), dir, reader.clone(), metrics)?;
+        let teller = Teller::start(Arc::clone(&live), dir, reader, progress)?;
         Ok(Watchers { live, teller, server })
     }
 
@@ -71,8 +71,9 @@ impl Watchers {
     fn end(self, because: String, last: Snapshot) -> Result<Report, Error> {
         self.server.stop();
         self.live.publish(last);
-        let report = Report::ended(&self.live.get(), because);
-        self.teller.stop(&report)?;
+        let now = self.live.get();
+        let mut report = Report::ended(&now, because);
+        self.teller.stop(now.snapshot.now, &mut report)?;
         Ok(report)
     }
 }

@@ -10,6 +10,7 @@ use super::coverage::Covered;
 use super::kept::Kept;
 use super::live::Moment;
 use super::moment::rfc3339;
+use super::status::OverduePage;
 use crate::settings::Words;
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
@@ -63,6 +64,9 @@ pub struct Report {
     pub coverage: Option<Covered>,
     /// Of a crawl that goes on: how its pages are doing; null otherwise.
     pub collection: Option<Kept>,
+    /// Of a crawl that goes on: the pages that have waited longest beyond their time, as of the
+    /// end of the run or, while it runs, of some minutes ago at most.
+    pub most_overdue: Vec<OverduePage>,
     pub in_flight: u64,
     pub hosts_awake: u64,
     pub hosts_asleep: u64,

@@ -44,9 +44,6 @@ pub struct Status {
     /// None if the store could not be read: it is held by a crawl that does not answer.
     #[serde(flatten)]
     pub shown: Option<Hosts>,
-    /// Of a crawl that goes on: the pages that have waited longest beyond their time.
-    #[serde(default)]
-    pub most_overdue: Vec<OverduePage>,
 }
 
 /// What `rhumb status` prints: of the crawl or of one URL, for people or as one JSON value.
@@ -99,12 +96,12 @@ pub fn certificate_of_dir(dir: &Path) -> Result<Covered, Error> {
 }
 
 /// The status of a crawl from within.
-pub fn of_running(now: &Moment, report: Report, reader: &LocalReader) -> Result<Status, Error> {
+pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Result<Status, Error> {
+    report.most_overdue = overdue_of(&report, now.snapshot.now, reader)?;
     Ok(Status {
         dir: now.about.dir.display().to_string(),
         running: true,
         why_nothing_is_fetched: report.why_idle.clone(),
-        most_overdue: overdue_of(&report, now.snapshot.now, reader)?,
         report,
         shown: Some(hosts::shown(reader)?),
     })
@@ -115,18 +112,23 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     let last = Report::read(dir).ok().flatten();
     let counters = reader.counters()?;
     let (_, next_due) = reader.snapshot().sleepers_due(Time::ZERO, None, 1)?;
-    let report = Report::at_rest(&counters, last);
+    let mut report = Report::at_rest(&counters, last);
+    report.most_overdue = overdue_of(&report, moment::now(), reader)?;
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,
         why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due)),
-        most_overdue: overdue_of(&report, moment::now(), reader)?,
         report,
         shown: Some(hosts::shown(reader)?),
     })
 }
 
-fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
+/// Of a crawl that goes on: the pages that have waited longest beyond their time.
+pub fn overdue_of(
+    report: &Report,
+    now: Time,
+    reader: &LocalReader,
+) -> Result<Vec<OverduePage>, Error> {
     match report.collection {
         Some(_) => overdue::most_overdue(now, reader),
         None => Ok(Vec::new()),
@@ -159,7 +161,6 @@ fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
         why_nothing_is_fetched: report.why_idle.clone(),
         report,
         shown: None,
-        most_overdue: Vec::new(),
     })
 }
 

@@ -20,8 +20,8 @@ pub fn of_status(status: &Status) -> String {
     if let Some(hosts) = &status.shown {
         text += &of_hosts(hosts);
     }
-    if !status.most_overdue.is_empty() {
-        text += &format!("\nmost overdue\n{}\n", overdue_table(&status.most_overdue));
+    if !status.report.most_overdue.is_empty() {
+        text += &format!("\nmost overdue\n{}\n", overdue_table(&status.report.most_overdue));
     }
     text
 }
