@@ -1,8 +1,9 @@
 //! What links say: pages get their links by number, and URLs that have become more important while
 //! they wait are filed anew.
 //!
-//! A URL moves up when a link to it is seen, because then its address is at hand; the queue row is
-//! read and moved by the next question to the sieve. Each page that comes pays for a few moves.
+//! A URL moves up when a link to it is seen, because then its address is at hand. If its row is in
+//! memory it is merely served sooner; else the row is read and moved by the next question to the
+//! sieve, and each page that comes pays for a few such moves.
 
 use crate::admit;
 use crate::discovery::{Chunk, Discovery, FoundAs};
@@ -93,13 +94,19 @@ impl Engine {
         }
     }
 
+    /// A row in memory is served sooner, which costs nothing; one that is only in the store is
+    /// asked for, to be filed anew.
     fn promote_if_risen(&mut self, discovery: &Discovery, id: u32) {
-        if self.promotions == 0 {
+        let Some(filed) = self.mass.ledger().filed(id) else { return };
+        let id = UrlId(u64::from(id));
+        let place = self.place(discovery, id);
+        let Place::Now { class, .. } = place else { return };
+        if class >= filed {
             return;
         }
-        let Some(filed) = self.mass.ledger().filed(id) else { return };
-        let Place::Now { class, .. } = self.place(discovery, UrlId(u64::from(id))) else { return };
-        if class < filed {
+        let slot = self.awake.slot_of(&discovery.url.host_key());
+        let is_here = slot.is_some_and(|slot| self.awake.at(slot).now.raise(id, place));
+        if !is_here && self.promotions > 0 {
             self.promotions -= 1;
             let kind = FoundAs::Promoted;
             self.outbox.promote(Discovery { kind, from: None, ..discovery.clone() });

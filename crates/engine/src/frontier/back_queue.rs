@@ -7,9 +7,13 @@
 //! Rows that arrive while a refill is under way are newer than the snapshot it reads. They are
 //! kept aside and merged with its answer; if too many come, only the first in order are kept and
 //! the answer is believed only up to the first one that was dropped.
+//!
+//! A row that is here may be served sooner than its place in the store says: whichever of them is
+//! taken, nothing at or before the cursor is lost sight of. That costs no write.
 
 use crate::event::Rows;
 use crate::queue::{Entry, Place};
+use crate::record::UrlId;
 use std::collections::VecDeque;
 
 /// Rows a queue holds in memory.
@@ -29,6 +33,8 @@ pub struct BackQueue {
     /// the snapshot may still show them.
     out: Vec<(Place, bool)>,
     late: Option<Late>,
+    /// Rows that are here, by place, and the better places that they are served at.
+    raised: Vec<(Place, Place)>,
 }
 
 #[derive(Debug, Default)]
@@ -73,8 +79,21 @@ impl BackQueue {
         self.rows.is_empty()
     }
 
-    pub fn front(&self) -> Option<&(Place, Entry)> {
-        self.rows.front()
+    /// The row that is served next, and at which place.
+    pub fn front(&self) -> Option<(Place, &Entry)> {
+        let (served, stored) = self.best()?;
+        self.rows.get(self.position(stored)).map(|(_, entry)| (served, entry))
+    }
+
+    /// The best place that a row is served at, and that row's place in the store.
+    fn best(&self) -> Option<(Place, Place)> {
+        let first = self.rows.front().map(|(place, _)| (*place, *place));
+        let raised = self.raised.iter().map(|&(stored, served)| (served, stored));
+        first.into_iter().chain(raised).min()
+    }
+
+    fn position(&self, place: Place) -> usize {
+        self.rows.partition_point(|(p, _)| *p < place)
     }
 
     /// Nothing waits here or in the store.
@@ -117,9 +136,21 @@ impl BackQueue {
     }
 
     pub fn pop(&mut self) -> Option<(Place, Entry)> {
-        let (place, entry) = self.rows.pop_front()?;
+        let (_, stored) = self.best()?;
+        let (place, entry) = self.rows.remove(self.position(stored))?;
+        self.raised.retain(|(p, _)| *p != place);
         self.out.push((place, false));
         Some((place, entry))
+    }
+
+    /// Serves a URL sooner; false if it is not among the rows here.
+    pub fn raise(&mut self, id: UrlId, place: Place) -> bool {
+        let Some((stored, _)) = self.rows.iter().find(|(_, entry)| entry.record.id == id) else {
+            return false;
+        };
+        self.raised.retain(|(p, _)| p != stored);
+        self.raised.push((*stored, place));
+        true
     }
 
     /// A row leaves its place for another; false if it is out and must stay.
@@ -128,6 +159,7 @@ impl BackQueue {
             return false;
         }
         self.rows.retain(|(p, _)| *p != place);
+        self.raised.retain(|(p, _)| *p != place);
         if let Some(late) = &mut self.late {
             late.rows.retain(|(p, _)| *p != place);
             // The snapshot that is being read may still show it.
@@ -180,11 +212,12 @@ impl BackQueue {
     /// All rows, for a host that goes to sleep: the store has them.
     pub fn heap_bytes(&self) -> usize {
         let late = self.late.as_ref().map_or(0, |l| l.rows.len());
-        (self.rows.len() + late) * ENTRY_BYTES + self.out.len() * size_of::<Place>()
+        let places = self.out.len() + 2 * self.raised.len();
+        (self.rows.len() + late) * ENTRY_BYTES + places * size_of::<Place>()
     }
 
     fn insert_sorted(&mut self, place: Place, entry: Entry) {
-        let at = self.rows.partition_point(|(p, _)| *p < place);
+        let at = self.position(place);
         if self.rows.get(at).is_none_or(|(p, _)| *p != place) {
             self.rows.insert(at, (place, entry));
         }
@@ -199,6 +232,7 @@ impl BackQueue {
             }
             self.rows.truncate(ROWS_MAX);
             self.cursor = self.rows.back().map(|(place, _)| *place);
+            self.raised.retain(|(place, _)| Some(*place) <= self.cursor);
             self.all_here = false;
         }
     }
@@ -225,11 +259,11 @@ impl Late {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Status, UrlId, UrlRecord};
+    use crate::record::{Status, UrlRecord};
     use crate::rng::Rng;
     use crate::time::Time;
     use rhumb_page::url::Url;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// The queue beside the store that it is the head of.
     struct Model {
@@ -239,6 +273,8 @@ mod tests {
         asked: Option<(Option<Place>, Vec<BTreeSet<Place>>)>,
         out: BTreeSet<Place>,
         popped: BTreeSet<Place>,
+        /// Rows that are served sooner, while they are in the queue's hands.
+        raised: BTreeMap<Place, Place>,
         next: u64,
         rng: Rng,
         url: Url,
@@ -255,6 +291,7 @@ mod tests {
                 asked: None,
                 out: BTreeSet::new(),
                 popped: BTreeSet::new(),
+                raised: BTreeMap::new(),
                 next: 0,
                 rng,
                 url,
@@ -279,7 +316,8 @@ mod tests {
         }
 
         fn turn(&mut self) {
-            match self.rng.draw() % 9 {
+            match self.rng.draw() % 10 {
+                9 => self.raise(),
                 8 => self.promote(),
                 0 => self.arrive(),
                 1..=3 => self.pop(),
@@ -317,8 +355,23 @@ mod tests {
             }
         }
 
+        /// Some row that may be anywhere is to be served sooner.
+        fn raise(&mut self) {
+            let nth = self.rng.draw() as usize % self.store.len().max(1);
+            let Some(stored) = self.store.iter().copied().nth(nth) else { return };
+            let (Place::Now { id, .. } | Place::Later { id, .. }) = stored;
+            let served = Place::Now { class: 7, rank: self.rng.draw() % 100, id };
+            if self.queue.raise(UrlId(id), served) {
+                assert!(!self.out.contains(&stored), "{stored:?} is out");
+                self.raised.insert(stored, served);
+            }
+        }
+
         fn pop(&mut self) {
+            let best = self.queue.front().map(|(served, _)| served);
             if let Some((place, entry)) = self.queue.pop() {
+                let served = self.raised.get(&place).copied();
+                assert!(best == Some(place) || best == served, "{place:?} popped, {best:?} shown");
                 assert!(self.store.contains(&place), "{place:?} popped but not stored");
                 assert_eq!(entry, self.entry(place), "another's entry");
                 assert!(self.popped.insert(place), "{place:?} popped twice");
@@ -351,8 +404,11 @@ mod tests {
         fn check(&self) {
             assert!(self.queue.len() <= ROWS_MAX);
             let best = self.store.iter().find(|place| !self.out.contains(place));
-            if let Some((place, _)) = self.queue.front() {
-                assert_eq!(Some(place), best, "the head is not the best that waits");
+            if let Some((served, _)) = self.queue.front() {
+                // One that was raised may have gone back to the store since.
+                let is_raised = self.raised.values().any(|place| *place == served);
+                assert!(is_raised || Some(&served) == best, "{served:?} is not the best");
+                assert!(Some(&served) <= best, "{served:?} goes before {best:?}");
             }
             if self.queue.is_drained() {
                 assert_eq!(best, None, "called drained while a row waits");
