@@ -11,7 +11,7 @@
 //! 5. [`resemblance`]: the truth, from the sets themselves.
 //!
 //! [`online`] answers for texts that arrive one by one; [`batch`] finds all pairs and clusters of a
-//! corpus in a given memory. [`reference`] holds the methods of the textbooks.
+//! corpus in a given memory. [`mod@reference`] holds the methods of the textbooks.
 //!
 //! ```
 //! use rhumb_neardup::{Sketch, shingle};
