@@ -149,7 +149,7 @@ impl Lines {
                     if error.raw_os_error().is_some() {
                         return Err(io::Error::new(error.kind(), said));
                     }
-                    problems.push(format!("{said}; the rest of this file is not read"));
+                    problems.push(format!("{said}: damaged, the rest of this file is not read"));
                     bytes.truncate(start);
                     self.is_damaged = true;
                 }
