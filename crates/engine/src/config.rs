@@ -1,6 +1,7 @@
 //! What the crawl's owner decided, parsed and checked before it comes here.
 
 use crate::admit::Scope;
+use crate::partition::Partition;
 use crate::refresh::budget::Budget;
 use crate::refresh::index::Objective;
 use crate::time::Span;
@@ -14,6 +15,8 @@ pub const CLASSES: usize = 32;
 pub struct Config {
     /// For the biased selector and the random order: the engine has no other randomness.
     pub seed: u64,
+    /// The part of the crawl that this engine has.
+    pub partition: Partition,
     pub scope: Scope,
     pub rules: Rules,
     pub priorities: Vec<Priority>,
@@ -165,6 +168,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             seed: 0,
+            partition: Partition::WHOLE,
             scope: Scope::any(),
             rules: Rules::default(),
             priorities: Vec::new(),

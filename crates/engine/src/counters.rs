@@ -54,6 +54,37 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Of two partitions together: what can be added. Clocks and numbers to give stay the first's.
+    pub fn plus(mut self, other: &Counters) -> Counters {
+        let pairs = [
+            (&mut self.pages, other.pages),
+            (&mut self.bytes, other.bytes),
+            (&mut self.answers, other.answers),
+            (&mut self.known, other.known),
+            (&mut self.admitted, other.admitted),
+            (&mut self.queued, other.queued),
+            (&mut self.hosts, other.hosts),
+            (&mut self.duplicates, other.duplicates),
+            (&mut self.near_duplicates, other.near_duplicates),
+            (&mut self.unchanged, other.unchanged),
+            (&mut self.moved, other.moved),
+            (&mut self.gone, other.gone),
+            (&mut self.retries, other.retries),
+            (&mut self.robots_fetched, other.robots_fetched),
+            (&mut self.robots_absent, other.robots_absent),
+            (&mut self.revisits, other.revisits),
+            (&mut self.discoveries, other.discoveries),
+            (&mut self.promoted, other.promoted),
+            (&mut self.asked, other.asked),
+            (&mut self.changes_seen, other.changes_seen),
+            (&mut self.announced, other.announced),
+        ];
+        pairs.into_iter().for_each(|(sum, more)| *sum += more);
+        self.refused.iter_mut().zip(other.refused).for_each(|(sum, more)| *sum += more);
+        self.failed.iter_mut().zip(other.failed).for_each(|(sum, more)| *sum += more);
+        self
+    }
+
     pub fn refused_as(&mut self, why: Refusal) -> &mut u64 {
         &mut self.refused[why as usize]
     }

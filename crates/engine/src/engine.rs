@@ -18,6 +18,7 @@ use crate::mass::Mass;
 use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::polite::Addresses;
+use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::refresh::scheduler::Scheduler;
 use crate::revisit::Revisiting;
@@ -40,6 +41,7 @@ pub struct Opening {
     pub sleepers: Vec<SleepPlace>,
     pub mass: Mass,
     pub scheduler: Option<Scheduler>,
+    pub post: PostOpening,
 }
 
 pub struct Engine {
@@ -66,6 +68,7 @@ pub struct Engine {
     pub(crate) resolve_line: VecDeque<(u32, u32)>,
     pub(crate) judging: Judging,
     pub(crate) outbox: Outbox,
+    pub(crate) post: Post,
     /// Rows of hosts that were written while a question about hosts was under way: the snapshot
     /// that answers it may not show them. Nothing is kept here when none is.
     pub(crate) since_sift: HashMap<HostKey, HostRecord>,
@@ -137,6 +140,7 @@ impl Engine {
             resolve_line: VecDeque::new(),
             judging: Judging::default(),
             outbox: Outbox::default(),
+            post: Post::open(config.partition, opening.post),
             since_sift: HashMap::new(),
             since_wake: HashMap::new(),
             errands_to_wake: HashMap::new(),
@@ -169,6 +173,9 @@ impl Engine {
             Event::Answered(Answer::Received { chunks }) => {
                 self.outbox.received(&self.counters, chunks);
             }
+            Event::Answered(Answer::Addressed { urls }) => self.addressed(urls),
+            Event::Delivered { from, number, letter } => self.delivered(from, number, letter),
+            Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
         }
@@ -180,11 +187,12 @@ impl Engine {
         self.settle_mass(step);
         self.check_limits();
         self.outbox.flush(&mut self.counters, step);
+        self.conclude_post(now, step);
         if self.stopping.is_none() {
             self.dispatch(now, step);
             self.wake(now, step);
             self.ask_refills(step);
-            if let Some(question) = self.outbox.ask(&self.counters) {
+            if let Some(question) = self.outbox.ask(&self.counters, &mut self.post) {
                 if matches!(question, Question::Sift { .. }) {
                     self.since_sift.clear();
                     if let Some(revisiting) = &mut self.revisiting {
@@ -228,7 +236,8 @@ impl Engine {
         // Hosts may stand in line for nothing but the budget.
         let waits = !self.ready.is_empty() && !self.within_budget(now);
         let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
-        let next = host.into_iter().chain(sleeper).chain(budget).min()?;
+        let round = self.round_due().map(|t| (t, "letters to other partitions are due"));
+        let next = host.into_iter().chain(sleeper).chain(budget).chain(round).min()?;
         Some((next.0.max(now), next.1))
     }
 
@@ -240,13 +249,23 @@ impl Engine {
         if self.stopping.is_some() {
             return self.stopping;
         }
-        let idle = self.awake.is_empty()
+        // One of several cannot know that the others will send it nothing more.
+        let is_alone = !self.config.partition.is_divided();
+        (is_alone && self.is_idle()).then_some(StopReason::Finished)
+    }
+
+    /// Nothing is left to do, unless another partition sends something.
+    pub fn is_idle(&self) -> bool {
+        self.flights.is_empty()
+            && self.judging.is_empty()
+            && self.awake.is_empty()
             && !self.reconsidering
             && self.sleepers.ready() == 0
             && self.sleepers.later() == 0
             && !self.sleepers.is_asked()
-            && self.outbox.is_idle(&self.counters);
-        idle.then_some(StopReason::Finished)
+            && self.outbox.is_idle(&self.counters)
+            && self.post.is_idle()
+            && self.round_due().is_none()
     }
 
     /// The world's time as ours.
@@ -263,8 +282,11 @@ impl Engine {
     }
 
     fn seeded(&mut self, seeds: Vec<(Discovery, f64)>, step: &mut Step) {
-        self.mass.seeded(seeds.iter().map(|(seed, weight)| (seed.url.clone(), *weight)));
         for (seed, weight) in seeds {
+            match self.config.partition.owns(&seed.url) {
+                true => self.mass.seeded([(seed.url.clone(), weight)].into_iter()),
+                false => self.mass.trusted_elsewhere(weight),
+            }
             self.config.scope.add(&seed.url);
             step.rows.push(Row::Seed { url: seed.url.clone(), weight });
             self.outbox.push(seed);
@@ -277,6 +299,9 @@ impl Engine {
             self.policy.restored(&self.mass);
         }
         self.mass.settle(self.policy.pushing());
+        if self.config.partition.is_divided() {
+            self.mass.settle_at_rest(self.config.partition.count);
+        }
         self.mass.write(step);
     }
 
@@ -288,7 +313,10 @@ impl Engine {
         if over(self.config.bytes_max, self.counters.bytes) {
             self.stopping = self.stopping.or(Some(StopReason::Bytes));
         }
-        let Some(wanted) = self.config.coverage.filter(|_| self.stopping.is_none()) else { return };
+        // Of several partitions, whoever sums their books stops them.
+        let is_alone = !self.config.partition.is_divided();
+        let wanted = self.config.coverage.filter(|_| is_alone && self.stopping.is_none());
+        let Some(wanted) = wanted else { return };
         let Some(coverage) = self.mass.coverage() else { return };
         if coverage.bound >= wanted {
             self.stopping = Some(StopReason::Coverage);
@@ -332,7 +360,7 @@ impl Engine {
             + self.addresses.len() * 64
             + self.flights.len() * FLIGHT_BYTES
             + self.judging.heap_bytes()
-            + self.outbox.held_len() * DISCOVERY_BYTES
+            + (self.outbox.held_len() + self.post.held_len()) * DISCOVERY_BYTES
             + (self.since_sift.len() + self.since_wake.len()) * OVERLAY_BYTES
     }
 
@@ -344,7 +372,9 @@ impl Engine {
             + rules
             + 512;
         let awake = config.hosts_awake_max + crate::frontier::sleepers::WAKE_MAX;
+        let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
         awake * (host + 64 + 4 * 16)
+            + letters * CHUNK_MAX * DISCOVERY_BYTES
             + config.concurrency * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.concurrency * links) * DISCOVERY_BYTES
             + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES

@@ -6,6 +6,7 @@ use crate::host::HostRecord;
 use crate::mass::{LinkPart, SettledRow};
 use crate::near::{Leader, LeaderId, Likeness, Near};
 use crate::outcome::{ContentDigest, FailKind, Report};
+use crate::post::{Letter, Numbers};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
@@ -41,6 +42,17 @@ pub enum Event {
         answer: Result<Address, FailKind>,
     },
     Answered(Answer),
+    /// Another partition sent this, perhaps not for the first time.
+    Delivered {
+        from: u32,
+        number: u64,
+        letter: Arc<Letter>,
+    },
+    /// Another partition has all our letters up to this one on record.
+    Acknowledged {
+        by: u32,
+        number: u64,
+    },
     /// Finish what is in flight and begin nothing more.
     Stopped(StopReason),
     /// Time has passed.
@@ -89,6 +101,11 @@ pub enum Action {
     },
     /// A question to the state, answered from a snapshot no older than this turn's commit.
     Ask(Question),
+    /// Tell another partition that its letters up to this one are on record.
+    Acknowledge {
+        to: u32,
+        number: u64,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -146,6 +163,8 @@ pub enum Question {
     Refill { hosts: Vec<Refill> },
     /// The next outbox rows from this number on.
     Receive { from: u64, chunks_max: usize },
+    /// The URLs of other partitions that have these numbers.
+    Addresses { nodes: Vec<u32> },
 }
 
 #[derive(Clone, Debug)]
@@ -175,6 +194,7 @@ pub enum Answer {
     Woken(Woken),
     Refilled { hosts: Vec<Refilled> },
     Received { chunks: Vec<(u64, Chunk)> },
+    Addressed { urls: Vec<(u32, Url)> },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -293,6 +313,25 @@ pub enum Row {
     Settled {
         number: u32,
         row: SettledRow,
+    },
+    /// To another partition; none when it is known to have arrived. Whoever carries letters reads
+    /// these rows, and delivers each at least once.
+    Letter {
+        to: u32,
+        number: u64,
+        letter: Option<Arc<Letter>>,
+    },
+    /// How far letters have come, either way.
+    Numbers(Box<Numbers>),
+    /// The URL of another partition that has this number here.
+    Foreign {
+        node: u32,
+        url: Url,
+    },
+    /// All mass that ever came from other partitions to a URL, or, below zero, went to it there.
+    Moved {
+        node: u32,
+        mass: i64,
     },
     /// What all pages of a crawl that goes on share.
     Refresh(Box<Scheduler>),

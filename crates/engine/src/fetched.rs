@@ -216,8 +216,12 @@ impl Engine {
         }
         host.robots_at = Some((to.clone(), hops));
         let (own, there) = (host.key.clone(), to.host_key());
+        if !self.config.partition.owns(&to) {
+            // Only its own partition can keep the peace with that host.
+            return self.robots_unreachable(now, slot, FailKind::RobotsUnreachable, None);
+        }
         if there != own {
-            host.doing = Doing::Elsewhere;
+            self.awake.at(slot).doing = Doing::Elsewhere;
             self.send_errand(now, there, HostErrand { for_host: own, url: to }, step);
         }
     }

@@ -59,8 +59,7 @@ impl Engine {
             for page in &whole {
                 self.policy.linked(page, &self.mass);
             }
-            let moves = MOVES_PER_PAGE * whole.len() as u32;
-            self.promotions = (self.promotions + moves).min(MOVES_SAVED_MAX);
+            self.pay_moves(MOVES_PER_PAGE * whole.len() as u32);
         }
     }
 
@@ -75,7 +74,7 @@ impl Engine {
     ) {
         let whole = self.mass.linked_to_known(page, self.counters.next_outbox, &known, step);
         self.policy.linked(&whole, &self.mass);
-        self.promotions = (self.promotions + MOVES_PER_PAGE).min(MOVES_SAVED_MAX);
+        self.pay_moves(MOVES_PER_PAGE);
         if self.policy.follows_importance() {
             links.zip(known).for_each(|(link, id)| self.promote_if_risen(&link, id));
         }
@@ -94,9 +93,13 @@ impl Engine {
         }
     }
 
+    pub(crate) fn pay_moves(&mut self, moves: u32) {
+        self.promotions = (self.promotions + moves).min(MOVES_SAVED_MAX);
+    }
+
     /// A row in memory is served sooner, which costs nothing; one that is only in the store is
     /// asked for, to be filed anew.
-    fn promote_if_risen(&mut self, discovery: &Discovery, id: u32) {
+    pub(crate) fn promote_if_risen(&mut self, discovery: &Discovery, id: u32) {
         let Some(filed) = self.mass.ledger().filed(id) else { return };
         let id = UrlId(u64::from(id));
         let place = self.place(discovery, id);

@@ -7,6 +7,7 @@
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Chunk, Discovery};
 use crate::event::{Question, Row, Step};
+use crate::post::Post;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -64,14 +65,15 @@ impl Outbox {
         }
     }
 
-    /// The next question, if the sieve is free: sift what is held, or read more.
-    pub fn ask(&mut self, counters: &Counters) -> Option<Question> {
+    /// The next question, if the sieve is free: sift what is held and what letters brought, or read
+    /// more.
+    pub fn ask(&mut self, counters: &Counters, post: &mut Post) -> Option<Question> {
         if self.asked || self.receiving {
             return None;
         }
         if self.held.is_empty() {
             if counters.outbox_head == counters.next_outbox {
-                return self.ask_for_promoted();
+                return self.ask_for_others(post);
             }
             self.receiving = true;
             let chunks_max = CHUNKS_HELD_MAX;
@@ -85,17 +87,20 @@ impl Outbox {
             candidates.extend(chunk.iter().cloned());
             self.sifting.extend(self.held.pop_front());
         }
+        candidates.append(&mut post.begin_sift());
         candidates.append(&mut self.promoted);
         self.asked = true;
         Some(Question::Sift { candidates })
     }
 
-    fn ask_for_promoted(&mut self) -> Option<Question> {
-        if self.promoted.is_empty() {
+    fn ask_for_others(&mut self, post: &mut Post) -> Option<Question> {
+        if self.promoted.is_empty() && !post.has_held() {
             return None;
         }
         self.asked = true;
-        Some(Question::Sift { candidates: std::mem::take(&mut self.promoted) })
+        let mut candidates = post.begin_sift();
+        candidates.append(&mut self.promoted);
+        Some(Question::Sift { candidates })
     }
 
     pub fn received(&mut self, counters: &Counters, chunks: Vec<(u64, Chunk)>) {

@@ -54,6 +54,9 @@ pub enum Status {
     Gone,
     Refused(Refusal),
     Failed(FailKind),
+    /// Of another partition, which has its record; this one gives it a number for those that link
+    /// to it.
+    Foreign,
 }
 
 /// Why we do not fetch a URL.

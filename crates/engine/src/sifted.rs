@@ -39,6 +39,9 @@ impl Engine {
         let mut ids = Vec::with_capacity(sifted.judged.len());
         for Judged { discovery, record } in sifted.judged {
             ids.push(match record {
+                record if self.is_foreign(&discovery) => {
+                    self.take_foreign(now, discovery, record, step)
+                }
                 None => self.take_new(now, discovery, &mut batch, step),
                 Some(record) => {
                     let id = record.id;
@@ -55,6 +58,8 @@ impl Engine {
         }
         // Links first: what a page hands out decides where those that it found are placed.
         self.take_links(&chunks, &sifted.targets, &ids, step);
+        let links: usize = chunks.iter().map(|(_, chunk)| chunk.len()).sum();
+        self.take_letters(&sifted.targets[links..], &ids, step);
         for (discovery, record, host) in std::mem::take(&mut batch.admitted) {
             self.admit(discovery, record, host, &mut batch, step);
         }

@@ -46,27 +46,45 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
     state: &mut S,
     world: &mut W,
 ) -> Result<StopReason, Error> {
-    let mut step = Step::default();
-    let mut events = Vec::new();
+    let mut desk = Desk::default();
     loop {
-        let wakeup = engine.next_wakeup(world.now());
-        let now = world.wait(wakeup, &mut events)?;
-        for event in events.drain(..) {
-            engine.step(now, event, &mut step);
-        }
-        engine.conclude(now, &mut step);
-        // A row never claims what the archive lacks.
-        archive.append(&mut step.keeps)?;
-        // All facts of the batch, or none.
-        state.commit(&mut step.rows)?;
-        // Only then act.
-        for action in step.actions.drain(..) {
-            world.perform(action)?;
-        }
-        if let Some(reason) = engine.over() {
+        if let Some(reason) = turn(engine, archive, state, world, &mut desk)? {
             return Ok(reason);
         }
     }
+}
+
+/// What a turn works on: used again from turn to turn, and never after one that failed.
+#[derive(Debug, Default)]
+pub struct Desk {
+    step: Step,
+    events: Vec<Event>,
+}
+
+/// One turn; why the crawl is over, once it is.
+pub fn turn<M: Machine, A: Archive, S: State, W: World>(
+    engine: &mut M,
+    archive: &mut A,
+    state: &mut S,
+    world: &mut W,
+    desk: &mut Desk,
+) -> Result<Option<StopReason>, Error> {
+    let Desk { step, events } = desk;
+    let wakeup = engine.next_wakeup(world.now());
+    let now = world.wait(wakeup, events)?;
+    for event in events.drain(..) {
+        engine.step(now, event, step);
+    }
+    engine.conclude(now, step);
+    // A row never claims what the archive lacks.
+    archive.append(&mut step.keeps)?;
+    // All facts of the batch, or none.
+    state.commit(&mut step.rows)?;
+    // Only then act.
+    for action in step.actions.drain(..) {
+        world.perform(action)?;
+    }
+    Ok(engine.over())
 }
 
 impl Machine for Engine {

@@ -5,9 +5,9 @@
 //!    URL is admitted once, and not fetched again unless it is due. 4. Every admitted URL is
 //!    fetched, refused or due; every page that can be reached is found. 5. The books balance: the
 //!    counters are what a recount of the rows gives; no importance is made or lost but by rounding,
-//!    and the bound on what is covered never exceeds the truth. 6. Same seed, same actions. 7. A
-//!    row never claims what the archive lacks; a crash repeats at most what was in flight. 8. The
-//!    engine's memory stays under its stated bound.
+//!    nor paid twice between partitions, and the bound on what is covered never exceeds the truth.
+//!    6. Same seed, same actions. 7. A row never claims what the archive lacks; a crash repeats at
+//!    most what was in flight. 8. The engine's memory stays under its stated bound.
 
 use crate::importance::Oracle;
 use crate::web::Web;
@@ -16,9 +16,11 @@ use rhumb_engine::config::Config;
 use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
+use rhumb_engine::partition::Partition;
 use rhumb_engine::record::{Status, UrlId};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url, UrlKey};
+use rhumb_state::memory::MemoryRows;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use xxhash_rust::xxh3::Xxh3;
@@ -33,19 +35,22 @@ const SLACK_MAX: f64 = 1e-4;
 
 pub struct Checker {
     polite: rhumb_engine::config::Polite,
+    partitions: u32,
     revisits: bool,
     began: Time,
     /// The present, for what is said of it.
     pub now: Time,
     hosts: HashMap<HostKey, HostWatch>,
-    addresses: HashMap<IpAddr, u32>,
-    open: BTreeMap<FetchId, (HostKey, IpAddr)>,
+    /// By partition: only within one are they counted.
+    addresses: HashMap<(u32, IpAddr), u32>,
+    open: BTreeMap<(u32, FetchId), (HostKey, IpAddr)>,
     urls: HashMap<UrlKey, UrlWatch>,
-    ids: HashSet<UrlId>,
+    ids: HashSet<(u32, UrlId)>,
     archived: HashMap<Url, u32>,
     leaders: HashSet<Url>,
     digest: Xxh3,
     pub violations: Vec<Violation>,
+    is_unbalanced: bool,
     pub tally: Tally,
     pub oracle: Oracle,
     /// One point for each comparison.
@@ -76,10 +81,13 @@ pub struct Tally {
     pub crashes: u64,
     pub rows: u64,
     pub repeated: u64,
+    /// From partition to partition.
+    pub letters: u64,
 }
 
 #[derive(Default)]
 struct HostWatch {
+    part: u32,
     open: bool,
     rest_until: Time,
     crawl_delay: Span,
@@ -96,8 +104,9 @@ struct UrlWatch {
 }
 
 impl Checker {
-    pub fn new(config: &Config, began: Time) -> Checker {
+    pub fn new(config: &Config, partitions: u32, began: Time) -> Checker {
         Checker {
+            partitions,
             began,
             now: began,
             polite: config.polite,
@@ -111,9 +120,28 @@ impl Checker {
             leaders: HashSet::new(),
             digest: Xxh3::new(),
             violations: Vec::new(),
+            is_unbalanced: false,
             tally: Tally::default(),
             oracle: Oracle::new(config),
             curve: Vec::new(),
+        }
+    }
+
+    /// What came to partitions, what went from them, and what is on its way make nought.
+    pub fn exchange(&mut self, parts: &[&MemoryRows]) {
+        let mut sum: i128 = 0;
+        for (own, rows) in parts.iter().enumerate() {
+            sum += rows.moved.values().map(|&mass| i128::from(mass)).sum::<i128>();
+            for ((to, number), letter) in &rows.letters {
+                let taken = parts[*to as usize].numbers.taken.get(own).copied().unwrap_or(0);
+                if *number > taken {
+                    sum += letter.iter().map(|item| i128::from(item.mass)).sum::<i128>();
+                }
+            }
+        }
+        // Once is enough: it stays so.
+        if sum != 0 && !std::mem::replace(&mut self.is_unbalanced, true) {
+            self.violated(5, format!("{sum} of 2^60 were paid twice between partitions, or lost"));
         }
     }
 
@@ -129,18 +157,21 @@ impl Checker {
         self.digest.digest()
     }
 
-    pub fn fetch_began(&mut self, now: Time, fetch: &Fetch, web: &Web) {
+    pub fn fetch_began(&mut self, part: u32, now: Time, fetch: &Fetch, web: &Web) {
         self.tally.fetches += 1;
         // The host that is asked, which for a redirected robots.txt is not the one that asks.
         let host = fetch.url.host_key();
         let watch = self.hosts.entry(host.clone()).or_default();
         let (open, rest_until, rules_known) = (watch.open, watch.rest_until, watch.rules_known);
-        watch.open = true;
-        let flying = self.addresses.entry(fetch.address).or_default();
+        (watch.open, watch.part) = (true, part);
+        let flying = self.addresses.entry((part, fetch.address)).or_default();
         *flying += 1;
         let flying = *flying;
-        self.open.insert(fetch.id, (host, fetch.address));
+        self.open.insert((part, fetch.id), (host, fetch.address));
         let url = &fetch.url;
+        if !(Partition { own: part, count: self.partitions }).owns(url) {
+            self.violated(1, format!("partition {part} asks another's host: {url}"));
+        }
         if open {
             self.violated(1, format!("two requests open to one host: {url}"));
         }
@@ -176,9 +207,9 @@ impl Checker {
         }
     }
 
-    pub fn fetch_ended(&mut self, now: Time, fetch: &Fetch, report: &Report) {
-        let (host, address) = self.open.remove(&fetch.id).expect("a fetch that began");
-        *self.addresses.get_mut(&address).expect("its address") -= 1;
+    pub fn fetch_ended(&mut self, part: u32, now: Time, fetch: &Fetch, report: &Report) {
+        let (host, address) = self.open.remove(&(part, fetch.id)).expect("a fetch that began");
+        *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
         let polite = self.polite;
         let watch = self.hosts.get_mut(&host).expect("its host");
         watch.open = false;
@@ -193,23 +224,28 @@ impl Checker {
         let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
         if fetch.purpose == Purpose::Page {
-            self.oracle.answered(&fetch.url, report);
+            self.oracle.answered(part, &fetch.url, report);
         }
     }
 
-    /// The process died: its connections end now.
-    pub fn crashed(&mut self, now: Time) {
+    /// A process died: its connections end now.
+    pub fn crashed(&mut self, part: u32, now: Time) {
         self.tally.crashes += 1;
-        self.oracle.crashed();
-        self.tally.repeated += self.open.len() as u64;
-        for (host, address) in std::mem::take(&mut self.open).into_values() {
-            *self.addresses.get_mut(&address).expect("its address") -= 1;
+        self.oracle.crashed(part);
+        let (dead, open) =
+            std::mem::take(&mut self.open).into_iter().partition(|((of, _), _)| *of == part);
+        self.open = open;
+        let dead: BTreeMap<(u32, FetchId), (HostKey, IpAddr)> = dead;
+        self.tally.repeated += dead.len() as u64;
+        for (host, address) in dead.into_values() {
+            *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
             let watch = self.hosts.get_mut(&host).expect("its host");
             watch.open = false;
             watch.rest_until = watch.rest_until.max(now + self.polite.delay);
         }
         // Only the owner's delay is certain to survive; what a lost response asked for is not.
-        for watch in self.hosts.values_mut().filter(|watch| watch.unwritten) {
+        let is_lost = |watch: &&mut HostWatch| watch.unwritten && watch.part == part;
+        for watch in self.hosts.values_mut().filter(is_lost) {
             watch.rest_until = now + self.polite.delay;
             watch.crawl_delay = Span::ZERO;
         }
@@ -219,9 +255,10 @@ impl Checker {
         *self.archived.entry(url).or_default() += 1;
     }
 
-    pub fn row(&mut self, row: &Row) {
+    pub fn row(&mut self, part: u32, row: &Row) {
         self.tally.rows += 1;
-        self.oracle.row(row);
+        self.tally.letters += u64::from(matches!(row, Row::Letter { letter: Some(_), .. }));
+        self.oracle.row(part, row);
         if let Row::Host { key, .. } = row
             && let Some(watch) = self.hosts.get_mut(key)
         {
@@ -231,12 +268,15 @@ impl Checker {
             self.leaders.insert(leader.url.clone());
         }
         let Row::Url { key, record } = row else { return };
+        if record.status == Status::Foreign {
+            return;
+        }
         self.digest.update(key.as_bytes());
         self.digest.update(&[record.visits as u8]);
         let url = key.url();
         match self.urls.get_mut(key) {
             None => {
-                if !self.ids.insert(record.id) {
+                if !self.ids.insert((part, record.id)) {
                     self.violated(
                         3,
                         format!("number {} was given twice, now to {url}", record.id.0),
@@ -269,13 +309,19 @@ impl Checker {
         }
     }
 
-    /// The engine's books of importance after a commit; `is_end` if no more will come.
-    pub fn importance(&mut self, mass: &Mass, pages: u64, is_end: bool) {
+    /// The engines' books of importance after a commit; `is_end` if no more will come.
+    pub fn importance(&mut self, books: &[&Mass], pages: u64, is_end: bool) {
         // Books that are still being made from the rows balance nothing yet.
-        let Some(coverage) = mass.coverage() else { return };
-        if let Err(wrong) = mass.ledger().audit() {
-            self.violated(5, wrong);
+        for mass in books.iter().filter(|mass| !mass.is_stale()) {
+            if let Err(wrong) = mass.ledger().audit() {
+                self.violated(5, wrong);
+            }
         }
+        // Of a partition that is down nobody knows the books.
+        if books.len() < self.partitions as usize {
+            return;
+        }
+        let Some(coverage) = Mass::coverage_of_all(books.iter().copied()) else { return };
         let truth = self.oracle.covered();
         let bound = coverage.bound;
         let since = self.now.since(self.began);
@@ -296,6 +342,10 @@ impl Checker {
                 self.digest.update(fetch.url.as_str().as_bytes());
             }
             Action::Resolve { host } => self.digest.update(host.as_str().as_bytes()),
+            Action::Acknowledge { to, number } => {
+                self.digest.update(&to.to_le_bytes());
+                self.digest.update(&number.to_le_bytes());
+            }
             Action::Ask(question) => {
                 let (kind, len) = match question {
                     Question::Sift { candidates } => (1u8, candidates.len()),
@@ -303,6 +353,7 @@ impl Checker {
                     Question::Wake(wake) => (3, wake.classes.len()),
                     Question::Refill { hosts } => (4, hosts.len()),
                     Question::Receive { chunks_max, .. } => (5, *chunks_max),
+                    Question::Addresses { nodes } => (6, nodes.len()),
                 };
                 self.digest.update(&[kind]);
                 self.digest.update(&(len as u64).to_le_bytes());

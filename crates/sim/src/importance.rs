@@ -22,9 +22,9 @@ pub struct Oracle {
     index: HashMap<Url, usize>,
     nodes: Vec<Node>,
     /// Answers whose visit is not on record.
-    answered: HashMap<Url, Option<Vec<usize>>>,
-    /// By number, for rows that name pages so.
-    numbers: HashMap<UrlId, usize>,
+    answered: HashMap<(u32, Url), Option<Vec<usize>>>,
+    /// By partition and number, for rows that name pages so.
+    numbers: HashMap<(u32, UrlId), usize>,
     trusted: Vec<usize>,
     /// The last result: where the next iteration begins.
     rank: Vec<f64>,
@@ -93,7 +93,7 @@ impl Oracle {
     }
 
     /// The web has answered; whether the engine hears of it is another matter.
-    pub fn answered(&mut self, url: &Url, report: &Report) {
+    pub fn answered(&mut self, part: u32, url: &Url, report: &Report) {
         let links = match &report.outcome {
             Outcome::Page(page) => Some(page.found.iter().map(|f| self.node(&f.url)).collect()),
             Outcome::Moved { to: Some(to) } => Some(vec![self.node(to)]),
@@ -105,31 +105,33 @@ impl Oracle {
             links.dedup();
             links
         });
-        self.answered.insert(url.clone(), links);
+        self.answered.insert((part, url.clone()), links);
     }
 
-    /// The process died: answers that are not on record are forgotten.
-    pub fn crashed(&mut self) {
-        self.answered.clear();
+    /// A process died: its answers that are not on record are forgotten.
+    pub fn crashed(&mut self, part: u32) {
+        self.answered.retain(|(of, _), _| *of != part);
     }
 
-    pub fn row(&mut self, row: &Row) {
+    pub fn row(&mut self, part: u32, row: &Row) {
         match row {
+            // Its own partition says what becomes of it.
+            Row::Url { record, .. } if record.status == Status::Foreign => {}
             Row::Url { key, record } => {
                 let url = key.url();
                 let node = self.node(&url);
-                self.numbers.insert(record.id, node);
+                self.numbers.insert((part, record.id), node);
                 let is_visit = record.visits > self.nodes[node].visits;
                 self.nodes[node].visits = record.visits;
                 if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
                     // A page that was said to be fetched and was not has no links here.
-                    if let Some(links) = self.answered.remove(&url) {
+                    if let Some(links) = self.answered.remove(&(part, url)) {
                         self.nodes[node].visited(links);
                     }
                 }
             }
             Row::Links { page, links, .. } if links.ends => {
-                let node = *self.numbers.get(page).expect("a row of a URL that is known");
+                let node = *self.numbers.get(&(part, *page)).expect("a row of a URL that is known");
                 self.nodes[node].linked();
             }
             _ => {}

@@ -1,13 +1,17 @@
 //! What if? A synthetic web, virtual time, faults, and the invariants that must hold.
 //!
 //! [`web`] is the web itself, a pure function. [`run`] drives the engine's own loop over it in
-//! virtual time; [`world`] performs its actions, [`store`] keeps its rows and bodies and crashes
-//! where it is told to, [`check`] watches everything and knows what must never happen, and
-//! [`mutant`] holds the broken engines by which we know that the watch is awake. Nothing here may
-//! decide anything that production decides otherwise. [`refresh`] is the laboratory of revisiting.
+//! virtual time, or several engines that write each other letters (`drive`, `mail`); [`world`]
+//! performs their actions, `store` keeps their rows and bodies and crashes where it is told to,
+//! [`check`] watches everything and knows what must never happen, and [`mutant`] holds the broken
+//! engines by which we know that the watch is awake. Nothing here may decide anything that
+//! production decides otherwise. [`refresh`] is the laboratory of revisiting.
 
 pub mod check;
+mod drive;
+mod end;
 pub mod importance;
+mod mail;
 pub mod mutant;
 pub mod order;
 pub mod refresh;

@@ -14,6 +14,7 @@ use rhumb_engine::turn::Machine;
 use rhumb_page::url::Url;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
@@ -33,6 +34,10 @@ pub enum Mutant {
     Vain,
     /// Takes pages that are not to be had for pages without links (5).
     Lenient,
+    /// Takes what another partition sends for twice as much (5).
+    Greedy,
+    /// Does not write down what it sent, and would send it again after a crash (5).
+    Indebted,
     /// Acts in an order that no seed decides (6).
     Capricious,
     /// Lets some bodies go unkept (7).
@@ -42,7 +47,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 11] = [
+    pub const ALL: [Mutant; 13] = [
         Mutant::Hasty,
         Mutant::Deaf,
         Mutant::Credulous,
@@ -51,6 +56,8 @@ impl Mutant {
         Mutant::Overpaying,
         Mutant::Vain,
         Mutant::Lenient,
+        Mutant::Greedy,
+        Mutant::Indebted,
         Mutant::Capricious,
         Mutant::Careless,
         Mutant::Hoarding,
@@ -64,6 +71,7 @@ impl Mutant {
             Mutant::Credulous => 3,
             Mutant::Forgetful => 4,
             Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
+            Mutant::Greedy | Mutant::Indebted => 5,
             Mutant::Capricious => 6,
             Mutant::Careless => 7,
             Mutant::Hoarding => 8,
@@ -132,6 +140,9 @@ impl Subject {
                 Some(Mutant::Lenient),
                 Event::Fetched { report: Report { outcome: outcome @ Outcome::Gone, .. }, .. },
             ) => *outcome = Outcome::Page(Page::default()),
+            (Some(Mutant::Greedy), Event::Delivered { letter, .. }) => {
+                Arc::make_mut(letter).iter_mut().for_each(|item| item.mass *= 2);
+            }
             (Some(Mutant::Hoarding), event) => self.hoard.push(event.clone()),
             _ => {}
         }
@@ -145,6 +156,9 @@ impl Subject {
                     counters.pages += 1;
                 }
             }),
+            Some(Mutant::Indebted) => {
+                step.rows.retain(|row| !matches!(row, Row::Moved { mass: ..0, .. }));
+            }
             Some(Mutant::Capricious) => {
                 let coin = RandomState::new();
                 step.actions.sort_by_cached_key(|action| coin.hash_one(format!("{action:?}")));

@@ -11,6 +11,8 @@ pub struct Scenario {
     pub what: &'static str,
     pub web: WebConfig,
     pub config: Config,
+    /// Among so many engines, each with a store of its own, the crawl is divided.
+    pub partitions: u32,
     /// Crawled first, one after the other, each to its end: with other limits or rules. What they
     /// refused is judged again by the next.
     pub before: Vec<Config>,
@@ -30,7 +32,10 @@ pub struct Faults {
     pub late_per_mille: u32,
     /// Of 1,000 answers of the name server, how many are good for a moment only.
     pub brief_per_mille: u32,
-    /// How often the process dies, between any two lines of the loop.
+    /// Of 1,000 letters between partitions, how many are delivered twice, and how many come so late
+    /// that they were sent again before.
+    pub twice_per_mille: u32,
+    /// How often each process dies, between any two lines of the loop.
     pub crashes: u32,
     /// By how much the crawler's clock jumps at each crash, ahead or back.
     pub clock_jump_s: i64,
@@ -43,14 +48,17 @@ impl Faults {
             slow_per_mille: 20,
             late_per_mille: 50,
             brief_per_mille: 300,
+            twice_per_mille: 200,
             crashes: 4,
             clock_jump_s: 0,
         }
     }
 }
 
-pub const NAMES: [&str; 9] =
-    ["small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "revisit", "million"];
+pub const NAMES: [&str; 11] = [
+    "small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "revisit", "parted",
+    "shifting", "million",
+];
 
 impl Scenario {
     pub fn named(name: &str, seed: u64) -> Option<Scenario> {
@@ -155,6 +163,19 @@ impl Scenario {
                 ],
                 ..Scenario::base(seed)
             },
+            "parted" => Scenario {
+                name: "parted",
+                what: "a hostile web divided among three engines that write each other letters",
+                web: WebConfig { seed, ..WebConfig::hostile() },
+                partitions: 3,
+                ..Scenario::base(seed)
+            },
+            "shifting" => Scenario {
+                name: "shifting",
+                what: "divided among four, and links change between the visits of two days",
+                partitions: 4,
+                ..Scenario::named("revisit", seed)?
+            },
             _ => return None,
         };
         Some(scenario)
@@ -183,6 +204,7 @@ impl Scenario {
                 depth_max: Some(60),
                 ..Config::default()
             },
+            partitions: 1,
             before: Vec::new(),
             faults: Faults::default(),
             time_max: None,

@@ -1,10 +1,11 @@
 //! Where the simulated process keeps rows and bodies, and where it dies.
 
 use crate::check::Checker;
+use crate::mail::{Mail, Parcel};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{FetchId, Keep, KeepAs, Row};
 use rhumb_engine::rng::Rng;
-use rhumb_engine::time::{Span, Time};
+use rhumb_engine::time::Time;
 use rhumb_engine::turn::{Archive, State};
 use rhumb_page::url::Url;
 use rhumb_state::memory::MemoryState;
@@ -12,20 +13,30 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// All that outlives a crash, and the bodies that do not.
+/// The true time, the watch, and the partitions with what is on its way between them.
 pub struct Shared {
-    /// The true time.
     pub clock: Time,
+    pub checker: Checker,
+    pub parts: Vec<Part>,
+    pub mail: Mail,
+}
+
+/// All of a partition that outlives a crash, and the bodies that do not.
+pub struct Part {
     /// What the crawler's clock is ahead of it, in microseconds.
     pub skew_us: i64,
     pub state: MemoryState,
-    pub checker: Checker,
     pub crash: CrashPlan,
     /// Bodies that workers hold.
     pub held: BTreeMap<FetchId, Url>,
 }
 
-impl Shared {
+impl Part {
+    pub fn new(seed: u64, crashes: u32) -> Part {
+        let (state, crash) = (MemoryState::new(seed), CrashPlan::new(seed, crashes));
+        Part { skew_us: 0, state, crash, held: BTreeMap::new() }
+    }
+
     /// A moment as the crawler's clock has it, and back.
     pub fn told(&self, at: Time) -> Time {
         Time(at.0.saturating_add_signed(self.skew_us))
@@ -34,11 +45,11 @@ impl Shared {
     pub fn truly(&self, told: Time) -> Time {
         Time(told.0.saturating_add_signed(-self.skew_us))
     }
+}
 
-    /// The process is down for a while: bodies that nobody kept are gone.
-    pub fn pause(&mut self, span: Span) {
-        self.held.clear();
-        self.clock = self.clock + span;
+impl Shared {
+    pub fn part(&self, part: u32) -> &Part {
+        &self.parts[part as usize]
     }
 }
 
@@ -75,34 +86,39 @@ impl CrashPlan {
     }
 }
 
-pub struct SimArchive(pub SharedRef);
+pub struct SimArchive(pub SharedRef, pub u32);
 
 impl Archive for SimArchive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error> {
-        let shared = &mut *self.0.borrow_mut();
+        let Shared { checker, parts, .. } = &mut *self.0.borrow_mut();
+        let part = &mut parts[self.1 as usize];
         for keep in keeps.drain(..) {
-            shared.crash.point()?;
-            let url = shared.held.remove(&keep.fetch);
+            part.crash.point()?;
+            let url = part.held.remove(&keep.fetch);
             match (keep.how, url) {
                 (KeepAs::Drop, _) => {}
-                (_, Some(url)) => shared.checker.archived(url),
-                (_, None) => shared.checker.violated(7, "the archive was given no body to keep"),
+                (_, Some(url)) => checker.archived(url),
+                (_, None) => checker.violated(7, "the archive was given no body to keep"),
             }
         }
-        shared.crash.point()
+        part.crash.point()
     }
 }
 
-pub struct SimState(pub SharedRef);
+pub struct SimState(pub SharedRef, pub u32);
 
 impl State for SimState {
     fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error> {
-        let shared = &mut *self.0.borrow_mut();
-        shared.crash.point()?;
+        let Shared { clock, checker, parts, mail } = &mut *self.0.borrow_mut();
+        let part = &mut parts[self.1 as usize];
+        part.crash.point()?;
         for row in rows.iter() {
-            shared.checker.row(row);
+            checker.row(self.1, row);
+            if let Row::Letter { to, number, letter: Some(_) } = row {
+                mail.post(*clock, Parcel::Letter { from: self.1, to: *to, number: *number });
+            }
         }
-        shared.state.commit(rows);
-        shared.crash.point()
+        part.state.commit(rows);
+        part.crash.point()
     }
 }

@@ -1,7 +1,8 @@
 //! The outside world in virtual time: performs the engine's actions against the synthetic web.
 
+use crate::mail::Parcel;
 use crate::scenario::Faults;
-use crate::store::SharedRef;
+use crate::store::{Shared, SharedRef};
 use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
@@ -30,6 +31,8 @@ const ROBOTS_RENDER_MAX: usize = 512 << 10;
 pub struct SimWorld {
     web: Rc<Web>,
     shared: SharedRef,
+    /// Its partition.
+    own: u32,
     faults: Faults,
     rng: Rng,
     coming: BinaryHeap<Coming>,
@@ -71,12 +74,18 @@ enum Due {
 }
 
 impl SimWorld {
-    pub fn new(web: Rc<Web>, shared: SharedRef, faults: Faults, seed: u64) -> SimWorld {
+    pub fn new(
+        web: Rc<Web>,
+        (shared, own): (SharedRef, u32),
+        faults: Faults,
+        seed: u64,
+    ) -> SimWorld {
         SimWorld {
             web,
             shared,
+            own,
             faults,
-            rng: Rng::new(seed ^ 0x301d),
+            rng: Rng::new(seed ^ 0x301d ^ u64::from(own) << 32),
             coming: BinaryHeap::new(),
             order: 0,
             attempts: HashMap::new(),
@@ -91,9 +100,31 @@ impl SimWorld {
         self.schedule(after, event, None);
     }
 
+    /// It comes from another partition.
+    pub fn arrive(&mut self, at: Time, event: Event) {
+        self.order += 1;
+        self.coming.push(Coming { at, order: self.order, what: Due::Event(event, None) });
+    }
+
+    /// The crawler's time.
+    pub fn clock(&self) -> Time {
+        let clock = self.shared.borrow().clock;
+        self.told(clock)
+    }
+
     /// The process died: nothing that was under way will be heard of.
     pub fn forget(&mut self) {
         self.coming.clear();
+    }
+
+    /// When there is something to do, for an engine that wants to be called then.
+    pub fn next(&self, wakeup: Option<(Time, &'static str)>) -> Option<Time> {
+        let wakeup = wakeup.map(|(at, _)| self.shared.borrow().part(self.own).truly(at));
+        self.coming.peek().map(|coming| coming.at).into_iter().chain(wakeup).min()
+    }
+
+    fn told(&self, at: Time) -> Time {
+        self.shared.borrow().part(self.own).told(at)
     }
 
     fn schedule(&mut self, after: Span, event: Event, fetch: Option<Fetch>) {
@@ -122,12 +153,13 @@ impl SimWorld {
             match self.coming.pop().expect("peeked").what {
                 Due::Event(event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
-                        self.shared.borrow_mut().checker.fetch_ended(now, fetch, report);
+                        let checker = &mut self.shared.borrow_mut().checker;
+                        checker.fetch_ended(self.own, now, fetch, report);
                     }
                     events.push(event);
                 }
                 Due::Read(question, took) => {
-                    let answer = self.shared.borrow().state.answer(question)?;
+                    let answer = self.shared.borrow().part(self.own).state.answer(question)?;
                     self.schedule(took, Event::Answered(answer), None);
                 }
             }
@@ -137,7 +169,7 @@ impl SimWorld {
 
     fn fetch(&mut self, fetch: Fetch) {
         let now = self.shared.borrow().clock;
-        self.shared.borrow_mut().checker.fetch_began(now, &fetch, &self.web);
+        self.shared.borrow_mut().checker.fetch_began(self.own, now, &fetch, &self.web);
         let attempt = self.attempts.get(&fetch.url).copied().unwrap_or(0);
         let mut reply = self.web.respond(&fetch.url, now.0, attempt);
         if reply.status >= 400 || reply.status == 0 || reply.fault != Fault::None {
@@ -157,13 +189,15 @@ impl SimWorld {
             Fault::Silent | Fault::Drip => TIMEOUT,
             _ => Span(reply.latency_us.clamp(100, TIMEOUT.0)),
         };
-        let told = self.shared.borrow().told(now);
+        let told = self.told(now);
         let mut report = self.report(&fetch, reply, told, took);
         if let Outcome::Page(page) = &mut report.outcome {
-            self.shared.borrow().state.number_known(&mut page.found, fetch.depth);
+            let shared = self.shared.borrow();
+            shared.part(self.own).state.number_known(&mut page.found, fetch.depth);
         }
         if report.held {
-            self.shared.borrow_mut().held.insert(fetch.id, fetch.url.clone());
+            let shared = &mut *self.shared.borrow_mut();
+            shared.parts[self.own as usize].held.insert(fetch.id, fetch.url.clone());
         }
         self.schedule(took, Event::Fetched { fetch: fetch.id, report }, Some(fetch));
     }
@@ -222,10 +256,9 @@ impl SimWorld {
         page.payload[8..16].copy_from_slice(&high);
         page.etag = reply.etag.as_deref().map(Into::into);
         page.last_modified = reply.last_modified_s.map(|s| s.to_string().into_boxed_str());
-        let shared = self.shared.borrow();
         let own_us = |s: u64| (s.saturating_sub(EPOCH_S) * 1_000_000).saturating_sub(AGE_US);
-        page.modified = reply.last_modified_s.map(|s| shared.told(Time(own_us(s))));
-        let now = shared.truly(at);
+        page.modified = reply.last_modified_s.map(|s| self.told(Time(own_us(s))));
+        let now = self.shared.borrow().part(self.own).truly(at);
         if !reply.nofollow {
             let links = self.web.links(reply).into_iter().filter(|link| !link.nofollow);
             page.found = links
@@ -259,7 +292,7 @@ impl SimWorld {
     fn listed(&self, url: &Url, now: Time) -> FoundAs {
         let place = self.web.place(url);
         let lastmod = place.and_then(|place| self.web.lastmod_us(place, now.0));
-        match lastmod.map(|us| self.shared.borrow().told(Time(us)).0 / 1_000_000) {
+        match lastmod.map(|us| self.told(Time(us)).0 / 1_000_000) {
             Some(s) => FoundAs::Announced(u32::try_from(s).unwrap_or(u32::MAX)),
             None => FoundAs::Listed,
         }
@@ -307,17 +340,12 @@ impl World for SimWorld {
         events: &mut Vec<Event>,
     ) -> Result<Time, Error> {
         let next = self.coming.peek().map(|coming| coming.at);
-        let wakeup = wakeup.map(|(at, _)| self.shared.borrow().truly(at));
-        let until = match (next, wakeup) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) | (None, Some(a)) => a,
-            (None, None) => {
-                let what = "the engine waits for nothing that will come";
-                return Err(Error::new(rhumb_engine::error::ErrorKind::Invalid, what));
-            }
+        let Some(until) = self.next(wakeup) else {
+            let what = "the engine waits for nothing that will come";
+            return Err(Error::new(rhumb_engine::error::ErrorKind::Invalid, what));
         };
-        let cell = Rc::clone(&self.shared);
-        let mut shared = cell.borrow_mut();
+        let shared = Rc::clone(&self.shared);
+        let mut shared = shared.borrow_mut();
         let is_idle = until <= shared.clock && next.is_none_or(|at| at > shared.clock);
         self.idle_turns = if is_idle { self.idle_turns + 1 } else { 0 };
         if self.idle_turns > IDLE_TURNS_MAX {
@@ -327,23 +355,22 @@ impl World for SimWorld {
         shared.clock = shared.clock.max(until);
         let now = shared.clock;
         shared.checker.now = now;
-        shared.crash.point()?;
+        shared.parts[self.own as usize].crash.point()?;
         drop(shared);
         self.take_due(now, events)?;
         if self.stop_at.is_some_and(|at| now >= at) {
             self.stop_at = None;
             events.push(Event::Stopped(rhumb_engine::event::StopReason::Time));
         }
-        Ok(cell.borrow().told(now))
+        Ok(self.told(now))
     }
 
     fn now(&mut self) -> Time {
-        let shared = self.shared.borrow();
-        shared.told(shared.clock)
+        self.clock()
     }
 
     fn perform(&mut self, action: Action) -> Result<(), Error> {
-        self.shared.borrow_mut().crash.point()?;
+        self.shared.borrow_mut().parts[self.own as usize].crash.point()?;
         self.shared.borrow_mut().checker.acted(&action);
         match action {
             Action::Fetch(fetch) => self.fetch(fetch),
@@ -361,9 +388,13 @@ impl World for SimWorld {
                 let after = Span::millis(1 + self.rng.draw() % 50);
                 self.schedule(after, Event::Resolved { host, answer }, None);
             }
+            Action::Acknowledge { to, number } => {
+                let Shared { clock, mail, .. } = &mut *self.shared.borrow_mut();
+                mail.post(*clock, Parcel::Acknowledgement { by: self.own, to, number });
+            }
             Action::Ask(question) => self.ask(question),
         }
-        self.shared.borrow_mut().crash.point()
+        self.shared.borrow_mut().parts[self.own as usize].crash.point()
     }
 }
 

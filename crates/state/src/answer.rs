@@ -47,6 +47,13 @@ pub fn answer<S: Snapshot>(
         Question::Receive { from, chunks_max } => {
             Ok(Answer::Received { chunks: snapshot.outbox(from, chunks_max)? })
         }
+        Question::Addresses { nodes } => {
+            let mut urls = Vec::with_capacity(nodes.len());
+            for node in nodes {
+                urls.extend(snapshot.foreign(node)?.map(|url| (node, url)));
+            }
+            Ok(Answer::Addressed { urls })
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
+use rhumb_engine::post::{Letter, Numbers, PostOpening, taken_back};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
@@ -45,6 +46,11 @@ pub struct MemoryRows {
     pub seeds: BTreeMap<Url, f64>,
     pub links: BTreeMap<(UrlId, u16), LinkPart>,
     pub settled: BTreeMap<u32, SettledRow>,
+    /// To other partitions, by addressee and number.
+    pub letters: BTreeMap<(u32, u64), Arc<Letter>>,
+    pub numbers: Numbers,
+    pub foreign: BTreeMap<u32, Url>,
+    pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
     pub counters: Counters,
 }
@@ -72,6 +78,7 @@ impl MemoryState {
             sleepers,
             mass: self.rows.mass(),
             scheduler,
+            post: self.rows.post(),
         }
     }
 
@@ -116,8 +123,16 @@ impl MemoryRows {
         self.urls.values().for_each(|record| mass.restore_url(record));
         self.links.iter().for_each(|((page, n), part)| mass.restore_links(*page, *n, part));
         self.settled.values().for_each(|row| mass.restore_settled(row));
+        self.moved.iter().for_each(|(node, moved)| mass.restore_moved(*node, *moved));
         mass.restored();
+        self.letters.values().for_each(|letter| mass.owe(taken_back(letter)));
         mass
+    }
+
+    fn post(&self) -> PostOpening {
+        let letters = self.letters.iter();
+        let unacknowledged = letters.map(|((to, _), letter)| (*to, taken_back(letter))).collect();
+        PostOpening { numbers: self.numbers.clone(), unacknowledged }
     }
 
     fn apply(&mut self, row: Row) {
@@ -163,6 +178,19 @@ impl MemoryRows {
             }
             Row::Settled { number, row } => {
                 self.settled.insert(number, row);
+            }
+            Row::Letter { to, number, letter: Some(letter) } => {
+                self.letters.insert((to, number), letter);
+            }
+            Row::Letter { to, number, letter: None } => {
+                self.letters.remove(&(to, number));
+            }
+            Row::Numbers(numbers) => self.numbers = *numbers,
+            Row::Foreign { node, url } => {
+                self.foreign.insert(node, url);
+            }
+            Row::Moved { node, mass } => {
+                self.moved.insert(node, mass);
             }
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::Counters(counters) => self.counters = *counters,
@@ -259,6 +287,10 @@ impl Snapshot for MemoryRows {
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
         Ok(self.content.get(digest).cloned())
+    }
+
+    fn foreign(&self, node: u32) -> Result<Option<Url>, Error> {
+        Ok(self.foreign.get(&node).cloned())
     }
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {

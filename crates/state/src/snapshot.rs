@@ -10,7 +10,7 @@ use rhumb_engine::queue::{Place, Section, Sleeper};
 use rhumb_engine::record::{Twin, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
-use rhumb_page::url::{HostKey, UrlKey};
+use rhumb_page::url::{HostKey, Url, UrlKey};
 
 pub trait Snapshot {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error>;
@@ -41,5 +41,7 @@ pub trait Snapshot {
     ) -> Result<(Vec<Sleeper>, Option<Time>), Error>;
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error>;
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error>;
+    /// The URL of another partition that has this number here.
+    fn foreign(&self, node: u32) -> Result<Option<Url>, Error>;
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error>;
 }

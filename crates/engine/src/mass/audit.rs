@@ -28,12 +28,14 @@ pub fn audit(ledger: &Ledger) -> Result<(), String> {
     if (all, dangling) != (booked.settled, booked.settled_dangling) {
         return Err(format!("settled: {booked:?} booked, {all} and {dangling} counted"));
     }
-    // In twentieths: what was trusted, less what is still there.
+    // In twentieths: what was trusted and what came, less what is still there.
     let residue: i128 = sums.iter().map(|&r| i128::from(r)).sum();
     let there = i128::from(PARTS) * (residue + i128::from(booked.unnamed))
         + i128::from(JUMPED) * i128::from(all)
         + i128::from(PARTS - JUMPED) * i128::from(dangling);
-    let lost = i128::from(JUMPED) * i128::from(booked.trusted) - there;
+    let given = i128::from(JUMPED) * i128::from(booked.trusted)
+        + i128::from(PARTS) * i128::from(booked.moved);
+    let lost = given - there;
     if !(0..=ROUNDED_MAX * i128::from(PARTS)).contains(&lost) {
         return Err(format!("{lost} twentieths of 2^-60 are missing: {booked:?}"));
     }

@@ -20,7 +20,7 @@ pub struct Coverage {
     pub bound: f64,
     /// The bound cannot exceed this any more, unless what is lost is found again.
     pub ceiling: f64,
-    /// What lies on URLs that wait.
+    /// What lies on URLs that wait, here or in another partition.
     pub frontier: f64,
     /// What was settled on pages without links, and thereby divided out.
     pub dangling: f64,
@@ -36,7 +36,8 @@ pub struct Coverage {
 pub fn coverage(sums: &Sums) -> Coverage {
     let per_jump = PARTS as f64 / JUMPED as f64;
     let residue = |s: Standing| (sums.residue[s as usize] + sums.below[s as usize]) as f64;
-    let below: f64 = sums.below.iter().map(|&b| b as f64).sum::<f64>() * per_jump;
+    let below = sums.below.iter().map(|&b| b as f64).sum::<f64>() + sums.owed as f64;
+    let below = below * per_jump;
     let crawled = residue(Standing::Fetched) + residue(Standing::Linked);
     let dangling = sums.settled_dangling as f64 + residue(Standing::Dangling);
     let proven = sums.settled as f64 + crawled + residue(Standing::Dangling) - below;
@@ -53,7 +54,9 @@ pub fn coverage(sums: &Sums) -> Coverage {
         bound: (proven / whole - DOUBT).clamp(0.0, 1.0),
         ceiling: (1.0 - all).clamp(0.0, 1.0),
         ceiling_for_good: (1.0 - all + depth).clamp(0.0, 1.0),
-        frontier: share(residue(Standing::Waiting) + residue(Standing::Nobody)),
+        frontier: share(
+            residue(Standing::Waiting) + residue(Standing::Nobody) + residue(Standing::Foreign),
+        ),
         dangling: (dangling / whole).clamp(0.0, 1.0),
         dead_ends: sums.dead_ends.pages,
         dead_end_trust: sums.dead_ends.trust as f64 / sums.trusted.max(1) as f64,

@@ -5,7 +5,8 @@
 //! d times of it, in equal shares, to those it links to. Names: s is settled, r residue.
 //!
 //! Invariant, whatever was pushed in whatever order, for the links P as last fetched:
-//! r = (1-d)·t + d·Pᵀs − s, less what rounding lost. So r can be computed again from s, t and P
+//! r = (1-d)·t + d·Pᵀs − s, less what rounding lost (and with what other partitions sent and got:
+//! `exchange`). So r can be computed again from s, t and P
 //! alone, and any s will do: that is how the books are opened, how trust is added, and how links
 //! that change are put right (there r may become negative).
 //!
@@ -16,6 +17,7 @@
 //! Memory: 9 bytes per known URL, 32 per crawled page, and the links.
 
 use super::buckets::{Buckets, NONE};
+use super::exchange::Exchange;
 use super::fixed::{LEVEL_NONE, LEVELS, ONE, jumped, level, share, share_at_most};
 use super::nodes::{Nodes, State};
 use super::outlinks::{At, Outlinks};
@@ -45,6 +47,7 @@ pub struct Ledger {
     /// By node.
     trust: Vec<(u32, i64)>,
     dead_ends: DeadEnds,
+    pub(super) exchange: Exchange,
     ids: Vec<u32>,
     bytes: Vec<u8>,
     pub edges: u64,
@@ -94,7 +97,27 @@ pub struct Sums {
     pub below: [i64; Standing::ALL.len()],
     pub unnamed: i64,
     pub trusted: i64,
+    /// What came from other partitions, less what went to them, and what is owed to them.
+    pub moved: i64,
+    pub owed: i64,
     pub dead_ends: DeadEnds,
+}
+
+impl Sums {
+    /// Of two partitions together.
+    pub fn plus(mut self, other: &Sums) -> Sums {
+        self.settled += other.settled;
+        self.settled_dangling += other.settled_dangling;
+        self.residue.iter_mut().zip(other.residue).for_each(|(a, b)| *a += b);
+        self.below.iter_mut().zip(other.below).for_each(|(a, b)| *a += b);
+        self.unnamed += other.unnamed;
+        self.trusted += other.trusted;
+        self.moved += other.moved;
+        self.owed += other.owed;
+        self.dead_ends.pages += other.dead_ends.pages;
+        self.dead_ends.trust += other.dead_ends.trust;
+        self
+    }
 }
 
 impl Ledger {
@@ -106,6 +129,8 @@ impl Ledger {
             below: self.below,
             unnamed: self.unnamed,
             trusted: self.trusted,
+            moved: self.exchange.sum(),
+            owed: self.exchange.owed(),
             dead_ends: self.dead_ends,
         }
     }
@@ -282,7 +307,7 @@ impl Ledger {
     }
 
     #[inline]
-    fn add(&mut self, node: u32, share: i64) {
+    pub(super) fn add(&mut self, node: u32, share: i64) {
         let standing = self.standing(node);
         let word = self.nodes.word_mut(node);
         let residue =
@@ -303,6 +328,7 @@ impl Ledger {
                 }
             }
             Standing::Linked | Standing::Dangling => self.enqueue(node, after),
+            Standing::Foreign => self.exchange.changed(node, before, after),
             _ => {}
         }
     }
@@ -443,6 +469,10 @@ impl Ledger {
         for (node, t) in trust {
             self.trust(node, t);
         }
+        self.exchange.forget_grown();
+        for (node, mass) in self.exchange.moved() {
+            self.add(node, mass);
+        }
         let mut ids = Vec::new();
         for page in 0..self.pages.node.len() {
             let (node, s) = (self.pages.node[page], self.pages.settled[page]);
@@ -502,7 +532,7 @@ impl Ledger {
         }
     }
 
-    fn reserve(&mut self, node: u32) {
+    pub(super) fn reserve(&mut self, node: u32) {
         assert!(u64::from(node) < NODES_MAX, "numbers below the limit");
         self.nodes.grow(node as usize + 1);
     }

@@ -14,6 +14,7 @@
 mod audit;
 mod buckets;
 mod coverage;
+mod exchange;
 mod fixed;
 mod gaps;
 mod ledger;
@@ -28,7 +29,7 @@ mod written;
 
 pub use coverage::Coverage;
 pub use fixed::{LEVEL_NONE, ONE, level};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Sums};
 pub use parts::{Goal, LinkPart, Whole};
 pub use standing::Standing;
 pub use written::SettledRow;

@@ -27,10 +27,12 @@ pub enum Standing {
     Redirects,
     Failed,
     Gone,
+    /// Of another partition: what reaches it is to be sent there.
+    Foreign,
 }
 
 impl Standing {
-    pub const ALL: [Standing; 13] = [
+    pub const ALL: [Standing; 14] = [
         Standing::Nobody,
         Standing::Outside,
         Standing::Waiting,
@@ -44,6 +46,7 @@ impl Standing {
         Standing::Redirects,
         Standing::Failed,
         Standing::Gone,
+        Standing::Foreign,
     ];
 
     /// Those that lose what reaches them.
@@ -67,6 +70,7 @@ impl Standing {
             Status::Queued => Standing::Waiting,
             Status::Fetched | Status::Duplicate | Status::Moved => Standing::Fetched,
             Status::Gone => Standing::Gone,
+            Status::Foreign => Standing::Foreign,
             Status::Failed(_) => Standing::Failed,
             Status::Refused(Refusal::Scope | Refusal::Filter) => Standing::Outside,
             Status::Refused(Refusal::Robots) => Standing::Robots,
@@ -93,6 +97,7 @@ impl Standing {
             Standing::Redirects => "redirects",
             Standing::Failed => "failed",
             Standing::Gone => "gone",
+            Standing::Foreign => "foreign",
         }
     }
 }

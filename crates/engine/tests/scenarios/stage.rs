@@ -224,6 +224,7 @@ impl Stage {
                 });
                 self.send(Span::ZERO, Event::Resolved { host, answer });
             }
+            Action::Acknowledge { .. } => unreachable!("there is one partition"),
             Action::Ask(question) => {
                 if let Question::Sift { candidates } = &question {
                     self.sift_peak = self.sift_peak.max(candidates.len());

@@ -80,6 +80,7 @@ impl World for NodeWorld {
             Action::Resolve { host } => {
                 self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
             }
+            Action::Acknowledge { .. } => unreachable!("there is one partition"),
             Action::Ask(question) => self
                 .questions
                 .send(question)

@@ -32,6 +32,7 @@ use rhumb_engine::config::{
     Config, Continuous, MinorChanges, NearDuplicates, Order, Polite, Priority, Retry, Selection,
     Traps,
 };
+use rhumb_engine::partition::Partition;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
@@ -124,6 +125,7 @@ impl Settings {
             .map_err(|error| SettingsError::usage(format!("filter {error}")))?;
         let priorities = self.priorities.iter().map(engine_priority).collect::<Result<_, _>>()?;
         Ok(Config {
+            partition: Partition::WHOLE,
             seed: self.random_seed,
             scope,
             rules,

@@ -101,6 +101,10 @@ pub fn leader_id(key: &[u8]) -> Result<LeaderId, Error> {
         .map_err(|_| Error::new(ErrorKind::Corrupt, "leader key cannot be read"))
 }
 
+pub fn be_short(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
 pub fn be(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }

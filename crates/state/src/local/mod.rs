@@ -8,6 +8,7 @@ mod codec;
 mod keys;
 mod open;
 mod ordered;
+mod post;
 mod read;
 
 use crate::answer;
@@ -31,6 +32,7 @@ pub const FORMAT: &str = "rhumb state 4";
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
+const NUMBERS: &[u8] = b"numbers of letters";
 
 /// The store as the loop holds it: it alone writes.
 pub struct LocalState {
@@ -66,6 +68,7 @@ pub struct Keyspaces {
     seed: Keyspace,
     links: Keyspace,
     settled: Keyspace,
+    exchange: Keyspace,
 }
 
 impl LocalState {
@@ -157,6 +160,14 @@ fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
         Row::Settled { number, row } => {
             batch.insert(&keyspaces.settled, number.to_be_bytes(), encode(row));
         }
+        Row::Letter { to, number, letter } => {
+            post::put_letter(batch, &keyspaces.exchange, (*to, *number), letter.as_deref());
+        }
+        Row::Numbers(numbers) => batch.insert(&keyspaces.meta, NUMBERS, encode(&**numbers)),
+        Row::Foreign { node, url } => {
+            batch.insert(&keyspaces.exchange, post::foreign_key(*node), encode(url));
+        }
+        Row::Moved { node, mass } => post::put_moved(batch, &keyspaces.exchange, *node, *mass),
         Row::Refresh(scheduler) => {
             batch.insert(&keyspaces.meta, SCHEDULER, encode(&**scheduler));
         }

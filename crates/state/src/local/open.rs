@@ -3,8 +3,8 @@
 
 use super::codec::{decode, decode_leader, encode};
 use super::{
-    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, SCHEDULER, Shared, keys, read,
-    store_error,
+    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, SCHEDULER, Shared, keys, post,
+    read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -43,7 +43,9 @@ impl LocalState {
         let mut mass = Mass::default();
         let seen = rebuild_filter(&database, &keyspaces, seed, &mut mass)?;
         read_mass(&database, &keyspaces, &mut mass)?;
-        let opening = Opening { mass, ..opening(&database, &keyspaces)? };
+        let mut opening = opening(&database, &keyspaces)?;
+        opening.post.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
+        opening.mass = mass;
         let shared = Shared::new(database, keyspaces, seen, dir);
         Ok((LocalState { shared: Arc::new(shared), commits }, opening))
     }
@@ -204,6 +206,7 @@ impl Keyspaces {
             seed: open("seed")?,
             links: open("links")?,
             settled: open("settled")?,
+            exchange: open("exchange")?,
         })
     }
 }
@@ -327,6 +330,7 @@ fn read_mass(database: &Database, keyspaces: &Keyspaces, mass: &mut Mass) -> Res
         let (_, value) = guard.into_inner().map_err(store_error)?;
         mass.restore_settled(&decode("settled", &value)?);
     }
+    post::read_moved(database, keyspaces, mass)?;
     mass.restored();
     Ok(())
 }
@@ -346,7 +350,8 @@ fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<Opening, Error>
     }
     let counters = counters(database, keyspaces)?;
     let scheduler = scheduler(database, keyspaces)?;
-    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler })
+    let post = post::opening(database, keyspaces)?;
+    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post })
 }
 
 fn scheduler(database: &Database, keyspaces: &Keyspaces) -> Result<Option<Scheduler>, Error> {

@@ -1,7 +1,7 @@
 //! Reading the store on disk, from a snapshot.
 
 use super::codec::{decode, decode_leader};
-use super::{Keyspaces, keys, store_error};
+use super::{Keyspaces, keys, post, store_error};
 use crate::snapshot::Snapshot;
 use fjall::{Readable, Snapshot as Moment};
 use rhumb_engine::discovery::Chunk;
@@ -14,7 +14,7 @@ use rhumb_engine::queue::{Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
-use rhumb_page::url::{HostKey, UrlKey};
+use rhumb_page::url::{HostKey, Url, UrlKey};
 use serde::de::DeserializeOwned;
 use std::ops::Bound;
 
@@ -168,6 +168,10 @@ impl Snapshot for LocalSnapshot<'_> {
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
         self.get(&self.keyspaces.content, "content", digest)
+    }
+
+    fn foreign(&self, node: u32) -> Result<Option<Url>, Error> {
+        self.get(&self.keyspaces.exchange, "foreign", &post::foreign_key(node))
     }
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {

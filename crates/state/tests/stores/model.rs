@@ -7,6 +7,7 @@ use rhumb_engine::discovery::{Discovery, FoundAs, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::near::{Leader, Near};
+use rhumb_engine::post::{Item, Letter, Numbers};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
 use rhumb_engine::rng::{Rng, mix};
@@ -162,9 +163,18 @@ impl Chance {
         (0..self.below(12)).map(|_| self.discovery()).collect()
     }
 
+    fn letter(&mut self) -> Letter {
+        let found = self.discoveries().into_iter();
+        let item = |found: Discovery| {
+            let Discovery { url, kind, depth, hops, .. } = found;
+            Item { url, kind, depth, hops, mass: i64::from(depth) - 150 }
+        };
+        found.map(item).collect()
+    }
+
     fn row(&mut self) -> Row {
         let is_there = self.below(3) > 0;
-        match self.below(10) {
+        match self.below(13) {
             0 => Row::Url { key: self.url().key(), record: self.record() },
             1 | 2 => {
                 let section = self.section();
@@ -187,6 +197,18 @@ impl Chance {
                 let twin = Twin { url: self.url(), kept: self.time(), payload: [7; 20] };
                 Row::Content { digest: [self.below(4) as u8; 16], twin }
             }
+            9 => {
+                let letter = is_there.then(|| Arc::new(self.letter()));
+                Row::Letter { to: self.below(3) as u32, number: self.below(300), letter }
+            }
+            10 => Row::Foreign { node: self.below(9) as u32, url: self.url() },
+            11 if is_there => {
+                Row::Moved { node: self.below(99) as u32, mass: self.below(99) as i64 - 50 }
+            }
+            11 => {
+                let numbers = Numbers { sent: vec![self.below(9); 3], taken: vec![1; 3] };
+                Row::Numbers(Box::new(numbers))
+            }
             8 => {
                 let leader = Leader { url: self.url(), sketch: self.sketch() };
                 Row::Leader { id: self.below(30) as u32, leader }
@@ -197,7 +219,8 @@ impl Chance {
     }
 
     fn question(&mut self) -> Question {
-        match self.below(5) {
+        match self.below(6) {
+            5 => Question::Addresses { nodes: (0..9).collect() },
             0 => Question::Sift { candidates: self.discoveries() },
             1 => {
                 let sketches = (0..6).map(|_| (self.below(4) > 0).then(|| self.sketch()));

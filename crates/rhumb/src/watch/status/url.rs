@@ -178,6 +178,7 @@ fn words(record: &UrlRecord) -> (&'static str, String) {
         Status::Moved => ("moved", "redirects to another URL".to_owned()),
         Status::Gone => ("gone", "the server says that it is not there".to_owned()),
         Status::Refused(why) => ("refused", format!("not fetched: {}", refusal(why))),
+        Status::Foreign => ("foreign", "belongs to another partition of the crawl".to_owned()),
         Status::Failed(kind) => ("failed", format!("given up: {}", failure(kind))),
     }
 }

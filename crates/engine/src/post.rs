@@ -1,0 +1,363 @@
+//! Letters between partitions: what was found that is another's, and the mass that goes with it.
+//!
+//! A URL of another partition gets a number here the first time that it is seen, is named to its
+//! owner by a letter in the same commit, and from then on collects mass like any other (see
+//! `mass::exchange`). Once in a while a round of letters takes what has gathered on the heaviest.
+//! Letters to one partition are numbered. They stay in their rows until they are acknowledged, and
+//! whoever carries them may deliver them twice, late or in any order: the owner takes only the next
+//! one, in one commit with its number, and acknowledges what it has.
+//!
+//! In a crawl of one part nothing here ever happens.
+
+use crate::admit;
+use crate::discovery::{CHUNK_MAX, Discovery, FoundAs};
+use crate::engine::Engine;
+use crate::event::{Action, Question, Row, Step, Target};
+use crate::mass;
+use crate::partition::Partition;
+use crate::record::{Status, UrlId, UrlRecord};
+use crate::time::{Span, Time};
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The least time between two rounds of letters, so that mass gathers by target.
+const ROUND_EVERY: Span = Span::secs(1);
+/// Letters that wait for the sieve or are in it; more are not heard until they come again.
+pub const LETTERS_HELD_MAX: usize = 4;
+/// The depth of a URL that is named for its mass alone: never a shorter way.
+const NO_WAY: (u16, u8) = (u16::MAX, u8::MAX);
+
+/// What one partition tells another of a URL of its.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    pub url: Url,
+    pub kind: FoundAs,
+    pub depth: u16,
+    pub hops: u8,
+    /// To be added to what lies on it.
+    pub mass: i64,
+}
+
+/// At most `CHUNK_MAX` items.
+pub type Letter = Vec<Item>;
+
+/// What a letter takes back: the part of its mass that is below zero.
+pub fn taken_back(letter: &[Item]) -> i64 {
+    letter.iter().map(|item| (-item.mass).max(0)).sum()
+}
+
+/// How far letters have come, by partition: numbers begin at 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbers {
+    pub sent: Vec<u64>,
+    pub taken: Vec<u64>,
+}
+
+/// What the rows say at opening: the numbers, and for each letter that was not acknowledged to whom
+/// it goes and what it takes back, in order.
+#[derive(Clone, Debug, Default)]
+pub struct PostOpening {
+    pub numbers: Numbers,
+    pub unacknowledged: Vec<(u32, i64)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Received {
+    from: u32,
+    number: u64,
+    pub letter: Arc<Letter>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Post {
+    partition: Partition,
+    numbers: Numbers,
+    /// What is to be told in this turn's commit, with the numbers that URLs have here.
+    fresh: Vec<(u32, Item)>,
+    /// What letters that are under way take back, by addressee, the oldest first.
+    unacknowledged: Vec<VecDeque<i64>>,
+    /// The last letters of the last round, when it was begun, and whether it goes now.
+    round: Vec<u64>,
+    round_at: Time,
+    is_round: bool,
+    is_asking: bool,
+    /// Came, and waits for the sieve; is in the sieve.
+    held: VecDeque<Received>,
+    sifting: Vec<Received>,
+    acknowledgements: Vec<(u32, u64)>,
+    is_changed: bool,
+}
+
+impl Post {
+    pub fn open(partition: Partition, opening: PostOpening) -> Post {
+        let parts = if partition.is_divided() { partition.count as usize } else { 0 };
+        let PostOpening { mut numbers, unacknowledged: letters } = opening;
+        let is_same = numbers.sent.is_empty() || numbers.sent.len() == parts;
+        assert!(is_same, "the number of partitions is fixed at a crawl's birth");
+        numbers.sent.resize(parts, 0);
+        numbers.taken.resize(parts, 0);
+        let mut unacknowledged = vec![VecDeque::new(); parts];
+        for (to, back) in letters {
+            unacknowledged[to as usize].push_back(back);
+        }
+        Post {
+            partition,
+            round: numbers.sent.clone(),
+            numbers,
+            fresh: Vec::new(),
+            unacknowledged,
+            round_at: Time::ZERO,
+            is_round: false,
+            is_asking: false,
+            held: VecDeque::new(),
+            sifting: Vec::new(),
+            acknowledgements: Vec::new(),
+            is_changed: false,
+        }
+    }
+
+    /// Takes a letter if it is the next one and there is room.
+    fn deliver(&mut self, received: Received) {
+        let taken = self.numbers.taken[received.from as usize];
+        if received.number <= taken {
+            self.acknowledgements.push((received.from, taken));
+            return;
+        }
+        let of_sender = |other: &&Received| other.from == received.from;
+        let ahead = self.held.iter().chain(&self.sifting).filter(of_sender).count() as u64;
+        let has_room = self.held.len() + self.sifting.len() < LETTERS_HELD_MAX;
+        if has_room && received.number == taken + ahead + 1 {
+            self.held.push_back(received);
+        }
+    }
+
+    /// What letters found, for the sieve.
+    pub fn begin_sift(&mut self) -> Vec<Discovery> {
+        self.sifting = self.held.drain(..).collect();
+        let items = self.sifting.iter().flat_map(|received| received.letter.iter());
+        items.map(Item::discovery).collect()
+    }
+
+    pub fn has_held(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// How many letters to a partition are acknowledged.
+    fn acknowledged(&self, by: usize) -> u64 {
+        self.numbers.sent[by] - self.unacknowledged[by].len() as u64
+    }
+
+    fn has_arrived(&self) -> bool {
+        (0..self.round.len()).all(|part| self.acknowledged(part) >= self.round[part])
+    }
+
+    pub fn is_idle(&self) -> bool {
+        !self.is_asking
+            && self.fresh.is_empty()
+            && self.held.is_empty()
+            && self.sifting.is_empty()
+            && self.unacknowledged.iter().all(VecDeque::is_empty)
+    }
+
+    pub fn held_len(&self) -> usize {
+        let held = self.held.iter().chain(&self.sifting);
+        self.fresh.len() + held.map(|received| received.letter.len()).sum::<usize>()
+    }
+}
+
+impl Item {
+    fn discovery(&self) -> Discovery {
+        let Item { url, kind, depth, hops, .. } = self;
+        Discovery { url: url.clone(), kind: *kind, depth: *depth, hops: *hops, from: None }
+    }
+}
+
+impl Engine {
+    pub(crate) fn delivered(&mut self, from: u32, number: u64, letter: Arc<Letter>) {
+        self.post.deliver(Received { from, number, letter });
+    }
+
+    pub(crate) fn acknowledged(&mut self, by: u32, number: u64, step: &mut Step) {
+        let part = by as usize;
+        while self.post.acknowledged(part) < number {
+            let number = self.post.acknowledged(part) + 1;
+            let back = self.post.unacknowledged[part].pop_front().expect("a letter that was sent");
+            self.mass.owe(-back);
+            step.rows.push(Row::Letter { to: by, number, letter: None });
+        }
+    }
+
+    /// A URL of another partition that the sieve wants judged. Scope and filters are the same
+    /// everywhere: what they leave out is refused here, and is no news to its owner.
+    pub(crate) fn take_foreign(
+        &mut self,
+        now: Time,
+        found: Discovery,
+        record: Option<UrlRecord>,
+        step: &mut Step,
+    ) -> UrlId {
+        let id = record.as_ref().map_or(UrlId(self.counters.next_url), |record| record.id);
+        match record {
+            None => {
+                self.counters.next_url += 1;
+                let record = UrlRecord::new(id, Status::Foreign, found.depth, found.hops, now);
+                self.name_foreign(found, record, step);
+            }
+            Some(record) if record.status == Status::Foreign => {
+                self.take_foreign_again(found, record, step);
+            }
+            Some(record) => {
+                if let Status::Refused(why) = record.status {
+                    self.counters.known -= 1;
+                    *self.counters.refused_as(why) -= 1;
+                }
+                self.name_foreign(found, UrlRecord { status: Status::Foreign, ..record }, step);
+            }
+        }
+        id
+    }
+
+    /// It is seen for the first time: it gets a number, and its owner a letter.
+    fn name_foreign(&mut self, found: Discovery, record: UrlRecord, step: &mut Step) {
+        let key = found.url.key();
+        if let Some(node) = mass::node(record.id) {
+            step.rows.push(Row::Foreign { node, url: found.url.clone() });
+            // The owner is told of seeds by whoever named them.
+            if found.kind != FoundAs::Seed {
+                self.tell(node, found);
+            }
+        }
+        self.mass.stand(&record);
+        step.rows.push(Row::Url { key, record });
+    }
+
+    /// It came again: news if the way is shorter, or if it is said to have changed.
+    fn take_foreign_again(&mut self, found: Discovery, mut record: UrlRecord, step: &mut Step) {
+        let is_nearer = found.depth < record.depth;
+        let is_announced = matches!(found.kind, FoundAs::Announced(_));
+        let Some(node) = mass::node(record.id).filter(|_| is_nearer || is_announced) else {
+            return;
+        };
+        if is_nearer {
+            (record.depth, record.hops) = (found.depth, found.hops);
+            step.rows.push(Row::Url { key: found.url.key(), record });
+        }
+        self.tell(node, found);
+    }
+
+    fn tell(&mut self, node: u32, found: Discovery) {
+        let Discovery { url, kind, depth, hops, .. } = found;
+        // Why it was looked at again is no business of its owner's.
+        let kind = match kind {
+            FoundAs::Rejudge | FoundAs::Promoted => FoundAs::Link,
+            kind => kind,
+        };
+        self.post.fresh.push((node, Item { url, kind, depth, hops, mass: 0 }));
+    }
+
+    /// The sieve has answered for letters: their mass is booked, in one commit with their numbers.
+    pub(crate) fn take_letters(&mut self, targets: &[Target], ids: &[UrlId], step: &mut Step) {
+        let letters = std::mem::take(&mut self.post.sifting);
+        let mut targets = targets.iter();
+        let follows_importance = self.policy.follows_importance();
+        for Received { from, number, letter } in letters {
+            for (item, target) in letter.iter().zip(&mut targets) {
+                let id = match *target {
+                    Target::Known(id) => UrlId(u64::from(id)),
+                    Target::Judged(index) => ids[index as usize],
+                    Target::Unknown(_) => continue,
+                };
+                if let (Some(node), 1..) = (mass::node(id), item.mass.unsigned_abs()) {
+                    let mass = self.mass.receive(node, item.mass);
+                    step.rows.push(Row::Moved { node, mass });
+                }
+                if let (Target::Known(id), true) = (*target, follows_importance) {
+                    self.promote_if_risen(&item.discovery(), id);
+                }
+            }
+            self.pay_moves(letter.len() as u32);
+            self.post.numbers.taken[from as usize] = number;
+            self.post.is_changed = true;
+            self.post.acknowledgements.push((from, number));
+        }
+    }
+
+    /// Ends a turn: what is to be told becomes letters, with the mass that lies on it now.
+    pub(crate) fn conclude_post(&mut self, now: Time, step: &mut Step) {
+        if !self.config.partition.is_divided() {
+            return;
+        }
+        let mut letters: Vec<Letter> = vec![Letter::new(); self.config.partition.count as usize];
+        for (node, mut item) in std::mem::take(&mut self.post.fresh) {
+            match self.mass.dispatch(node) {
+                Some((mass, moved)) => {
+                    item.mass = mass;
+                    step.rows.push(Row::Moved { node, mass: moved });
+                }
+                None if (item.depth, item.hops) == NO_WAY => continue,
+                None => {}
+            }
+            letters[self.config.partition.owner(&item.url) as usize].push(item);
+        }
+        for (to, items) in letters.into_iter().enumerate() {
+            items.chunks(CHUNK_MAX).for_each(|letter| self.send(to, letter.to_vec(), step));
+        }
+        if std::mem::take(&mut self.post.is_round) {
+            self.post.round.clone_from(&self.post.numbers.sent);
+        }
+        for (to, number) in std::mem::take(&mut self.post.acknowledgements) {
+            step.actions.push(Action::Acknowledge { to, number });
+        }
+        if self.stopping.is_none() && self.round_due().is_some_and(|due| due <= now) {
+            self.post.round_at = now;
+            self.post.is_asking = true;
+            let nodes = self.mass.heavy_foreign();
+            step.actions.push(Action::Ask(Question::Addresses { nodes }));
+        }
+        if std::mem::take(&mut self.post.is_changed) {
+            step.rows.push(Row::Numbers(Box::new(self.post.numbers.clone())));
+        }
+    }
+
+    fn send(&mut self, to: usize, letter: Letter, step: &mut Step) {
+        let back = taken_back(&letter);
+        self.mass.owe(back);
+        self.post.numbers.sent[to] += 1;
+        self.post.is_changed = true;
+        self.post.unacknowledged[to].push_back(back);
+        let (number, letter) = (self.post.numbers.sent[to], Some(Arc::new(letter)));
+        step.rows.push(Row::Letter { to: to as u32, number, letter });
+    }
+
+    /// When the next round of letters is to go, if there is anything to send and the last round has
+    /// arrived.
+    pub(crate) fn round_due(&self) -> Option<Time> {
+        let count = self.post.partition.count;
+        let is_due = self.post.partition.is_divided()
+            && !self.post.is_asking
+            && self.post.has_arrived()
+            && self.mass.is_worth_a_round(count);
+        is_due.then(|| self.post.round_at + ROUND_EVERY)
+    }
+
+    /// Where the heaviest are to be sent.
+    pub(crate) fn addressed(&mut self, urls: Vec<(u32, Url)>) {
+        self.post.is_asking = false;
+        let (depth, hops) = NO_WAY;
+        let items = urls
+            .into_iter()
+            .map(|(node, url)| (node, Item { url, kind: FoundAs::Link, depth, hops, mass: 0 }));
+        self.post.fresh.extend(items);
+        self.post.is_round = true;
+    }
+
+    /// Of another partition, and of the web that the owner meant.
+    pub(crate) fn is_foreign(&self, found: &Discovery) -> bool {
+        let partition = self.config.partition;
+        partition.is_divided()
+            && !partition.owns(&found.url)
+            && admit::is_inside(&self.config, found)
+    }
+}

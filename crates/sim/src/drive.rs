@@ -1,0 +1,309 @@
+//! The processes of a simulated crawl, one for each partition, in one virtual time.
+//!
+//! Whoever has something to do next has the next turn of the engine's own loop. A process that dies
+//! is started again after a while, and the others go on. When none has anything left to do, and no
+//! letter is on its way, the crawl has come to its end: of several partitions none could know it.
+
+use crate::mutant::{Mutant, Subject};
+use crate::scenario::Scenario;
+use crate::store::{Shared, SharedRef, SimArchive, SimState};
+use crate::web::Web;
+use crate::world::{SimWorld, Visited};
+use rhumb_engine::config::Config;
+use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::engine::Engine;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Event, StopReason};
+use rhumb_engine::mass::Mass;
+use rhumb_engine::partition::Partition;
+use rhumb_engine::record::Status;
+use rhumb_engine::time::{Span, Time};
+use rhumb_engine::turn::{self, Desk, Machine};
+use rhumb_state::memory::MemoryRows;
+use std::rc::Rc;
+
+/// A process that died is started again after so long.
+const DOWNTIME: Span = Span::secs(3);
+/// Turns between two measurements of memory, which walk over all awake hosts: at least this many …
+const MEASURE_EVERY: u64 = 64;
+/// … and so many that no turn pays for more hosts than this.
+const MEASURED_PER_TURN: u64 = 16;
+/// Turns between two comparisons of the proven coverage with the true one.
+const COMPARE_EVERY: u64 = 48;
+/// … and the square of how often a web has so many URLs: it takes longer, and has more turns.
+const COMPARE_SIZE: u64 = 5_000;
+/// Refused URLs in one event, as few as to need several.
+const RECONSIDERED_MAX: usize = 100;
+
+pub struct Drive {
+    web: Rc<Web>,
+    shared: SharedRef,
+    clock_jump_s: i64,
+    mutant: Option<Mutant>,
+    processes: Vec<Process>,
+    turns: u64,
+}
+
+struct Process {
+    partition: Partition,
+    world: SimWorld,
+    /// None while it is down.
+    subject: Option<Subject>,
+    desk: Desk,
+    starts_at: Time,
+    over: Option<StopReason>,
+    turns: u64,
+    measure_at: u64,
+    heap_bytes_peak: usize,
+}
+
+impl Drive {
+    pub fn new(
+        scenario: &Scenario,
+        web: &Rc<Web>,
+        shared: &SharedRef,
+        mutant: Option<Mutant>,
+    ) -> Drive {
+        let process = |own: u32| {
+            let (place, seed) = ((Rc::clone(shared), own), scenario.config.seed);
+            let mut world = SimWorld::new(Rc::clone(web), place, scenario.faults, seed);
+            world.stop_at = scenario.time_max.map(|span| crate::run::BEGINNING + span);
+            world.keeps_visits = scenario.config.continuous.is_some();
+            Process {
+                partition: Partition { own, count: scenario.partitions },
+                world,
+                subject: None,
+                desk: Desk::default(),
+                starts_at: Time::ZERO,
+                over: None,
+                turns: 0,
+                measure_at: 1,
+                heap_bytes_peak: 0,
+            }
+        };
+        Drive {
+            web: Rc::clone(web),
+            shared: Rc::clone(shared),
+            clock_jump_s: scenario.faults.clock_jump_s,
+            mutant,
+            processes: (0..scenario.partitions).map(process).collect(),
+            turns: 0,
+        }
+    }
+
+    pub fn heap_bytes_peak(&self) -> usize {
+        self.processes.iter().map(|process| process.heap_bytes_peak).max().unwrap_or(0)
+    }
+
+    pub fn take_visits(&mut self) -> Vec<Visited> {
+        self.processes.iter_mut().flat_map(|p| std::mem::take(&mut p.world.visits)).collect()
+    }
+
+    /// Crawls by these rules to the end, through crashes; none if something went wrong. `is_later`
+    /// if there was a crawl by other rules before.
+    pub fn run(&mut self, config: &Config, is_later: bool) -> Option<StopReason> {
+        let clock = self.shared.borrow().clock;
+        for process in &mut self.processes {
+            process.lie_down(&self.shared, if is_later { clock + DOWNTIME } else { clock });
+            process.over = None;
+        }
+        while self.processes.iter().any(|process| process.over.is_none()) {
+            let Some(own) = self.next() else {
+                self.finish()?;
+                continue;
+            };
+            let process = &mut self.processes[own];
+            if process.subject.is_none() {
+                process.start(config, is_later, &self.web, &self.shared, self.mutant);
+            }
+            if let Err(error) = process.turn(&self.shared) {
+                self.failed(own, &error)?;
+            }
+            self.turns += 1;
+            self.compare();
+        }
+        let over = self.processes.first().and_then(|process| process.over);
+        check_limit(config, &mut self.shared.borrow_mut());
+        over
+    }
+
+    /// Whose turn it is, after the mail that comes before it. None if there is nothing to do.
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            let times = self.processes.iter().enumerate();
+            let first = times.filter_map(|(n, process)| Some((process.next()?, n))).min();
+            let shared = &mut *self.shared.borrow_mut();
+            let mail = shared.mail.next().filter(|at| first.is_none_or(|(due, _)| *at <= due));
+            // Time passes where it is waited for, and not here: an engine is asked when it wants
+            // to be called before the moment has come.
+            let Some(at) = mail else { return first.map(|(_, n)| n) };
+            if let Some((to, event)) = shared.mail.deliver(at, &shared.parts) {
+                let process = &mut self.processes[to as usize];
+                // What comes to a process that is down, nobody hears.
+                if process.subject.is_some() && process.over.is_none() {
+                    process.world.arrive(at, event);
+                }
+            }
+        }
+    }
+
+    /// Nobody has anything to do: several partitions are told so, and of one it is a mistake.
+    fn finish(&mut self) -> Option<()> {
+        let is_idle = |process: &Process| {
+            process.subject.as_ref().is_some_and(|subject| subject.engine.is_idle())
+        };
+        if self.processes.len() > 1 && self.processes.iter().all(is_idle) {
+            for process in &mut self.processes {
+                process.world.send(Span::ZERO, Event::Stopped(StopReason::Finished));
+            }
+            return Some(());
+        }
+        let own = self.processes.iter().position(|p| !is_idle(p)).unwrap_or(0);
+        let error = self.processes[own].turn(&self.shared).expect_err("nothing will come");
+        self.failed(own, &error)
+    }
+
+    /// A process died, by chance or by its own fault; none if it was that.
+    fn failed(&mut self, own: usize, error: &Error) -> Option<()> {
+        let process = &mut self.processes[own];
+        if error.kind != ErrorKind::Crash {
+            let clock = self.shared.borrow().clock;
+            let snapshot = process.subject.as_ref().map(|s| s.engine.snapshot(clock));
+            let why = snapshot.as_ref().and_then(|s| s.why_idle()).unwrap_or_default();
+            let what = format!("{error} ({why}): {snapshot:?}");
+            self.shared.borrow_mut().checker.violated(4, what);
+        }
+        if !self.shared.borrow().checker.violations.is_empty() {
+            return None;
+        }
+        let starts_at = {
+            let shared = &mut *self.shared.borrow_mut();
+            shared.checker.crashed(own as u32, shared.clock);
+            shared.parts[own].skew_us += self.clock_jump_s * 1_000_000;
+            shared.clock + DOWNTIME
+        };
+        process.lie_down(&self.shared, starts_at);
+        Some(())
+    }
+
+    /// Holds the books of those that are up against the truth, now and then, and at the end.
+    fn compare(&mut self) {
+        let subjects: Vec<&Subject> =
+            self.processes.iter().filter_map(|process| process.subject.as_ref()).collect();
+        let known: u64 = subjects.iter().map(|s| s.engine.counters().known).sum();
+        let is_over = self.processes.iter().all(|process| process.over.is_some());
+        // The truth of a larger web takes longer to compute.
+        let every = COMPARE_EVERY * (1 + known / COMPARE_SIZE).pow(2);
+        if !is_over && !self.turns.is_multiple_of(every) {
+            return;
+        }
+        let is_end = is_over && self.processes[0].over == Some(StopReason::Finished);
+        let books: Vec<&Mass> = subjects.iter().map(|s| s.engine.mass()).collect();
+        let pages = subjects.iter().map(|s| s.engine.counters().pages).sum();
+        let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
+        checker.importance(&books, pages, is_end);
+        let rows: Vec<&MemoryRows> = parts.iter().map(|part| &part.state.rows).collect();
+        checker.exchange(&rows);
+    }
+}
+
+impl Process {
+    /// Ends its life, if it had one: bodies that nobody kept are gone.
+    fn lie_down(&mut self, shared: &SharedRef, starts_at: Time) {
+        self.subject = None;
+        self.desk = Desk::default();
+        self.world.forget();
+        shared.borrow_mut().parts[self.partition.own as usize].held.clear();
+        self.starts_at = starts_at;
+    }
+
+    fn start(
+        &mut self,
+        config: &Config,
+        is_later: bool,
+        web: &Web,
+        shared: &SharedRef,
+        mutant: Option<Mutant>,
+    ) {
+        let mut config = Config { partition: self.partition, ..config.clone() };
+        let (opening, now) = {
+            let shared = &mut *shared.borrow_mut();
+            shared.clock = shared.clock.max(self.starts_at);
+            let part = &mut shared.parts[self.partition.own as usize];
+            let opening = part.state.reopen();
+            part.state.compare_texts(config.near.threshold);
+            part.state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
+            (opening, part.told(shared.clock))
+        };
+        self.subject = Some(Subject::new(Engine::open(config, opening, now), mutant));
+        (self.turns, self.measure_at) = (0, 1);
+        // The owner names the seeds at every start; those known already change nothing.
+        let seeds = web.seeds().into_iter().map(|url| {
+            let seed = Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None };
+            (seed, 1.0)
+        });
+        self.world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
+        if is_later {
+            let refused = refused(&shared.borrow().part(self.partition.own).state.rows);
+            self.reconsider(&refused);
+        }
+    }
+
+    /// Rules may have changed since the run before: what they refused is judged again.
+    fn reconsider(&mut self, refused: &[Discovery]) {
+        let parts = refused.len().div_ceil(RECONSIDERED_MAX);
+        for (n, part) in refused.chunks(RECONSIDERED_MAX).enumerate() {
+            let event = Event::Reconsidered { discoveries: part.to_vec(), more: n + 1 < parts };
+            self.world.send(Span::millis(n as u64), event);
+        }
+    }
+
+    /// When it has something to do.
+    fn next(&self) -> Option<Time> {
+        match (&self.subject, self.over) {
+            (_, Some(_)) => None,
+            (None, None) => Some(self.starts_at),
+            (Some(subject), None) => {
+                let now = self.world.clock();
+                self.world.next(subject.next_wakeup(now))
+            }
+        }
+    }
+
+    fn turn(&mut self, shared: &SharedRef) -> Result<(), Error> {
+        let own = self.partition.own;
+        let subject = self.subject.as_mut().expect("a process that is up");
+        let mut archive = SimArchive(Rc::clone(shared), own);
+        let mut state = SimState(Rc::clone(shared), own);
+        let over = turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.desk)?;
+        self.turns += 1;
+        if self.turns >= self.measure_at {
+            let hosts = subject.hosts_awake() as u64;
+            self.measure_at = self.turns + MEASURE_EVERY.max(hosts / MEASURED_PER_TURN);
+            self.heap_bytes_peak = subject.heap_bytes().max(self.heap_bytes_peak);
+        }
+        self.over = over;
+        Ok(())
+    }
+}
+
+fn refused(rows: &MemoryRows) -> Vec<Discovery> {
+    let refused = rows.urls.iter().filter(|(_, r)| matches!(r.status, Status::Refused(_)));
+    refused
+        .map(|(key, record)| {
+            let (depth, hops) = (record.depth, record.hops);
+            Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops, from: None }
+        })
+        .collect()
+}
+
+/// A run ends at its limit and not beyond it.
+fn check_limit(config: &Config, shared: &mut Shared) {
+    let Shared { checker, parts, .. } = shared;
+    for part in parts {
+        let pages = part.state.rows.counters.pages;
+        if let Some(max) = config.pages_max.filter(|max| pages > *max) {
+            checker.violated(5, format!("{pages} pages, {max} were asked for"));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The checks that need the end of a crawl: nothing is forgotten, and the books are right.
+
+use crate::check::Checker;
+use crate::store::Part;
+use crate::web::{Scope, Web, What};
+use rhumb_engine::counters::Counters;
+use rhumb_engine::record::{Refusal, Status};
+use rhumb_state::memory::MemoryRows;
+use std::collections::BTreeSet;
+
+/// What must hold when nothing is left to do.
+pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
+    parts.iter().for_each(|part| check_rest(&part.state.rows, checker));
+    let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
+    let urls = parts.iter().flat_map(|part| &part.state.rows.urls);
+    let found: BTreeSet<(u32, u32)> = urls
+        .filter(|(_, record)| answered(record.status))
+        .filter_map(|(key, _)| {
+            let place = web.original(web.place(&key.url())?);
+            match place.what {
+                What::Page(n) => Some((place.site, n)),
+                _ => None,
+            }
+        })
+        .collect();
+    let seeds: Vec<_> = web.seeds();
+    let expected = web.reachable(&seeds, Scope::Any).pages(web);
+    for (site, n) in expected.difference(&found) {
+        checker.violated(4, format!("page {n} of site {site} can be reached and was not found"));
+    }
+}
+
+/// Of one partition.
+fn check_rest(rows: &MemoryRows, checker: &mut Checker) {
+    for (key, record) in &rows.urls {
+        if record.status == Status::Queued || record.place.is_some() {
+            let host = rows.hosts.get(&key.host_key());
+            let (status, place) = (record.status, record.place);
+            checker.violated(
+                4,
+                format!("forgotten: {} ({status:?}, {place:?}) of {host:?}", key.url()),
+            );
+        }
+    }
+    if !rows.queue.is_empty() || !rows.sleep.is_empty() || !rows.outbox.is_empty() {
+        let (q, s, o) = (rows.queue.len(), rows.sleep.len(), rows.outbox.len());
+        checker.violated(4, format!("left over: {q} queued, {s} asleep, {o} in the outbox"));
+    }
+    if !rows.letters.is_empty() {
+        let letters = rows.letters.len();
+        checker.violated(4, format!("left over: {letters} letters to other partitions"));
+    }
+}
+
+/// The counters against a recount.
+pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
+    let mut recount = Counters::default();
+    for record in rows.urls.values().filter(|record| record.status != Status::Foreign) {
+        recount.known += 1;
+        match record.status {
+            Status::Refused(why) => {
+                *recount.refused_as(why) += 1;
+                recount.admitted += u64::from(why == Refusal::Robots);
+            }
+            Status::Failed(kind) => {
+                *recount.failed_as(kind) += 1;
+                recount.admitted += 1;
+            }
+            _ => recount.admitted += 1,
+        }
+        recount.queued += u64::from(record.place.is_some());
+        recount.pages += u64::from(answered_as_page(record));
+    }
+    let counters = &rows.counters;
+    let mut compare = |name: &str, booked: u64, counted: u64| {
+        if booked != counted {
+            checker.violated(5, format!("{name}: {booked} booked, {counted} counted"));
+        }
+    };
+    compare("known", counters.known, recount.known);
+    compare("admitted", counters.admitted, recount.admitted);
+    compare("queued", counters.queued, recount.queued);
+    compare("queue rows", counters.queued, rows.queue.len() as u64);
+    compare("host rows", counters.hosts, rows.hosts.len() as u64);
+    compare("queued by hosts", counters.queued, rows.hosts.values().map(|h| h.queued).sum());
+    compare("pages by hosts", counters.pages, rows.hosts.values().map(|h| h.pages).sum());
+    for why in Refusal::ALL {
+        compare(why.word(), counters.refused[why as usize], recount.refused[why as usize]);
+    }
+    let visited = rows.urls.values().any(|r| r.visits > 1);
+    if !visited {
+        compare("pages", counters.pages, recount.pages);
+        for (kind, (booked, counted)) in rhumb_engine::outcome::FailKind::ALL
+            .iter()
+            .zip(counters.failed.iter().zip(recount.failed))
+        {
+            compare(kind.word(), *booked, counted);
+        }
+    }
+}
+
+fn answered_as_page(record: &rhumb_engine::record::UrlRecord) -> bool {
+    matches!(record.status, Status::Fetched | Status::Duplicate) && record.content.is_some()
+}

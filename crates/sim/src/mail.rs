@@ -1,0 +1,81 @@
+//! Letters between partitions on their way: each comes at least once, some twice, some late, in any
+//! order, and again and again until its sender has heard that it is on record.
+
+use crate::scenario::Faults;
+use crate::store::Part;
+use rhumb_engine::event::Event;
+use rhumb_engine::rng::Rng;
+use rhumb_engine::time::{Span, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// A letter that is not acknowledged is carried again after so long.
+const AGAIN_AFTER: Span = Span::secs(2);
+/// How late a letter comes that comes late.
+const LATE: Span = Span::secs(7);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Parcel {
+    Letter { from: u32, to: u32, number: u64 },
+    Acknowledgement { by: u32, to: u32, number: u64 },
+}
+
+pub struct Mail {
+    rng: Rng,
+    faults: Faults,
+    coming: BinaryHeap<Reverse<(Time, u64, Parcel)>>,
+    order: u64,
+}
+
+impl Mail {
+    pub fn new(seed: u64, faults: Faults) -> Mail {
+        let rng = Rng::new(seed ^ 0x1e77e5);
+        Mail { rng, faults, coming: BinaryHeap::new(), order: 0 }
+    }
+
+    pub fn post(&mut self, now: Time, parcel: Parcel) {
+        let quick = Span::millis(1 + self.rng.draw() % 20);
+        let is_late = self.chance();
+        self.carry(now + if is_late { LATE } else { quick }, parcel);
+        if self.chance() {
+            self.carry(now + quick + quick, parcel);
+        }
+    }
+
+    pub fn next(&self) -> Option<Time> {
+        self.coming.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// The next parcel that is due, as its addressee hears of it. A letter that its sender no
+    /// longer has was acknowledged.
+    pub fn deliver(&mut self, now: Time, parts: &[Part]) -> Option<(u32, Event)> {
+        while self.next().is_some_and(|at| at <= now) {
+            let Reverse((_, _, parcel)) = self.coming.pop().expect("just seen");
+            match parcel {
+                Parcel::Acknowledgement { by, to, number } => {
+                    return Some((to, Event::Acknowledged { by, number }));
+                }
+                Parcel::Letter { from, to, number } => {
+                    let letters = &parts[from as usize].state.rows.letters;
+                    if let Some(letter) = letters.get(&(to, number)) {
+                        self.carry(now + AGAIN_AFTER, parcel);
+                        let letter = Arc::clone(letter);
+                        return Some((to, Event::Delivered { from, number, letter }));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn carry(&mut self, at: Time, parcel: Parcel) {
+        self.order += 1;
+        self.coming.push(Reverse((at, self.order, parcel)));
+    }
+
+    fn chance(&mut self) -> bool {
+        let per_mille = u64::from(self.faults.twice_per_mille);
+        per_mille > 0 && self.rng.draw() % 1_000 < per_mille
+    }
+}

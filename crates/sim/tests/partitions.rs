@@ -1,0 +1,66 @@
+//! A crawl divided among engines that write each other letters: nobody is forgotten, no mass is
+//! paid twice, and the sum of what they prove is true.
+
+use rhumb_sim::mutant::Mutant;
+use rhumb_sim::run::{Simulated, simulate};
+use rhumb_sim::scenario::{Faults, Scenario};
+
+fn scenario(name: &str, seed: u64, partitions: u32) -> Scenario {
+    let base = Scenario::named(name, seed).expect("a scenario of this name");
+    Scenario { partitions, ..base }
+}
+
+fn passes(scenario: &Scenario) -> Simulated {
+    let simulated = simulate(scenario, None);
+    let Scenario { name, partitions, .. } = scenario;
+    let violations = &simulated.violations;
+    assert!(violations.is_empty(), "{name} in {partitions} parts: {violations:#?}");
+    assert!(simulated.tally.letters > 0, "{:?}", simulated.tally);
+    simulated
+}
+
+#[test]
+fn together_they_find_all_and_prove_nearly_all_that_one_alone_would() {
+    for (seed, partitions) in [(1, 2), (2, 5)] {
+        let alone = simulate(&scenario("small", seed, 1), None);
+        let parted = passes(&scenario("small", seed, partitions));
+        let last = |simulated: &Simulated| *simulated.curve.last().expect("compared at the end");
+        let (one, all) = (last(&alone), last(&parted));
+        assert!((one.truth - all.truth).abs() < 0.05, "{one:?} alone, {all:?} together");
+        assert!(all.bound > all.truth - 1e-4, "{all:?}");
+    }
+}
+
+#[test]
+fn letters_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
+    for seed in 1..=3 {
+        let scenario = scenario("parted", seed, 3).with_faults(Faults::usual());
+        let simulated = passes(&scenario);
+        assert_eq!(simulated.tally.crashes, u64::from(3 * Faults::usual().crashes));
+    }
+}
+
+#[test]
+fn links_that_change_take_back_what_was_settled_in_other_partitions() {
+    let scenario = scenario("shifting", 2, 4).with_faults(Faults::usual());
+    let simulated = passes(&scenario);
+    assert!(simulated.counters.revisits > 300, "{:?}", simulated.counters);
+}
+
+#[test]
+fn the_same_seed_does_the_same() {
+    let scenario = scenario("small", 3, 3).with_faults(Faults::usual());
+    assert_eq!(passes(&scenario), passes(&scenario));
+}
+
+#[test]
+fn who_takes_mass_twice_or_forgets_what_it_sent_is_caught() {
+    let caught = |mutant: Mutant, scenario: &Scenario| {
+        let violations = simulate(scenario, Some(mutant)).violations;
+        assert!(violations.iter().any(|v| v.invariant == mutant.breaks()), "{violations:?}");
+        violations.iter().any(|v| v.what.contains("they say"))
+    };
+    // What is taken twice is proven twice, sooner or later.
+    assert!(caught(Mutant::Greedy, &scenario("small", 1, 3)), "no bound was too high");
+    caught(Mutant::Indebted, &scenario("small", 1, 3));
+}
