@@ -137,25 +137,92 @@ fn mutated_bytes_of_any_charset_become_text() {
 
 #[test]
 fn mutated_documents_stay_within_their_limits() {
-    let seeds =
-        ["{\"a\": [\"https://a.test/ b c d\"]}", "see http://a.test/x, and https://b.test."];
+    let pdf = pdf();
+    let word = "<w:document><w:body><w:p><w:r><w:t>The sea</w:t></w:r><w:tab/></w:p></w:body>";
+    let relations = "<Relationships><Relationship Target='http://a.test/' TargetMode='External'/>";
+    let sheet = "<worksheet><row><c t='s'><v>0</v></c><c><v>16.1</v></c></row></worksheet>";
+    let office = [
+        zip(&[("word/document.xml", word), ("word/_rels/document.xml.rels", relations)]),
+        zip(&[("xl/sharedStrings.xml", "<sst><si><t>Port</t></si></sst>"), (SHEET, sheet)]),
+        zip(&[("ppt/slides/slide1.xml", "<p:sld><a:p><a:t>Tides</a:t></a:p></p:sld>")]),
+        zip(&[("content.xml", "<text:p>The sea<text:s/><text:a xlink:href='/n'>rises</text:a>")]),
+    ];
+    let plain: [&[u8]; 2] =
+        [b"{\"a\": [\"https://a.test/ b c d\"]}", b"see http://a.test/x, and https://b.test."];
+    let files = office.iter().map(Vec::as_slice);
+    let seeds: Vec<&[u8]> = plain.into_iter().chain([pdf.as_slice()]).chain(files).collect();
+    // The PDF library panics, which is caught; saying so each time would drown all else.
+    std::panic::set_hook(Box::new(|panic| {
+        if !panic.location().is_some_and(|at| is_of_library(at.file())) {
+            eprintln!("{panic}");
+        }
+    }));
     mutate(
         8,
         &seeds,
-        &["http://", "https://", "://", "{", "[", "\"", "é", "\\u"],
+        &["http://", "://", "{", "[", "\"", "é", "\\u", "PK\x01\x02", " 0 R", "<<", ">>", "<t>"],
         checks::document,
     );
 }
 
+const SHEET: &str = "xl/worksheets/sheet1.xml";
+
+fn is_of_library(file: &str) -> bool {
+    !file.contains("crates/page") && !file.contains("fuzz")
+}
+
+/// A PDF of one page that says a few words, with a title and a link.
+fn pdf() -> Vec<u8> {
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [7 0 R] \
+         /Resources << /Font << /F1 5 0 R >> >> >>",
+        "<< /Length 42 >>\nstream\nBT /F1 12 Tf 72 700 Td (The sea rises) Tj ET\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        "<< /Title (On tides) /CreationDate (D:20240501103000+02'00') >>",
+        "<< /Type /Annot /Subtype /Link /Rect [0 0 1 1] /A << /S /URI /URI (/next) >> >>",
+    ];
+    let mut file = String::from("%PDF-1.4\n");
+    let mut table = String::from("xref\n0 8\n0000000000 65535 f \n");
+    for (number, object) in (1..).zip(objects) {
+        table.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let end = "trailer << /Size 8 /Root 1 0 R /Info 6 0 R >>\nstartxref\n";
+    format!("{file}{table}{end}{}\n%%EOF\n", file.len()).into_bytes()
+}
+
+/// A ZIP file of members that are stored as they are, so that mutations reach their text.
+fn zip(members: &[(&str, &str)]) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for (name, text) in members {
+        let sizes = [text.len() as u32; 2].map(u32::to_le_bytes).concat();
+        let lengths = [name.len() as u16, 0].map(u16::to_le_bytes).concat();
+        let at = (file.len() as u32).to_le_bytes();
+        // Version, flags, method, time, day and checksum, of which only the method is looked at.
+        let facts = [0; 14];
+        let member: [&[u8]; 6] =
+            [b"PK\x03\x04", &facts, &sizes, &lengths, name.as_bytes(), text.as_bytes()];
+        file.extend(member.concat());
+        let entry: [&[u8]; 8] =
+            [b"PK\x01\x02", &[0; 2], &facts, &sizes, &lengths, &[0; 10], &at, name.as_bytes()];
+        directory.extend(entry.concat());
+    }
+    let place = [directory.len() as u32, file.len() as u32].map(u32::to_le_bytes).concat();
+    file.extend([&directory[..], b"PK\x05\x06", &[0; 8], &place, &[0; 2]].concat());
+    file
+}
+
 /// Runs the check on seeds that were changed a little, and then a little more.
-fn mutate(seed: u64, seeds: &[&str], words: &[&str], check: fn(&[u8])) {
+fn mutate(seed: u64, seeds: &[impl AsRef<[u8]>], words: &[&str], check: fn(&[u8])) {
     let asked = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let rounds = asked("MUTATION_ROUNDS").unwrap_or(ROUNDS);
     let mut random = Random(seed ^ asked("MUTATION_SEED").unwrap_or(0) << 8);
     let mut input = Vec::new();
     for round in 0..rounds {
         if round % 16 == 0 {
-            input = seeds[random.below(seeds.len())].as_bytes().to_vec();
+            input = seeds[random.below(seeds.len())].as_ref().to_vec();
         }
         let at = random.below(input.len() + 1);
         match random.below(5) {
@@ -163,7 +230,7 @@ fn mutate(seed: u64, seeds: &[&str], words: &[&str], check: fn(&[u8])) {
             1 => drop(input.drain(at..(at + random.below(9)).min(input.len()))),
             2 if at < input.len() => input[at] ^= 1 << random.below(8),
             3 => {
-                let other = seeds[random.below(seeds.len())].as_bytes();
+                let other = seeds[random.below(seeds.len())].as_ref();
                 let start = random.below(other.len());
                 let end = (start + random.below(40)).min(other.len());
                 drop(input.splice(at..at, other[start..end].iter().copied()));

@@ -4,6 +4,7 @@
 //! the file, and only it is believed. Stored and deflated members are read; encrypted ones, ZIP64
 //! and other methods are not, as office programs write none of them.
 
+use std::cell::Cell;
 use std::io::Read;
 
 use flate2::read::DeflateDecoder;
@@ -13,6 +14,9 @@ use memchr::memmem;
 const MEMBERS_MAX: usize = 8192;
 /// Bytes of a member once unpacked; more is left off.
 const MEMBER_BYTES_MAX: u64 = 32 << 20;
+/// Bytes of all members together once unpacked: a file of a few kilobytes may name one member of
+/// zeros hundreds of times.
+const UNPACKED_BYTES_MAX: u64 = 256 << 20;
 
 const DIRECTORY_END: &[u8] = b"PK\x05\x06";
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
@@ -24,6 +28,8 @@ const COMMENT_BYTES_MAX: usize = 65_535;
 pub(super) struct Zip<'a> {
     body: &'a [u8],
     members: Vec<Member<'a>>,
+    /// Bytes that may still be unpacked.
+    left: Cell<u64>,
 }
 
 struct Member<'a> {
@@ -55,7 +61,7 @@ impl<'a> Zip<'a> {
             }
             rest = rest.get(after..)?;
         }
-        Some(Zip { body, members })
+        Some(Zip { body, members, left: Cell::new(UNPACKED_BYTES_MAX) })
     }
 
     /// A member as text; what could be unpacked of it, if it is broken.
@@ -66,12 +72,14 @@ impl<'a> Zip<'a> {
         let packed = head.get(start..)?;
         let packed = &packed[..packed.len().min(member.packed_bytes)];
         let mut plain = Vec::new();
+        let bytes_max = MEMBER_BYTES_MAX.min(self.left.get());
         // What comes before an error is kept.
         let _ = match member.method {
-            0 => packed.take(MEMBER_BYTES_MAX).read_to_end(&mut plain),
-            8 => DeflateDecoder::new(packed).take(MEMBER_BYTES_MAX).read_to_end(&mut plain),
+            0 => packed.take(bytes_max).read_to_end(&mut plain),
+            8 => DeflateDecoder::new(packed).take(bytes_max).read_to_end(&mut plain),
             _ => return None,
         };
+        self.left.set(self.left.get() - plain.len() as u64);
         Some(crate::xml::decode(&plain, None).into_owned())
     }
 }
@@ -115,6 +123,17 @@ pub(super) mod tests {
 
     fn names<'a>(zip: &Zip<'a>) -> Vec<&'a str> {
         zip.members.iter().map(|member| member.name).collect()
+    }
+
+    #[test]
+    fn a_file_that_unpacks_to_more_than_all_memory_is_unpacked_up_to_a_limit() {
+        let zeros = "0".repeat(MEMBER_BYTES_MAX as usize);
+        let whole = zip(&[("a.xml", &zeros)]);
+        let opened = Zip::open(&whole).expect("a directory");
+        let lengths: Vec<u64> =
+            (0..10).filter_map(|_| opened.text("a.xml")).map(|text| text.len() as u64).collect();
+        assert_eq!(lengths[0], MEMBER_BYTES_MAX);
+        assert_eq!(lengths.iter().sum::<u64>(), UNPACKED_BYTES_MAX);
     }
 
     #[test]
