@@ -4,7 +4,7 @@
 //! `cargo +nightly fuzz run html -- -max_total_time=60` in the folder above this one; the targets
 //! are url, robots, html, html_differential, sitemap, feed, extract, charset and document.
 
-use rhumb_page::extract::{self, HostTemplate, Options};
+use rhumb_page::extract::{self, HostTemplate, Options, Wanted};
 use rhumb_page::html::{self, Limits, Token, Tokenizer};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
@@ -80,13 +80,18 @@ pub fn feed(data: &[u8]) {
     let _ = media::kind(text.lines().next(), data);
 }
 
-/// The main text of any page is of its text, links are what they are without extraction, and a page
-/// with words has some.
+/// Links and the text that is a page's own are what they are without extraction, its main text is
+/// the same with and without the rest, and a page with words has some.
 pub fn extract(data: &[u8]) {
     let limits = Limits { links_max: 50 };
     let options = Options { markdown: true, ..Options::default() };
-    let (page, found) = extract::read(data, None, &base(), &limits, &options);
-    assert_eq!(page.links, html::read(data, None, &base(), &limits).links);
+    let wanted = Wanted { own_text: true, main_text: true, extracted: Some(options) };
+    let told = extract::read_wanted(data, None, &base(), &limits, &wanted);
+    let (page, own_text) = html::read_with_own_text(data, None, &base(), &limits);
+    assert_eq!(told.page.links, page.links);
+    assert_eq!((told.page.text, told.own_text), (page.text, Some(own_text)));
+    let found = told.extracted.expect("it was wanted");
+    assert_eq!(told.main_text.map(|main| main.text).as_ref(), Some(&found.main));
     assert!((0.0..=1.0).contains(&found.confidence));
     let has_words = found.all.contains(char::is_alphanumeric);
     assert!(!has_words || !found.main.is_empty(), "a page with text has a main text");

@@ -1,11 +1,11 @@
 //! What extraction gives back.
 
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_128;
 
+use super::blocks::Blocks;
 use super::fallback::Choice;
 use super::markdown;
-use super::metadata::{Date, Metadata, Source, Stated, kind_of, settle_title};
+use super::metadata::{Date, Metadata, Source, Stated, kind_of, prefer, settle_title};
 use super::reading::Reading;
 use super::template::HostTemplate;
 use super::{language, words};
@@ -70,7 +70,7 @@ pub struct MainText {
 impl MainText {
     /// What tells this main text from another: the page changed if this did.
     pub fn fingerprint(&self) -> Fingerprint {
-        fingerprint(&self.text)
+        Fingerprint::of(&self.text)
     }
 
     pub(super) fn of(reading: &Reading<'_>, choice: Choice) -> MainText {
@@ -85,14 +85,10 @@ impl MainText {
     }
 }
 
-fn fingerprint(text: &str) -> Fingerprint {
-    Fingerprint { hash: xxh3_128(text.as_bytes()), bytes: text.len() as u64 }
-}
-
 impl Extracted {
     /// What tells this main text from another: the page changed if this did.
     pub fn fingerprint(&self) -> Fingerprint {
-        fingerprint(&self.main)
+        Fingerprint::of(&self.main)
     }
 
     pub(super) fn of(
@@ -113,9 +109,16 @@ impl Extracted {
         let heading = reading.title_at.map(|at| page.text_of(&page.blocks[at]).to_owned());
         let markdown = options.markdown.then(|| match &choice.body {
             Some(body) => body.clone(),
-            None => markdown::write(page, &choice.taken, url),
+            None => {
+                let base = reading.gathered.base.as_ref().and_then(|base| url.join(base).ok());
+                markdown::write(page, &choice.taken, base.as_ref().unwrap_or(url))
+            }
         });
         let blocks = page.blocks.iter().map(|block| block.hash).collect();
+        let day = match reading.gathered.metadata.published {
+            Some(_) => None,
+            None => reading.title_at.and_then(|at| day_near(page, at)),
+        };
         let mut oddities = Vec::new();
         if reading.gathered.broken_scripts > 0 {
             oddities.push("JSON-LD that is no JSON");
@@ -126,8 +129,13 @@ impl Extracted {
         let document_title = reading.gathered.document_title().to_owned();
         let mut metadata = reading.gathered.metadata;
         settle_title(&mut metadata, &document_title, heading.as_deref());
+        if let Some(author) = reading.gathered.byline.author {
+            prefer(&mut metadata.author, author);
+        }
         if metadata.published.is_none() {
-            metadata.published = date_in(url).map(|d| Stated::new(d, Source::Address, 0.6));
+            let in_address = date_in(url).map(|d| Stated::new(d, Source::Address, 0.6));
+            metadata.published =
+                in_address.or_else(|| day.map(|d| Stated::new(d, Source::Text, 0.5)));
         }
         metadata.words = words::count(&main).words;
         if options.detects_language || metadata.language.is_none() {
@@ -159,6 +167,18 @@ fn joined(reading: &Reading<'_>, taken: &[bool]) -> (String, u32, u32) {
         mass += block.count.mass;
     }
     (main, link_mass, mass)
+}
+
+/// A day that is named next to the title: behind it more often than before.
+fn day_near(page: &Blocks<'_>, title_at: usize) -> Option<Date> {
+    const BLOCKS_BEHIND: usize = 10;
+    const BLOCKS_BEFORE: usize = 4;
+    const MASS_MAX: u32 = 40;
+    let blocks = &page.blocks;
+    let behind = title_at + 1..(title_at + 1 + BLOCKS_BEHIND).min(blocks.len());
+    let before = title_at.saturating_sub(BLOCKS_BEFORE)..title_at;
+    let short = behind.chain(before.rev()).filter(|at| blocks[*at].count.mass <= MASS_MAX);
+    short.map(|at| page.text_of(&blocks[at])).find_map(Date::within)
 }
 
 /// A date in an address: `/2024/05/01/`, `/2024-05-01-`.

@@ -1,5 +1,7 @@
 //! Blocks as Markdown: headings, lists, tables, code, quotes and links, from the outline alone.
 
+use std::collections::HashMap;
+
 use super::blocks::{Block, Blocks, Span, SpanKind};
 use super::features::heading_level;
 use super::outline::Role;
@@ -26,7 +28,7 @@ struct Place {
 pub(super) fn write(page: &Blocks<'_>, taken: &[bool], base: &Url) -> String {
     let mut text = String::with_capacity(page.text.len() / 2);
     let mut last = Place::default();
-    let mut numbers: Vec<(u32, u32)> = Vec::new();
+    let mut numbers = HashMap::new();
     let mut row_cells = 0_usize;
     let mut spans = page.spans.iter().peekable();
     for (block, _) in page.blocks.iter().zip(taken).filter(|(_, taken)| **taken) {
@@ -87,7 +89,7 @@ fn paragraph<'s, 'p: 's>(
     block: &Block,
     place: &Place,
     last: &Place,
-    numbers: &mut Vec<(u32, u32)>,
+    numbers: &mut HashMap<u32, u32>,
     spans: impl Iterator<Item = Span<'s>>,
     base: &Url,
 ) {
@@ -101,17 +103,8 @@ fn paragraph<'s, 'p: 's>(
             text.push_str("  ");
         } else if place.is_numbered {
             let list = page.outline.elements[item as usize].parent;
-            let at = numbers.iter().rposition(|(known, _)| *known == list);
-            let number = match at {
-                Some(at) => {
-                    numbers[at].1 += 1;
-                    numbers[at].1
-                }
-                None => {
-                    numbers.push((list, 1));
-                    1
-                }
-            };
+            let number = numbers.entry(list).or_default();
+            *number += 1;
             text.push_str(&format!("{number}. "));
         } else {
             text.push_str("- ");

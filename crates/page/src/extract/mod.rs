@@ -20,6 +20,7 @@ mod language;
 pub mod lesson;
 mod markdown;
 pub mod metadata;
+mod one_pass;
 mod outline;
 mod plateau;
 mod reading;
@@ -35,13 +36,11 @@ mod tests;
 
 pub use extracted::{Extracted, MainText, Method, Options};
 pub use metadata::{Date, Metadata, PageKind, Source, Stated};
+pub use one_pass::{Told, Wanted, read, read_main, read_wanted};
 pub use template::HostTemplate;
 
-use reading::Reading;
-
-use crate::charset;
-use crate::html::{self, Limits};
 use crate::url::Url;
+use reading::Reading;
 
 /// Extracts from a page whose text is at hand.
 ///
@@ -57,58 +56,7 @@ use crate::url::Url;
 /// assert!(page.all.contains("Home"));
 /// ```
 pub fn extract(html: &str, url: &Url, options: &Options<'_>) -> Extracted {
-    Reading::of(html).extracted(url, options)
-}
-
-/// Reads a page for its links and its main content in one pass.
-pub fn read(
-    body: &[u8],
-    declared_charset: Option<&str>,
-    url: &Url,
-    limits: &Limits,
-    options: &Options<'_>,
-) -> (html::Page, Extracted) {
-    observed(body, declared_charset, url, limits, |reading, url| reading.extracted(url, options))
-}
-
-/// Reads a page for its links and its main text in one pass, without what it says about itself:
-/// the least that change detection and near-duplicates need.
-///
-/// ```
-/// use rhumb_page::extract::read_main;
-/// use rhumb_page::html::Limits;
-/// use rhumb_page::url::Url;
-///
-/// let url = Url::parse("https://example.org/a").unwrap();
-/// let before = "<article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the \
-///               moon, and by the sun a little.</article><footer>Seen by 7 people</footer>";
-/// let after = before.replace("7 people", "8 people");
-/// let main = |html: &str| read_main(html.as_bytes(), None, &url, &Limits::default(), None).1;
-/// assert_eq!(main(before).fingerprint(), main(&after).fingerprint());
-/// ```
-pub fn read_main(
-    body: &[u8],
-    declared_charset: Option<&str>,
-    url: &Url,
-    limits: &Limits,
-    template: Option<&HostTemplate>,
-) -> (html::Page, MainText) {
-    observed(body, declared_charset, url, limits, |reading, url| reading.main_text(url, template))
-}
-
-/// Reads a page for its links, and then asks its blocks for more.
-fn observed<T>(
-    body: &[u8],
-    declared_charset: Option<&str>,
-    url: &Url,
-    limits: &Limits,
-    then: impl FnOnce(Reading<'_>, &Url) -> T,
-) -> (html::Page, T) {
-    let decoded = charset::decode(body, declared_charset, Some(url.host()));
-    let mut reading = Reading::new(decoded.text.len());
-    let page = html::read_observed(&decoded.text, decoded.encoding, url, limits, &mut reading);
-    reading.finish();
-    let base = page.base.as_ref().unwrap_or(url);
-    let more = then(reading, base);
-    (page, more)
+    let mut reading = Reading::of(html);
+    let weighed = reading.weighed(url);
+    reading.extracted(&weighed, url, options)
 }

@@ -21,11 +21,23 @@ pub(super) struct Reading<'a> {
     pub title_at: Option<usize>,
 }
 
+/// What the table says of a page's blocks, whatever is known of its host.
+pub(super) struct Weighed {
+    /// The log-odds of each block.
+    scores: Vec<f32>,
+    around: Surroundings,
+}
+
 impl<'a> Observer<'a> for Reading<'a> {
     #[inline]
     fn token(&mut self, token: &Token<'a>) {
         match token {
-            Token::Text(text) if text.owner == Tag::Other => self.blocks.text(text),
+            Token::Text(text) if text.owner == Tag::Other => {
+                if self.gathered.byline.is_looking() {
+                    self.gathered.text(text);
+                }
+                self.blocks.text(text);
+            }
             Token::Text(text) => {
                 self.gathered.text(text);
                 self.blocks.text(text);
@@ -34,7 +46,10 @@ impl<'a> Observer<'a> for Reading<'a> {
                 self.gathered.start(start);
                 self.blocks.start(start);
             }
-            Token::End(end) => self.blocks.end(end),
+            Token::End(end) => {
+                self.gathered.end(end);
+                self.blocks.end(end);
+            }
         }
     }
 }
@@ -56,7 +71,7 @@ impl<'a> Reading<'a> {
         reading
     }
 
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self) {
         self.blocks.finish();
     }
 
@@ -90,30 +105,48 @@ impl<'a> Reading<'a> {
         (around, matrix)
     }
 
-    /// Decides which blocks are the page's main content.
-    fn chosen(&mut self, url: &Url, template: Option<&HostTemplate>) -> Choice {
+    /// Ends the page, and weighs its blocks.
+    pub(super) fn finished(&mut self, url: &Url) -> Weighed {
+        self.finish();
+        self.weighed(url)
+    }
+
+    /// Weighs every block by the table.
+    pub(super) fn weighed(&mut self, url: &Url) -> Weighed {
         let (around, mut matrix) = self.features(url);
         let first = TABLE.first.score(&matrix);
         context::write(&self.blocks, &around, &first, &mut matrix);
-        let mut second = TABLE.second.score(&matrix);
-        if let Some(template) = template {
-            for (score, block) in second.iter_mut().zip(&self.blocks.blocks) {
-                *score += template.log_odds(block.hash);
+        Weighed { scores: TABLE.second.score(&matrix), around }
+    }
+
+    /// Decides which blocks are the page's main content.
+    fn chosen(&self, weighed: &Weighed, template: Option<&HostTemplate>) -> Choice {
+        let blocks = &self.blocks.blocks;
+        let taken = match template {
+            Some(template) => {
+                let scores = weighed.scores.iter().zip(blocks);
+                let scores: Vec<f32> =
+                    scores.map(|(score, block)| score + template.log_odds(block.hash)).collect();
+                decode::take(blocks, &scores)
             }
-        }
-        let taken = decode::take(&self.blocks.blocks, &second);
-        fallback::settle(self, &around, taken)
+            None => decode::take(blocks, &weighed.scores),
+        };
+        fallback::settle(self, &weighed.around, taken)
     }
 
     /// The main content, with all that is known of the page.
-    pub(super) fn extracted(mut self, url: &Url, options: &Options<'_>) -> Extracted {
-        let choice = self.chosen(url, options.template);
+    pub(super) fn extracted(
+        self,
+        weighed: &Weighed,
+        url: &Url,
+        options: &Options<'_>,
+    ) -> Extracted {
+        let choice = self.chosen(weighed, options.template);
         Extracted::of(self, choice, url, options)
     }
 
     /// The main text alone.
-    pub(super) fn main_text(mut self, url: &Url, template: Option<&HostTemplate>) -> MainText {
-        let choice = self.chosen(url, template);
-        MainText::of(&self, choice)
+    pub(super) fn main_text(&self, weighed: &Weighed, template: Option<&HostTemplate>) -> MainText {
+        MainText::of(self, self.chosen(weighed, template))
     }
 }

@@ -3,6 +3,7 @@
 
 use super::surroundings::Surroundings;
 use super::*;
+use crate::html::Limits;
 
 fn url() -> Url {
     Url::parse("https://news.test/2024/05/01/tides").expect("a URL")

@@ -127,6 +127,17 @@ impl<'a> Observer<'a> for () {
     fn token(&mut self, _: &Token<'a>) {}
 }
 
+/// Two who want the same tokens.
+impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
+    const WANTS_VISIBLE: bool = A::WANTS_VISIBLE && B::WANTS_VISIBLE;
+
+    #[inline]
+    fn token(&mut self, token: &Token<'a>) {
+        self.0.token(token);
+        self.1.token(token);
+    }
+}
+
 /// As [`read`], for a page that is text already, with an observer of its tokens.
 pub(crate) fn read_observed<'a>(
     html: &'a str,

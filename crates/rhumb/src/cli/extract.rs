@@ -23,7 +23,8 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Extract the main text of a page, or of many.
 ///
-/// An HTML file is printed as text, Markdown or JSON. JSON lines {"id", "html", "url"} become JSON
+/// An HTML file is printed as text, Markdown or JSON; so are PDF and office documents, without
+/// Markdown. JSON lines {"id", "html", "url"} become JSON
 /// lines in the same order, one for each; a page that failed has text "" and an error. So do the
 /// pages in a WARC file or a crawl's directory; blocks that recur on their hosts count for less.
 #[derive(Args)]
@@ -35,8 +36,8 @@ Examples:
   rhumb extract news --out news/extract.jsonl.zst
   curl -s https://example.org/ | rhumb extract - --format json")]
 pub struct Flags {
-    /// An HTML file, JSON lines, a WARC file, or a crawl's directory; - is standard input; .gz and
-    /// .zst are read as such
+    /// An HTML file or another document, JSON lines, a WARC file, or a crawl's directory; - is
+    /// standard input; .gz and .zst are read as such
     #[arg(value_name = "INPUT")]
     input: PathBuf,
 

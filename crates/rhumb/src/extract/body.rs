@@ -1,8 +1,11 @@
 //! From a body that was fetched to its row: what a crawl and a rebuild from its WARC files share,
 //! so that both write the same.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use rhumb_archive::Record;
-use rhumb_page::extract::HostTemplate;
+use rhumb_page::extract::{HostTemplate, Told, Wanted, read_wanted};
+use rhumb_page::html::Limits;
 use rhumb_page::media::{self, ContentType, Kind};
 use rhumb_page::url::Url;
 use rhumb_page::{charset, document};
@@ -24,26 +27,79 @@ pub struct Body<'a> {
 }
 
 impl Body<'_> {
+    pub fn kind(&self) -> Kind {
+        media::kind(self.content_type, self.bytes)
+    }
+
+    /// The charset that its Content-Type declares.
+    pub fn charset(&self) -> Option<String> {
+        self.content_type.and_then(|value| ContentType::parse(value).charset)
+    }
+
+    /// What it says as HTML.
+    pub fn told(&self, wanted: &Wanted<'_>) -> Told {
+        let charset = self.charset();
+        read_wanted(self.bytes, charset.as_deref(), self.url, &Limits::default(), wanted)
+    }
+
+    /// Whether rows are made of what stands there.
+    fn has_row(&self) -> bool {
+        self.url.path() != "/robots.txt"
+    }
+
+    fn id(&self) -> Value {
+        Value::String(self.url.as_str().to_owned())
+    }
+
+    /// What it says as HTML, and its row, in one pass. The template is of its host, and learns.
+    pub fn told_with_row(
+        &self,
+        wanted: &Wanted<'_>,
+        template: &mut HostTemplate,
+        wish: Wish,
+    ) -> (Told, Option<Row>) {
+        if !self.has_row() {
+            return (self.told(wanted), None);
+        }
+        let start = thread_cpu_us();
+        let options = wish.options(Some(template));
+        let with_row = Wanted { extracted: Some(options), ..*wanted };
+        // As for a row alone: the extractor has no state that a panic could leave half changed.
+        let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| self.told(&with_row))) else {
+            let links = Wanted { main_text: false, ..*wanted };
+            return (self.told(&links), Some(self.dated(Row::failed_within(self.id()))));
+        };
+        let row = told.extracted.take().map(|found| {
+            template.learn(&found.blocks);
+            let us = thread_cpu_us().saturating_sub(start);
+            self.dated(Row::from_extracted(self.id(), found, self.url, wish.keeps_all, us))
+        });
+        (told, row)
+    }
+
+    fn dated(&self, row: Row) -> Row {
+        Row { fetched: Some(self.fetched.to_owned()), ..row }
+    }
+
     /// What it says; none if it is of no format that can be read, or says nothing by its nature.
     /// The template is of its host, and learns from it.
     pub fn row(&self, template: Option<&mut HostTemplate>, wish: Wish) -> Option<Row> {
-        if self.url.path() == "/robots.txt" {
+        if !self.has_row() {
             return None;
         }
-        let id = Value::String(self.url.as_str().to_owned());
-        let row = if media::kind(self.content_type, self.bytes) == Kind::Html {
-            let label = self.content_type.and_then(|value| ContentType::parse(value).charset);
+        let row = if self.kind() == Kind::Html {
+            let label = self.charset();
             let decoded = charset::decode(self.bytes, label.as_deref(), Some(self.url.host()));
-            Row::of_page(id, &decoded.text, self.url, template, wish)
+            Row::of_page(self.id(), &decoded.text, self.url, template, wish)
         } else {
-            self.document(id)?
+            self.document(self.id())?
         };
-        Some(Row { fetched: Some(self.fetched.to_owned()), ..row })
+        Some(self.dated(row))
     }
 
     fn document(&self, id: Value) -> Option<Row> {
         let start = thread_cpu_us();
-        let read = if media::kind(self.content_type, self.bytes) == Kind::Pdf {
+        let read = if self.kind() == Kind::Pdf {
             match contained::read(self.bytes, "application/pdf", self.url) {
                 Ok(read) => read,
                 Err(error) => return Some(Row::failed(id, &error.to_string())),

@@ -14,6 +14,7 @@ mod rows_file;
 mod templates;
 mod while_crawling;
 
+pub use body::Body;
 pub use corpus::{Done, Run, run_lines, run_records};
 pub use recorded::Recorded;
 pub use row::{Row, Wish, thread_cpu_us};

@@ -19,6 +19,13 @@ pub struct Wish {
     pub markdown: bool,
 }
 
+impl Wish {
+    /// As the extractor is asked.
+    pub fn options(self, template: Option<&HostTemplate>) -> Options<'_> {
+        Options { markdown: self.markdown, template, detects_language: self.keeps_all }
+    }
+}
+
 /// A page, extracted.
 #[derive(Serialize)]
 pub struct Row {
@@ -73,11 +80,7 @@ impl Row {
         wish: Wish,
     ) -> Row {
         let start = thread_cpu_us();
-        let options = Options {
-            markdown: wish.markdown,
-            template: template.as_deref(),
-            detects_language: wish.keeps_all,
-        };
+        let options = wish.options(template.as_deref());
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end a corpus.
         let found = catch_unwind(AssertUnwindSafe(|| extract(html, url, &options)));
@@ -89,7 +92,7 @@ impl Row {
                 let us = thread_cpu_us().saturating_sub(start);
                 Row::from_extracted(id, found, url, wish.keeps_all, us)
             }
-            Err(_) => Row::failed(id, "the extractor failed on this page"),
+            Err(_) => Row::failed_within(id),
         }
     }
 
@@ -106,6 +109,11 @@ impl Row {
             us,
             ..Row::failed(id, "")
         }
+    }
+
+    /// A page that the extractor panicked on.
+    pub fn failed_within(id: Value) -> Row {
+        Row::failed(id, "the extractor failed on this page")
     }
 
     /// A page that could not be read.
@@ -134,7 +142,7 @@ impl Row {
         }
     }
 
-    fn from_extracted(id: Value, found: Extracted, url: &Url, keeps_all: bool, us: u64) -> Row {
+    pub fn from_extracted(id: Value, found: Extracted, url: &Url, keeps_all: bool, us: u64) -> Row {
         let Extracted { main, all, confidence, method, markdown, metadata, oddities, .. } = found;
         let declared = metadata.language.as_ref().map(|said| said.value.clone());
         let detected = metadata.language_detected.as_ref().map(|said| said.value.clone());

@@ -12,14 +12,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rhumb_archive::{Reader, warc_date, warc_files};
-use rhumb_page::url::Url;
+use rhumb_archive::{Reader, warc_files};
+use rhumb_page::extract::{HostTemplate, Told, Wanted};
 
 use super::body::{Body, row_of_record};
 use super::row::{Row, Wish};
 use super::rows_file::{Mark, RowsFile};
 use super::templates::Templates;
-use crate::fetch::{Response, Truncation};
 
 /// Rows waiting to be written; beyond, those who bring more wait.
 const WAITING_MAX: usize = 256;
@@ -54,25 +53,26 @@ impl WhileCrawling {
         Ok(WhileCrawling { templates, rows, writing })
     }
 
-    /// The row of a response, as a line; none if it is no page.
-    pub fn row(&self, url: &Url, response: &Response, fetched_us: u64) -> Option<Vec<u8>> {
-        let is_whole = matches!(response.truncated, None | Some(Truncation::Length));
-        if !(200..300).contains(&response.status) || !is_whole {
-            return None;
-        }
-        let head = response.head();
-        let content_type = head.content_type();
-        let decoded = response.decoded();
-        let body = Body {
-            url,
-            fetched: &warc_date(fetched_us),
-            content_type: content_type.as_deref(),
-            bytes: &decoded.bytes,
-        };
-        let mut template = self.templates().take(url.host());
-        let row = body.row(Some(&mut template), WISH);
-        self.templates().put(url.host(), template);
+    /// What an HTML page says, and its row as a line, in one pass.
+    pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<Vec<u8>>) {
+        let (told, row) =
+            self.with_template(body, |template| body.told_with_row(wanted, template, WISH));
+        (told, row.and_then(|row| line(&row).ok()))
+    }
+
+    /// The row of a body of any format, as a line; none if there is nothing to be read.
+    pub fn row(&self, body: &Body<'_>) -> Option<Vec<u8>> {
+        let row = self.with_template(body, |template| body.row(Some(template), WISH));
         line(&row?).ok()
+    }
+
+    /// Nothing is locked while a page is read.
+    fn with_template<T>(&self, body: &Body<'_>, read: impl FnOnce(&mut HostTemplate) -> T) -> T {
+        let host = body.url.host();
+        let mut template = self.templates().take(host);
+        let read = read(&mut template);
+        self.templates().put(host, template);
+        read
     }
 
     /// Takes a row to be written, and where its record is.

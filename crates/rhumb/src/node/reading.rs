@@ -1,10 +1,11 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
 use super::sketching::{sketch, sketch_of_plain};
+use crate::extract::{Body, WhileCrawling};
 use crate::fetch::date;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, Truncation};
-use rhumb_archive::PayloadDigest as ArchiveDigest;
+use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
 use rhumb_engine::outcome::{
@@ -12,11 +13,13 @@ use rhumb_engine::outcome::{
     of_robots,
 };
 use rhumb_engine::time::{Span, Time};
+use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
-use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::extract::{MainText, Wanted};
+use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Reading, Robots};
 use rhumb_page::url::{StripParams, Url};
-use rhumb_page::{extract, feed, html, sitemap};
+use rhumb_page::{feed, sitemap};
 
 /// Where the main text is less certain than this, or shorter, all visible text stands for it: a
 /// list of links has none, and changes all the same.
@@ -35,19 +38,45 @@ pub struct Reader {
     pub revisits: bool,
 }
 
+/// What a body says.
+#[derive(Default)]
+struct Said {
+    directives: Directives,
+    found: Vec<Found>,
+    /// A fingerprint of the text that tells whether the page changed.
+    text: Option<u32>,
+    sketch: Option<Box<Sketch>>,
+}
+
 impl Reader {
-    pub fn report(&self, fetch: &Fetch, response: &Response, at: Time) -> Report {
-        Report {
-            outcome: self.outcome(fetch, response, at),
+    /// What the engine must know of a response, and its row if `rows` are made of pages.
+    pub fn report(
+        &self,
+        fetch: &Fetch,
+        response: &Response,
+        at: Time,
+        rows: Option<&WhileCrawling>,
+    ) -> (Report, Option<Vec<u8>>) {
+        let mut row = None;
+        let report = Report {
+            outcome: self.outcome(fetch, response, at, rows, &mut row),
             status: response.status,
             bytes: response.raw.len() as u64,
             at,
             took: Span(response.took.as_micros() as u64),
             held: true,
-        }
+        };
+        (report, row)
     }
 
-    fn outcome(&self, fetch: &Fetch, response: &Response, at: Time) -> Outcome {
+    fn outcome(
+        &self,
+        fetch: &Fetch,
+        response: &Response,
+        at: Time,
+        rows: Option<&WhileCrawling>,
+        row: &mut Option<Vec<u8>>,
+    ) -> Outcome {
         let raw = response.head();
         let head = Head {
             status: response.status,
@@ -59,7 +88,20 @@ impl Reader {
             Purpose::Robots => of_robots(head, || self.robots(response)),
             Purpose::Page => match broken_off(response) {
                 Some(kind) => Outcome::Failed(kind),
-                None => of_page(head, || self.page(fetch, response, &raw, at)),
+                None => of_page(head, || {
+                    let body = response.decoded();
+                    let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
+                    let content_type = raw.content_type();
+                    let body = Body {
+                        url: &fetch.url,
+                        fetched: &fetched,
+                        content_type: content_type.as_deref(),
+                        bytes: &body.bytes,
+                    };
+                    let (said, made) = self.read(&body, rows);
+                    *row = made;
+                    self.page(&body, said, response, &raw, at)
+                }),
             },
         }
     }
@@ -68,53 +110,64 @@ impl Reader {
         Robots::parse_as(&response.decoded().bytes, &self.token, Reading::Google)
     }
 
-    fn page(&self, fetch: &Fetch, response: &Response, head: &RawHead<'_>, at: Time) -> Page {
-        let decoded = response.decoded();
-        let body: &[u8] = &decoded.bytes;
-        let content_type = head.content_type();
-        let charset = content_type.as_deref().and_then(|t| ContentType::parse(t).charset);
-        let mut directives = head.x_robots_tags().fold(Directives::default(), |all, tag| {
-            all.merge(Directives::parse_header(&tag, &self.token))
-        });
-        let mut found = Vec::new();
-        let mut text_seen = None;
-        let kind = media::kind(content_type.as_deref(), body);
-        let mut text_sketch = None;
-        match kind {
-            Kind::Html => {
-                let limits = html::Limits::default();
-                let page = if self.sketches {
-                    let (page, own_text) =
-                        html::read_with_own_text(body, charset.as_deref(), &fetch.url, &limits);
-                    text_sketch = sketch(&own_text);
-                    page
-                } else {
-                    html::read(body, charset.as_deref(), &fetch.url, &limits)
-                };
-                directives = directives.merge(page.robots_for(&self.token));
-                let visible = (page.text.bytes > 0).then_some(page.text.hash as u32);
-                let main = self.revisits.then(|| main_text(body, charset.as_deref(), &fetch.url));
-                text_seen = main.flatten().or(visible);
-                let links = page.links.into_iter().filter(|link| !link.nofollow);
-                found.extend(links.map(|link| Found::new(link.url, FoundAs::Link)));
-            }
+    /// What a body says, and its row.
+    fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<Vec<u8>>) {
+        let charset = body.charset();
+        let charset = charset.as_deref();
+        let mut said = Said::default();
+        match body.kind() {
+            Kind::Html => return self.html(body, rows),
             Kind::Feed => {
-                let feed = feed::read(body, charset.as_deref(), &fetch.url);
+                let feed = feed::read(body.bytes, charset, body.url);
                 let of = |e: feed::Entry| Found::new(e.url, self.listed(e.updated.or(e.published)));
-                found.extend(feed.entries.into_iter().map(of));
+                said.found.extend(feed.entries.into_iter().map(of));
             }
-            kind if may_be_sitemap(kind, &fetch.url) => {
-                let sitemap = sitemap::read(body, charset.as_deref(), &fetch.url);
+            kind if may_be_sitemap(kind, body.url) => {
+                let sitemap = sitemap::read(body.bytes, charset, body.url);
                 let pages = sitemap.pages.into_iter();
-                found.extend(pages.map(|e| Found::new(e.url, self.listed(e.modified))));
+                said.found.extend(pages.map(|e| Found::new(e.url, self.listed(e.modified))));
                 let parts = sitemap.sitemaps.into_iter();
-                found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
+                said.found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
             }
             _ => {}
         }
-        if kind == Kind::Text && self.sketches {
-            text_sketch = sketch_of_plain(body, charset.as_deref(), fetch.url.host());
+        if body.kind() == Kind::Text && self.sketches {
+            said.sketch = sketch_of_plain(body.bytes, charset, body.url.host());
         }
+        (said, rows.and_then(|rows| rows.row(body)))
+    }
+
+    /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
+    fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<Vec<u8>>) {
+        let wanted = Wanted { own_text: self.sketches, main_text: self.revisits, extracted: None };
+        let (told, row) = match rows {
+            Some(rows) => rows.html(body, &wanted),
+            None => (body.told(&wanted), None),
+        };
+        let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
+        let links = told.page.links.iter().filter(|link| !link.nofollow);
+        let said = Said {
+            directives: told.page.robots_for(&self.token),
+            found: links.map(|link| Found::new(link.url.clone(), FoundAs::Link)).collect(),
+            text: told.main_text.and_then(|main| print_of(&main)).or(visible),
+            sketch: told.own_text.and_then(|own| sketch(&own)),
+        };
+        (said, row)
+    }
+
+    fn page(
+        &self,
+        body: &Body<'_>,
+        said: Said,
+        response: &Response,
+        head: &RawHead<'_>,
+        at: Time,
+    ) -> Page {
+        let tags = head.x_robots_tags();
+        let directives = tags.fold(said.directives, |all, tag| {
+            all.merge(Directives::parse_header(&tag, &self.token))
+        });
+        let mut found = said.found;
         if directives.nofollow {
             found.clear();
         }
@@ -124,15 +177,15 @@ impl Reader {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };
         Page {
-            content: digest(body),
+            content: digest(body.bytes),
             // Only an archive needs it, and finds it when it packs: see `Workers::took`.
             payload: PayloadDigest::default(),
-            text: text_seen,
+            text: said.text,
             found,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),
-            sketch: text_sketch,
+            sketch: said.sketch,
             noindex: directives.noindex,
             truncated: response.truncated.is_some(),
         }
@@ -171,8 +224,7 @@ fn modified(head: &RawHead<'_>, at: Time) -> Option<Time> {
 
 /// A fingerprint of the main text, where there is one for certain: what stands around it changes
 /// from visit to visit though the page does not.
-fn main_text(body: &[u8], charset: Option<&str>, url: &Url) -> Option<u32> {
-    let (_, main) = extract::read_main(body, charset, url, &html::Limits::default(), None);
+fn print_of(main: &MainText) -> Option<u32> {
     let print = main.fingerprint();
     let is_sure = main.confidence >= MAIN_SURE && print.bytes >= MAIN_BYTES_MIN;
     is_sure.then_some(print.hash as u32)

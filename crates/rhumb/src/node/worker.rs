@@ -85,10 +85,7 @@ impl Workers {
 
     /// Reads a response, packs it if it will most likely be kept, and holds it.
     fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
-        let mut report = self.reader.report(fetch, &response, at);
-        let is_page = fetch.purpose == Purpose::Page;
-        let row = self.rows.as_ref().filter(|_| is_page);
-        let row = row.and_then(|rows| rows.row(&fetch.url, &response, at.0));
+        let (mut report, row) = self.reader.report(fetch, &response, at, self.rows.as_deref());
         let Some(level) = self.level else {
             if let (Some(rows), Some(row)) = (&self.rows, row) {
                 // A writer that has failed says why when it is put away.

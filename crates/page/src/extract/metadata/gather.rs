@@ -1,8 +1,11 @@
 //! Gathers what a page says about itself, token by token.
 
+use std::borrow::Cow;
+
+use super::byline::Byline;
 use super::stated::{Source, Stated, prefer};
 use super::{Date, Metadata, VALUE_BYTES_MAX, VALUES_MAX, json_ld};
-use crate::html::{StartTag, Tag, Text};
+use crate::html::{EndTag, StartTag, Tag, Text};
 
 /// Scripts of JSON-LD that are read, and bytes of all of them.
 const SCRIPTS_MAX: usize = 32;
@@ -17,8 +20,11 @@ pub(in crate::extract) struct Gather {
     pub article_body: Option<String>,
     /// The content of `meta name=generator`.
     pub generator: String,
+    /// What links are resolved against, as written, if the page says so.
+    pub base: Option<String>,
     /// Scripts of JSON-LD that are no JSON.
     pub broken_scripts: u32,
+    pub byline: Byline,
     title: String,
     in_json_ld: bool,
     scripts: usize,
@@ -29,7 +35,11 @@ pub(in crate::extract) struct Gather {
 impl Gather {
     #[inline]
     pub(in crate::extract) fn start(&mut self, start: &StartTag<'_>) {
+        if self.byline.is_looking() {
+            self.byline.start(start);
+        }
         match start.tag {
+            Tag::H1 if self.metadata.author.is_none() => self.byline.heading(),
             Tag::Meta => self.meta(start),
             Tag::Link => self.link(start),
             Tag::Script => {
@@ -43,6 +53,9 @@ impl Gather {
                     prefer(&mut self.metadata.language, said);
                 }
             }
+            Tag::Base if !start.foreign && self.base.is_none() => {
+                self.base = start.attribute("href").map(Cow::into_owned);
+            }
             Tag::Time => self.time(start),
             Tag::A if self.metadata.license.is_none() => self.license(start),
             _ => (),
@@ -52,11 +65,19 @@ impl Gather {
     #[inline]
     pub(in crate::extract) fn text(&mut self, text: &Text<'_>) {
         match text.owner {
+            Tag::Other => self.byline.text(text),
             Tag::Title if self.title.is_empty() => {
                 self.title = folded(&text.decoded(), VALUE_BYTES_MAX);
             }
             Tag::Script if self.in_json_ld => self.script(text.raw),
             _ => (),
+        }
+    }
+
+    #[inline]
+    pub(in crate::extract) fn end(&mut self, end: &EndTag<'_>) {
+        if self.byline.is_looking() {
+            self.byline.end(end);
         }
     }
 

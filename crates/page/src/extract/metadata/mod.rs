@@ -4,11 +4,13 @@
 //! Pages say the same thing in many places and rarely agree. Every place has a confidence, the
 //! same for all pages; the most trusted one wins, and the earlier one among equals.
 
+mod byline;
 mod gather;
 mod json_ld;
 mod kind;
 mod stated;
 mod title;
+mod written_day;
 
 use serde::Serialize;
 
@@ -17,6 +19,7 @@ pub use stated::{Source, Stated};
 
 pub(super) use gather::Gather;
 pub(super) use kind::{Hints, kind_of};
+pub(super) use stated::prefer;
 pub(super) use title::settle as settle_title;
 
 use crate::date::UnixSeconds;
@@ -80,14 +83,31 @@ impl Date {
         const WEB_BEGAN: i64 = 631_152_000;
         const YEAR_2100: i64 = 4_102_444_800;
         let text = text.trim();
-        let seconds = UnixSeconds::parse(text).or_else(|| UnixSeconds::parse(text.get(..10)?))?.0;
+        let written = || UnixSeconds::parse(&written_day::day_in(text)?);
+        let seconds = UnixSeconds::parse(text)
+            .or_else(|| UnixSeconds::parse(text.get(..10)?))
+            .or_else(written)?
+            .0;
         (WEB_BEGAN..YEAR_2100)
             .contains(&seconds)
             .then(|| Date { text: text.to_owned(), unix_seconds: seconds })
     }
 
-    /// `2024-05-01`.
+    /// The day in a text that names one in passing, `2024-05-01`.
+    pub(super) fn within(text: &str) -> Option<Date> {
+        written_day::day_in(text).and_then(|day| Date::parse(&day))
+    }
+
+    /// `2024-05-01`: where it was written if that is told, else in Greenwich.
     pub fn day(&self) -> String {
+        if let Some(day) = self.text.get(..10)
+            && day.bytes().zip(*b"dddd-dd-dd").all(|(byte, form)| match form {
+                b'd' => byte.is_ascii_digit(),
+                _ => byte == form,
+            })
+        {
+            return day.to_owned();
+        }
         // Howard Hinnant's civil_from_days, for days since 0000-03-01 in eras of 400 years.
         let days = self.unix_seconds.div_euclid(86_400) + 719_468;
         let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -44,7 +44,7 @@ impl<T> Stated<T> {
 }
 
 /// Keeps the more trusted of what is known and what is said now.
-pub(super) fn prefer<T>(known: &mut Option<Stated<T>>, said: Stated<T>) {
+pub(in crate::extract) fn prefer<T>(known: &mut Option<Stated<T>>, said: Stated<T>) {
     if known.as_ref().is_none_or(|known| said.confidence > known.confidence) {
         *known = Some(said);
     }
