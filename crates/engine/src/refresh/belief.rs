@@ -15,6 +15,15 @@ use serde::{Deserialize, Serialize};
 const SHAPE_MIN: f64 = 0.02;
 const DAYS_MIN: f64 = 1e-6;
 
+/// Above this 1 + x and 1 − e^−x are as good as the functions made for small x, within 1e-12, and
+/// take half the time.
+const PLAIN_MIN: f64 = 1e-3;
+
+/// ln(1 + x) for an x that is not negative.
+pub(super) fn ln_1p(x: f64) -> f64 {
+    if x > PLAIN_MIN { (1.0 + x).ln() } else { x.ln_1p() }
+}
+
 /// Evidence of one page, over its prior.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Belief {
@@ -55,7 +64,7 @@ impl Gamma {
 
     /// ln S(t): the logarithm of the chance that nothing changes in `t` days.
     pub fn ln_unchanged(self, t: f64) -> f64 {
-        -self.a * (t / self.b).ln_1p()
+        -self.a * ln_1p(t / self.b)
     }
 
     /// After a visit `t` days after the one before.
@@ -70,11 +79,17 @@ impl Gamma {
 
     fn after_change(self, t: f64) -> Gamma {
         let Gamma { a, b } = self;
-        let ln_q = -(t / b).ln_1p();
-        // 1 − q^k, exact for a q near 1.
-        let rest = |k: f64| -(k * ln_q).exp_m1();
-        let m1 = a / b * rest(a + 1.0) / rest(a);
-        let m2 = a * (a + 1.0) / (b * b) * rest(a + 2.0) / rest(a);
+        let (q, ln_q) = (b / (b + t), -ln_1p(t / b));
+        // 1 − q^k for k = a, a + 1, a + 2; exact for a q near 1.
+        let [rest_0, rest_1, rest_2] = match a * ln_q < -PLAIN_MIN {
+            true => {
+                let power = (a * ln_q).exp();
+                [1.0 - power, 1.0 - power * q, 1.0 - power * q * q]
+            }
+            false => [a, a + 1.0, a + 2.0].map(|k| -(k * ln_q).exp_m1()),
+        };
+        let m1 = a / b * rest_1 / rest_0;
+        let m2 = a * (a + 1.0) / (b * b) * rest_2 / rest_0;
         let variance = m2 - m1 * m1;
         let tangible = variance.is_finite() && variance > m1 * m1 * 1e-9 && m1.is_finite();
         if !tangible {

@@ -19,7 +19,7 @@
 //! Three more are here to be compared with, all by the mean λ = a/b: uniform (V = t), proportional
 //! (V = λt) and binary (V = λt²/(1+λt)², the rates of Azar et al., PNAS 2018).
 
-use super::belief::Gamma;
+use super::belief::{Gamma, ln_1p};
 use serde::{Deserialize, Serialize};
 
 /// What a crawl wants of its copies.
@@ -78,7 +78,7 @@ pub fn expected_age(gamma: Gamma, t: f64) -> f64 {
 /// V(t)/w and its derivative.
 fn value(objective: Objective, gamma: Gamma, t: f64) -> (f64, f64) {
     let Gamma { a, b } = gamma;
-    let ln_x = (t / b).ln_1p();
+    let ln_x = ln_1p(t / b);
     let unchanged = (-a * ln_x).exp();
     let x = 1.0 + t / b;
     // ∫S from 0 to t.

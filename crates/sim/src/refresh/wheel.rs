@@ -1,19 +1,21 @@
-//! A calendar in memory: a timing wheel with the pages of a slot in a list through the pages.
+//! A calendar in memory: a timing wheel with a list of pages for each slot.
 //!
 //! Varghese and Lauck, "Hashed and hierarchical timing wheels", SOSP 1987, with one level: who is
 //! due beyond the horizon waits in the last slot and is filed anew when it comes up. Filing and
 //! taking are O(1); within a slot the order is that of nobody.
+//!
+//! A slot is an array and not a list through the pages: nothing of a page is read to find the one
+//! after it, so that who comes next is known ahead ([`Wheel::coming`]) and can be fetched from
+//! memory together.
 
-const NONE: u32 = u32::MAX;
 const SLOTS: usize = 1 << 15;
 const WORD_BITS: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Wheel {
-    heads: Vec<u32>,
+    slots: Vec<Vec<u32>>,
     /// Which slots hold somebody.
     busy: Vec<u64>,
-    next: Vec<u32>,
     slot_days: f64,
     /// No slot before this one holds anybody. Counted from time 0, taken modulo the slots.
     slot: u64,
@@ -21,15 +23,9 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    pub fn new(pages: usize, slot_days: f64) -> Wheel {
-        Wheel {
-            heads: vec![NONE; SLOTS],
-            busy: vec![0; SLOTS / WORD_BITS],
-            next: vec![NONE; pages],
-            slot_days,
-            slot: 0,
-            len: 0,
-        }
+    pub fn new(slot_days: f64) -> Wheel {
+        let (slots, busy) = (vec![Vec::new(); SLOTS], vec![0; SLOTS / WORD_BITS]);
+        Wheel { slots, busy, slot_days, slot: 0, len: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -47,8 +43,7 @@ impl Wheel {
     pub fn file(&mut self, page: u32, due: f64) {
         let wanted = (due.max(0.0) / self.slot_days) as u64;
         let slot = wanted.clamp(self.slot, self.slot + SLOTS as u64 - 1) as usize % SLOTS;
-        self.next[page as usize] = self.heads[slot];
-        self.heads[slot] = page;
+        self.slots[slot].push(page);
         self.busy[slot / WORD_BITS] |= 1 << (slot % WORD_BITS);
         self.len += 1;
     }
@@ -60,13 +55,20 @@ impl Wheel {
         }
         self.slot += self.slots_to_next();
         let slot = self.slot as usize % SLOTS;
-        let page = self.heads[slot];
-        self.heads[slot] = self.next[page as usize];
-        if self.heads[slot] == NONE {
+        let page = self.slots[slot].pop().expect("a busy slot holds somebody");
+        if self.slots[slot].is_empty() {
+            // It comes up again in a whole turn of the wheel: until then its memory is of no use.
+            self.slots[slot] = Vec::new();
             self.busy[slot / WORD_BITS] &= !(1 << (slot % WORD_BITS));
         }
         self.len -= 1;
         Some((page, (self.slot + 1) as f64 * self.slot_days))
+    }
+
+    /// Those of the present slot who are taken next, unless others are filed before them.
+    pub fn coming(&self, count: usize) -> &[u32] {
+        let slot = &self.slots[self.slot as usize % SLOTS];
+        &slot[slot.len().saturating_sub(count)..]
     }
 
     /// How far the next busy slot is from the present one; there must be one.
@@ -96,7 +98,7 @@ mod tests {
 
     #[test]
     fn pages_come_out_in_the_order_of_their_slots_each_once_also_across_the_end() {
-        let mut wheel = Wheel::new(500, 0.5);
+        let mut wheel = Wheel::new(0.5);
         let mut rng = Rng::new(1);
         let mut due = vec![0.0; 500];
         let mut now: f64 = 0.0;
