@@ -5,8 +5,11 @@
 //! So a page that is plain to read is cut at one half, and of a page that is doubtful throughout
 //! more is taken than left. The F1 to be expected is the confidence.
 
-use super::blocks::Block;
+use super::blocks::{Block, Blocks};
 use super::forest::probability;
+use super::markdown;
+use super::outline::Role;
+use super::repeats::drop_repeats;
 
 /// Log-odds that every block loses before it is judged. The paper's blocks err independently; ours
 /// err together, a whole sidebar at a time, which makes a doubtful page look better than it is.
@@ -21,9 +24,11 @@ pub(super) struct Taken {
 }
 
 /// Chooses among blocks by their log-odds.
-pub(super) fn take(blocks: &[Block], scores: &[f32]) -> Taken {
+pub(super) fn take(page: &Blocks<'_>, scores: &[f32]) -> Taken {
     const STEPS: usize = 64;
-    let likely: Vec<f32> = scores.iter().map(|score| probability(score - CAUTION)).collect();
+    let blocks = &page.blocks;
+    let mut likely: Vec<f32> = scores.iter().map(|score| probability(score - CAUTION)).collect();
+    join_rows(page, &mut likely);
     let mut masses = [(0.0_f32, 0.0_f32); STEPS];
     let mut expected_all = 0.0;
     for (block, likely) in blocks.iter().zip(&likely) {
@@ -45,27 +50,31 @@ pub(super) fn take(blocks: &[Block], scores: &[f32]) -> Taken {
     }
     let threshold = best_step as f32 / STEPS as f32;
     let mut is_taken: Vec<bool> = likely.iter().map(|likely| *likely >= threshold).collect();
-    drop_repeats(blocks, &mut is_taken);
+    drop_repeats(page, &mut is_taken);
     Taken { is_taken, confidence: best }
 }
 
-/// Of blocks that say the same, only the first is taken, if there is much of it: pages repeat their
-/// whole text for other screens and for machines. A few lines that recur are a manner of writing.
-fn drop_repeats(blocks: &[Block], is_taken: &mut [bool]) {
-    const BLOCK_MASS_MIN: u32 = 16;
-    const REPEATS_MASS_MIN: u32 = 700;
-    let mut said: Vec<(u64, u32)> = (0..)
-        .zip(blocks.iter().zip(is_taken.iter()))
-        .filter(|(_, (block, taken))| **taken && block.count.mass >= BLOCK_MASS_MIN)
-        .map(|(at, (block, _))| (block.hash, at))
-        .collect();
-    said.sort_unstable();
-    let repeats: Vec<usize> = said
-        .chunk_by(|a, b| a.0 == b.0)
-        .flat_map(|same| same[1..].iter().map(|(_, at)| *at as usize))
-        .collect();
-    let mass: u32 = repeats.iter().map(|at| blocks[*at].count.mass).sum();
-    if mass >= REPEATS_MASS_MIN {
-        repeats.into_iter().for_each(|at| is_taken[at] = false);
+/// The cells of a row stand or fall together: a number in a table says nothing by itself.
+fn join_rows(page: &Blocks<'_>, likely: &mut [f32]) {
+    /// Mass of a row of data; the rows of a table that lays out a page hold far more.
+    const ROW_MASS_MAX: u32 = 100;
+    let row_of = |block: &Block| match page.near(block, Role::Table) {
+        0 => None,
+        _ => markdown::row_of(page, block),
+    };
+    let mut from = 0;
+    while from < page.blocks.len() {
+        let row = row_of(&page.blocks[from]);
+        let in_row = |block: &&Block| row.is_some() && row_of(block) == row;
+        let to = from + 1 + page.blocks[from + 1..].iter().take_while(in_row).count();
+        let cells = &page.blocks[from..to];
+        let mass: u32 = cells.iter().map(|cell| cell.count.mass).sum();
+        if cells.len() > 1 && mass <= ROW_MASS_MAX {
+            let weight = |cell: &Block| cell.count.words as f32 + 1.0;
+            let all: f32 = cells.iter().map(weight).sum();
+            let sum: f32 = cells.iter().zip(&likely[from..to]).map(|(c, p)| weight(c) * p).sum();
+            likely[from..to].fill(sum / all);
+        }
+        from = to;
     }
 }

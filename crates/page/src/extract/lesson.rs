@@ -56,7 +56,7 @@ impl<'a> Lesson<'a> {
 
     /// The blocks that would be taken if these were their log-odds, and the confidence.
     pub fn take(&self, scores: &[f32]) -> (Vec<bool>, f32) {
-        let taken = decode::take(&self.page().blocks, scores);
+        let taken = decode::take(self.page(), scores);
         (taken.is_taken, taken.confidence)
     }
 

@@ -24,6 +24,7 @@ mod one_pass;
 mod outline;
 mod plateau;
 mod reading;
+mod repeats;
 mod surroundings;
 mod table;
 mod tally;

@@ -127,9 +127,9 @@ impl<'a> Reading<'a> {
                 let scores = weighed.scores.iter().zip(blocks);
                 let scores: Vec<f32> =
                     scores.map(|(score, block)| score + template.log_odds(block.hash)).collect();
-                decode::take(blocks, &scores)
+                decode::take(&self.blocks, &scores)
             }
-            None => decode::take(blocks, &weighed.scores),
+            None => decode::take(&self.blocks, &weighed.scores),
         };
         fallback::settle(self, &weighed.around, taken)
     }
