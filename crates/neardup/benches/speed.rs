@@ -7,7 +7,7 @@ use std::hint::black_box;
 use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
 use rhumb_neardup::resemblance::append_set;
 use rhumb_neardup::shingle::{exact_hash, fingerprints};
-use rhumb_neardup::sketch::Sketch;
+use rhumb_neardup::sketch::{Minima, Sketch};
 use rhumb_neardup::words::hash_words;
 
 fn main() {
@@ -34,7 +34,12 @@ fn main() {
         fingerprints(text, 4, &mut prints);
         exact_hash(&prints) as usize
     });
-    measure("signature: exact hash and sketch", &texts, |text| {
+    measure("signature: exact hash and minima", &texts, |text| {
+        prints.clear();
+        fingerprints(text, 4, &mut prints);
+        Minima::of(&prints).map_or(0, |minima| minima.0[0] as usize) + exact_hash(&prints) as usize
+    });
+    measure("the same with the fine sketch", &texts, |text| {
         prints.clear();
         fingerprints(text, 4, &mut prints);
         Sketch::of(&prints).map_or(0, |sketch| sketch.slots[0] as usize)
