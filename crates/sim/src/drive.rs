@@ -28,9 +28,8 @@ const DOWNTIME: Span = Span::secs(3);
 const MEASURE_EVERY: u64 = 64;
 /// … and so many that no turn pays for more hosts than this.
 const MEASURED_PER_TURN: u64 = 16;
-/// Turns between two comparisons of the proven coverage with the true one.
-const COMPARE_EVERY: u64 = 48;
-/// … and the square of how often a web has so many URLs: it takes longer, and has more turns.
+/// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each takes
+/// longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;
 /// Refused URLs in one event, as few as to need several.
 const RECONSIDERED_MAX: usize = 100;
@@ -42,6 +41,7 @@ pub struct Drive {
     mutant: Option<Mutant>,
     processes: Vec<Process>,
     turns: u64,
+    compare_every: u64,
 }
 
 struct Process {
@@ -88,6 +88,7 @@ impl Drive {
             mutant,
             processes: (0..scenario.partitions).map(process).collect(),
             turns: 0,
+            compare_every: scenario.compare_every.max(1),
         }
     }
 
@@ -193,7 +194,7 @@ impl Drive {
         let known: u64 = subjects.iter().map(|s| s.engine.counters().known).sum();
         let is_over = self.processes.iter().all(|process| process.over.is_some());
         // The truth of a larger web takes longer to compute.
-        let every = COMPARE_EVERY * (1 + known / COMPARE_SIZE).pow(2);
+        let every = self.compare_every * (1 + known / COMPARE_SIZE).pow(2);
         if !is_over && !self.turns.is_multiple_of(every) {
             return;
         }

@@ -19,7 +19,12 @@ pub struct Scenario {
     pub faults: Faults,
     /// Stop after this much virtual time; a crawl that revisits never ends by itself.
     pub time_max: Option<Span>,
+    /// Turns between two comparisons of the proven coverage with the true one.
+    pub compare_every: u64,
 }
+
+/// The truth takes longer to compute than a turn.
+const COMPARE_EVERY: u64 = 48;
 
 /// What goes wrong beside what the web itself does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,6 +213,7 @@ impl Scenario {
             before: Vec::new(),
             faults: Faults::default(),
             time_max: None,
+            compare_every: COMPARE_EVERY,
         }
     }
 

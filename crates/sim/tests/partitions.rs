@@ -40,6 +40,17 @@ fn letters_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
     }
 }
 
+/// Compared after every turn, through faults, crashes and changing links, alone and divided.
+#[test]
+fn what_is_proven_is_true_after_every_single_turn() {
+    for (name, seed, partitions) in [("small", 4, 1), ("shifting", 6, 3)] {
+        let scenario = Scenario { compare_every: 1, ..scenario(name, seed, partitions) };
+        let simulated = simulate(&scenario.with_faults(Faults::usual()), None);
+        assert!(simulated.violations.is_empty(), "{name}: {:#?}", simulated.violations);
+        assert!(simulated.curve.len() > 1_000, "{name}: {} comparisons", simulated.curve.len());
+    }
+}
+
 #[test]
 fn links_that_change_take_back_what_was_settled_in_other_partitions() {
     let scenario = scenario("shifting", 2, 4).with_faults(Faults::usual());
