@@ -28,8 +28,8 @@ const DOWNTIME: Span = Span::secs(3);
 const MEASURE_EVERY: u64 = 64;
 /// … and so many that no turn pays for more hosts than this.
 const MEASURED_PER_TURN: u64 = 16;
-/// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each takes
-/// longer, and there are more turns.
+/// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each
+/// takes longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;
 /// Refused URLs in one event, as few as to need several.
 const RECONSIDERED_MAX: usize = 100;
