@@ -72,10 +72,8 @@ impl Engine {
         let announced_s = u32::try_from(announced_s).unwrap_or(u32::MAX);
         let learnt = Some(Learnt { announced_s, ..learnt });
         let record = UrlRecord { place: Some(place), learnt, ..record };
-        step.rows.push(Row::Queue { host: host.clone(), place: old, entry: None });
-        step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
         let entry = Entry { url: discovery.url, record };
-        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
+        step.refile(&host, (old, place), &entry);
         self.counters.announced += 1;
         match slot {
             Some(slot) => {

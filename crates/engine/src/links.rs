@@ -8,7 +8,7 @@
 use crate::admit;
 use crate::discovery::{Chunk, Discovery, FoundAs};
 use crate::engine::Engine;
-use crate::event::{Row, Step, Target};
+use crate::event::{Step, Target};
 use crate::mass::Goal;
 use crate::queue::{Entry, Place};
 use crate::record::{Status, UrlId, UrlRecord};
@@ -143,10 +143,8 @@ impl Engine {
         }
         (record.class, record.place) = (class, Some(place));
         self.mass.file(record.id, Some(class));
-        step.rows.push(Row::Queue { host: host.clone(), place: old, entry: None });
-        step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
         let entry = Entry { url: discovery.url, record };
-        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
+        step.refile(&host, (old, place), &entry);
         self.counters.promoted += 1;
         match slot {
             Some(slot) => {
