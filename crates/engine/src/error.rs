@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Error {
     pub kind: ErrorKind,
     pub what: String,

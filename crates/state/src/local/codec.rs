@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 /// The version of every row this program writes.
 pub const ROW_VERSION: u8 = 1;
 
-pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(128);
-    bytes.push(ROW_VERSION);
-    postcard::to_extend(value, bytes).expect("rows are plain data and always encode")
+/// Writes a value behind what is there.
+pub fn encode_into<T: Serialize>(value: &T) -> impl FnOnce(Vec<u8>) -> Vec<u8> {
+    |mut bytes| {
+        bytes.push(ROW_VERSION);
+        postcard::to_extend(value, bytes).expect("rows are plain data and always encode")
+    }
 }
 
 pub fn decode<'a, T: Deserialize<'a>>(what: &str, bytes: &'a [u8]) -> Result<T, Error> {
@@ -28,8 +30,8 @@ pub fn decode<'a, T: Deserialize<'a>>(what: &str, bytes: &'a [u8]) -> Result<T, 
 }
 
 /// A leader's URL and sketch.
-pub fn encode_leader(leader: &Leader) -> Vec<u8> {
-    encode(&(&leader.url, leader.sketch.to_bytes().as_slice()))
+pub fn encode_leader_into(leader: &Leader) -> impl FnOnce(Vec<u8>) -> Vec<u8> {
+    |bytes| encode_into(&(&leader.url, leader.sketch.to_bytes().as_slice()))(bytes)
 }
 
 pub fn decode_leader(bytes: &[u8]) -> Result<Leader, Error> {

@@ -1,42 +1,62 @@
-//! The rows on disk, in fjall: one atomic batch per commit.
+//! The rows on disk: a journal of our own, rows in memory, and fjall.
 //!
-//! `commit` is durable against the death of the process; `sync` against the death of the machine.
+//! A commit is appended to the journal, which the death of the process does not undo, and put into
+//! memory ([`fresh`]). When that has grown, a thread moves it into fjall's tables ([`stow`]) and the
+//! journal begins anew. Readers see memory before tables. `sync` makes commits survive the death of
+//! the machine.
+//!
 //! After each sync a small file beside the store says how many commits it must hold: a store that
 //! opens with fewer has lost something that we promised, and is refused.
 
 mod codec;
+mod fresh;
+mod journal;
 mod keys;
+mod merged;
 mod open;
-mod ordered;
 mod post;
 mod read;
+mod stow;
+mod table;
 
 use crate::answer;
 use crate::leaders::Leaders;
 use crate::seen::Seen;
-use codec::{encode, encode_leader};
-use fjall::{Database, Keyspace, PersistMode};
-use ordered::Ordered;
+use codec::{encode_into, encode_leader_into};
+use fjall::Database;
+use journal::{Batch, Journal};
 use rhumb_engine::discovery::Found;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::turn::State;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use stow::{Stowed, Stower};
+use table::Table;
 
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 4";
+pub const FORMAT: &str = "rhumb state 5";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 
+/// Rows in memory that are stowed while the next ones are gathered; at twice as much a commit waits
+/// until the ones before are stowed.
+const FRESH_BYTES: usize = 24 << 20;
+
 /// The store as the loop holds it: it alone writes.
 pub struct LocalState {
+    /// Ends first: fjall is not to be closed while something is moved into it.
+    stower: Stower,
     shared: Arc<Shared>,
+    journal: Journal,
+    /// Used again from commit to commit.
+    batch: Batch,
+    fresh_bytes: usize,
     commits: u64,
 }
 
@@ -48,27 +68,11 @@ pub struct LocalReader {
 
 struct Shared {
     database: Database,
-    keyspaces: Keyspaces,
+    rows: Arc<Stowed>,
     seen: Mutex<Seen>,
     /// None until texts are to be compared.
     leaders: Mutex<Option<Leaders>>,
     dir: PathBuf,
-}
-
-pub struct Keyspaces {
-    meta: Keyspace,
-    url: Keyspace,
-    queue: Keyspace,
-    host: Keyspace,
-    robots: Keyspace,
-    sleep: Keyspace,
-    outbox: Keyspace,
-    content: Keyspace,
-    leader: Keyspace,
-    seed: Keyspace,
-    links: Keyspace,
-    settled: Keyspace,
-    exchange: Keyspace,
 }
 
 impl LocalState {
@@ -78,12 +82,51 @@ impl LocalState {
 
     /// Makes all commits so far survive the death of the machine.
     pub fn sync(&mut self) -> Result<(), Error> {
-        self.shared.database.persist(PersistMode::SyncAll).map_err(store_error)?;
+        self.journal.sync()?;
         open::write_mark(&self.shared.dir, self.commits)
+    }
+
+    /// Has rows stowed when so many bytes of them are in memory; 24 MiB unless said otherwise.
+    pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
+        LocalState { fresh_bytes, ..self }
     }
 
     pub fn commits(&self) -> u64 {
         self.commits
+    }
+
+    /// Writes the batch to the journal, then to memory.
+    fn write(&mut self) -> Result<(), Error> {
+        let stowed = &*self.shared.rows;
+        stowed.check()?;
+        self.journal.append(&mut self.batch, self.commits + 1)?;
+        self.commits += 1;
+        let bytes = {
+            let mut fresh = stowed.fresh.write().unwrap_or_else(|e| e.into_inner());
+            for (table, key, value) in self.batch.rows() {
+                fresh.now.put(table, key, value);
+            }
+            fresh.now.bytes()
+        };
+        if bytes >= self.fresh_bytes { self.turn_over(bytes) } else { Ok(()) }
+    }
+
+    /// Has what is in memory stowed, if what was there before is.
+    fn turn_over(&mut self, bytes: usize) -> Result<(), Error> {
+        let stowed = &*self.shared.rows;
+        if bytes >= 2 * self.fresh_bytes {
+            stowed.wait()?;
+        }
+        let mut fresh = stowed.fresh.write().unwrap_or_else(|e| e.into_inner());
+        if fresh.leaving.is_some() {
+            return Ok(());
+        }
+        let path = self.journal.turn_over()?;
+        let leaving = Arc::new(std::mem::take(&mut fresh.now));
+        fresh.leaving = Some(Arc::clone(&leaving));
+        drop(fresh);
+        self.stower.stow(leaving, path);
+        Ok(())
     }
 }
 
@@ -92,16 +135,13 @@ impl State for LocalState {
         if rows.is_empty() {
             return Ok(());
         }
-        let shared = &*self.shared;
-        let mut writes = Ordered::with_capacity(rows.len() + 1);
-        rows.iter().for_each(|row| put(&mut writes, &shared.keyspaces, row));
-        self.commits += 1;
-        writes.insert(&shared.keyspaces.meta, COMMITS, encode(&self.commits));
-        let mut batch = shared.database.batch();
-        writes.into_batch(&mut batch);
-        batch.commit().map_err(store_error)?;
-        let mut seen = shared.seen.lock().unwrap_or_else(|e| e.into_inner());
-        let mut leaders = shared.leaders.lock().unwrap_or_else(|e| e.into_inner());
+        self.batch.clear();
+        rows.iter().for_each(|row| put(&mut self.batch, row));
+        let commits = self.commits + 1;
+        self.batch.put(Table::Meta, COMMITS, encode_into(&commits));
+        self.write()?;
+        let mut seen = lock(&self.shared.seen);
+        let mut leaders = lock(&self.shared.leaders);
         for row in rows.drain(..) {
             match row {
                 Row::Url { key, record } => {
@@ -118,68 +158,70 @@ impl State for LocalState {
     }
 }
 
-fn put<'a>(batch: &mut Ordered<'a>, keyspaces: &'a Keyspaces, row: &Row) {
+fn put(batch: &mut Batch, row: &Row) {
     match row {
-        Row::Url { key, record } => batch.insert(&keyspaces.url, key.as_bytes(), encode(record)),
+        Row::Url { key, record } => batch.put(Table::Url, key.as_bytes(), encode_into(record)),
         Row::Queue { host, place, entry: Some(entry) } => {
-            batch.insert(&keyspaces.queue, keys::queue(host, place), encode(entry));
+            batch.put(Table::Queue, &keys::queue(host, place), encode_into(entry));
         }
         Row::Queue { host, place, entry: None } => {
-            batch.remove(&keyspaces.queue, keys::queue(host, place));
+            batch.remove(Table::Queue, &keys::queue(host, place));
         }
         Row::Host { key, record } => {
-            batch.insert(&keyspaces.host, key.as_str().as_bytes(), encode(record));
+            batch.put(Table::Host, key.as_str().as_bytes(), encode_into(record));
         }
         Row::Robots { host, robots } => {
-            batch.insert(&keyspaces.robots, host.as_str().as_bytes(), encode(robots));
+            batch.put(Table::Robots, host.as_str().as_bytes(), encode_into(robots));
         }
         Row::Sleep { host, place, asleep: true } => {
-            batch.insert(&keyspaces.sleep, keys::sleep(place), host.as_str().as_bytes());
+            let host = host.as_str().as_bytes();
+            batch.put(Table::Sleep, &keys::sleep(place), |mut bytes| {
+                bytes.extend_from_slice(host);
+                bytes
+            });
         }
         Row::Sleep { place, asleep: false, .. } => {
-            batch.remove(&keyspaces.sleep, keys::sleep(place));
+            batch.remove(Table::Sleep, &keys::sleep(place));
         }
         Row::Outbox { number, chunk: Some(chunk) } => {
-            batch.insert(&keyspaces.outbox, number.to_be_bytes(), encode(&**chunk));
+            batch.put(Table::Outbox, &number.to_be_bytes(), encode_into(&**chunk));
         }
         Row::Outbox { number, chunk: None } => {
-            batch.remove(&keyspaces.outbox, number.to_be_bytes());
+            batch.remove(Table::Outbox, &number.to_be_bytes());
         }
         Row::Content { digest, twin } => {
-            batch.insert(&keyspaces.content, digest.as_slice(), encode(twin));
+            batch.put(Table::Content, digest.as_slice(), encode_into(twin));
         }
         Row::Leader { id, leader } => {
-            batch.insert(&keyspaces.leader, id.to_be_bytes(), encode_leader(leader));
+            batch.put(Table::Leader, &id.to_be_bytes(), encode_leader_into(leader));
         }
         Row::Seed { url, weight } => {
-            batch.insert(&keyspaces.seed, url.as_str().as_bytes(), encode(weight));
+            batch.put(Table::Seed, url.as_str().as_bytes(), encode_into(weight));
         }
         Row::Links { page, part, links } => {
-            batch.insert(&keyspaces.links, keys::links(*page, *part), encode(links));
+            batch.put(Table::Links, &keys::links(*page, *part), encode_into(links));
         }
         Row::Settled { number, row } => {
-            batch.insert(&keyspaces.settled, number.to_be_bytes(), encode(row));
+            batch.put(Table::Settled, &number.to_be_bytes(), encode_into(row));
         }
         Row::Letter { to, number, letter } => {
-            post::put_letter(batch, &keyspaces.exchange, (*to, *number), letter.as_deref());
+            post::put_letter(batch, (*to, *number), letter.as_deref());
         }
-        Row::Numbers(numbers) => batch.insert(&keyspaces.meta, NUMBERS, encode(&**numbers)),
+        Row::Numbers(numbers) => batch.put(Table::Meta, NUMBERS, encode_into(&**numbers)),
         Row::Foreign { node, url } => {
-            batch.insert(&keyspaces.exchange, post::foreign_key(*node), encode(url));
+            batch.put(Table::Exchange, &post::foreign_key(*node), encode_into(url));
         }
-        Row::Moved { node, mass } => post::put_moved(batch, &keyspaces.exchange, *node, *mass),
-        Row::Refresh(scheduler) => {
-            batch.insert(&keyspaces.meta, SCHEDULER, encode(&**scheduler));
-        }
-        Row::Counters(counters) => {
-            batch.insert(&keyspaces.meta, COUNTERS, encode(&**counters));
-        }
+        Row::Moved { node, mass } => post::put_moved(batch, *node, *mass),
+        Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
+        Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
     }
 }
 
 impl LocalReader {
+    /// The rows as they are now. Nothing is committed while it is held: keep it for a question,
+    /// and never two at once, which would wait for each other with a commit between them.
     pub fn snapshot(&self) -> LocalSnapshot<'_> {
-        LocalSnapshot { moment: self.shared.database.snapshot(), keyspaces: &self.shared.keyspaces }
+        LocalSnapshot::take(&self.shared.database, &self.shared.rows)
     }
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
@@ -194,19 +236,31 @@ impl LocalReader {
 
     /// Bytes on disk.
     pub fn disk_bytes(&self) -> u64 {
-        self.shared.database.disk_space().unwrap_or(0)
+        self.shared.database.disk_space().unwrap_or(0) + open::journal_bytes(&self.shared.dir)
     }
 }
+
+const DISK_FULL: &str = "state: no space left on the disk; free some and run the same command \
+                         again: what was acknowledged is kept";
 
 /// What the store says when it fails, with what to do about it where we know.
 fn store_error(error: fjall::Error) -> Error {
     match &error {
-        fjall::Error::Io(io) if io.kind() == std::io::ErrorKind::StorageFull => Error::new(
-            ErrorKind::Retry,
-            "state: no space left on the disk; free some and run the same command again: what \
-             was acknowledged is kept",
-        ),
+        fjall::Error::Io(io) if io.kind() == std::io::ErrorKind::StorageFull => {
+            Error::new(ErrorKind::Retry, DISK_FULL)
+        }
         fjall::Error::Io(io) => Error::new(ErrorKind::Retry, format!("state: {io}")),
         _ => Error::new(ErrorKind::Corrupt, format!("state: {error}")),
     }
+}
+
+fn file_error(path: &Path, error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => Error::new(ErrorKind::Retry, DISK_FULL),
+        _ => Error::new(ErrorKind::Retry, format!("{}: {error}", path.display())),
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -1,16 +1,21 @@
 //! Opening the store: versions, the mark of what must be there, the filter built again, and what
 //! the engine starts from.
 
-use super::codec::{decode, decode_leader, encode};
+use super::codec::{decode, decode_leader, encode_into};
+use super::fresh::Generation;
+use super::journal::{self, Batch, Journal};
+use super::read::Stored;
+use super::stow::{Stowed, Stower};
+use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FORMAT, Keyspaces, LocalReader, LocalState, SCHEDULER, Shared, keys, post,
-    read, store_error,
+    COMMITS, COUNTERS, FORMAT, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error,
+    keys, lock, post, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
 use fjall::compaction::Leveled;
-use fjall::{Database, KeyspaceCreateOptions, PersistMode, Readable};
+use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -21,11 +26,11 @@ use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Journals above this are flushed, which bounds the time to open after a crash.
-const JOURNAL_BYTES_MAX: u64 = 128 << 20;
+/// fjall's own journal, which hardly anything is written to: the least that it takes.
+const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
@@ -39,26 +44,30 @@ impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let seed = filter_seed(&database, &keyspaces, seed)?;
+        let rows = Arc::new(Stowed::new(keyspaces));
+        let stored = Stored { database: &database, rows: &rows };
+        let seed = filter_seed(stored, seed)?;
         let mut mass = Mass::default();
-        let seen = rebuild_filter(&database, &keyspaces, seed, &mut mass)?;
-        read_mass(&database, &keyspaces, &mut mass)?;
-        let mut opening = opening(&database, &keyspaces)?;
+        let seen = rebuild_filter(stored, seed, &mut mass)?;
+        read_mass(stored, &mut mass)?;
+        let mut opening = opening(stored)?;
         opening.post.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
-        let shared = Shared::new(database, keyspaces, seen, dir);
-        Ok((LocalState { shared: Arc::new(shared), commits }, opening))
+        let journal = Journal::begin(&journal_dir(dir))?;
+        let stower = Stower::start(Arc::clone(&rows))?;
+        let shared = Arc::new(Shared::new(database, rows, seen, dir));
+        let (batch, fresh_bytes) = (Batch::default(), FRESH_BYTES);
+        Ok((LocalState { stower, shared, journal, batch, fresh_bytes, commits }, opening))
     }
 
     /// From now on pages are compared with leaders; also with those that the rows have.
     pub fn compare_texts(&mut self, threshold: f64) -> Result<(), Error> {
         let mut leaders = Leaders::new(threshold);
-        let Shared { database, keyspaces, .. } = &*self.shared;
-        for guard in database.snapshot().iter(&keyspaces.leader) {
-            let (key, value) = guard.into_inner().map_err(store_error)?;
+        for row in self.shared.stored().all(Table::Leader) {
+            let (key, value) = row?;
             leaders.add(keys::leader_id(&key)?, &decode_leader(&value)?.sketch);
         }
-        *self.shared.leaders.lock().unwrap_or_else(|e| e.into_inner()) = Some(leaders);
+        *lock(&self.shared.leaders) = Some(leaders);
         Ok(())
     }
 }
@@ -69,15 +78,15 @@ impl LocalReader {
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
         let (database, keyspaces, _) = open_rows(dir)?;
-        let shared = Shared::new(database, keyspaces, Seen::new(0), dir);
+        let rows = Arc::new(Stowed::new(keyspaces));
+        let shared = Shared::new(database, rows, Seen::new(0), dir);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
 
     /// Every URL and its record, in the order of keys.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
-        let snapshot = self.shared.database.snapshot();
-        snapshot.iter(&self.shared.keyspaces.url).map(|guard| {
-            let (key, value) = guard.into_inner().map_err(store_error)?;
+        self.shared.stored().all(Table::Url).map(|row| {
+            let (key, value) = row?;
             let key = UrlKey::from_bytes(&key)
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt, "url key cannot be read"))?;
             Ok((key, decode("url", &value)?))
@@ -93,9 +102,8 @@ impl LocalReader {
 
     /// Every host and its record, in the order of keys.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
-        let snapshot = self.shared.database.snapshot();
-        snapshot.iter(&self.shared.keyspaces.host).map(|guard| {
-            let (key, value) = guard.into_inner().map_err(store_error)?;
+        self.shared.stored().all(Table::Host).map(|row| {
+            let (key, value) = row?;
             let key = std::str::from_utf8(&key)
                 .ok()
                 .and_then(HostKey::from_text)
@@ -106,10 +114,9 @@ impl LocalReader {
 
     /// The URLs that the owner named, and the trust in each.
     pub fn seeds(&self) -> Result<Vec<(Url, f64)>, Error> {
-        let snapshot = self.shared.database.snapshot();
         let mut seeds = Vec::new();
-        for guard in snapshot.iter(&self.shared.keyspaces.seed) {
-            let (key, value) = guard.into_inner().map_err(store_error)?;
+        for row in self.shared.stored().all(Table::Seed) {
+            let (key, value) = row?;
             let text = String::from_utf8_lossy(&key).into_owned();
             let weight = decode("seed", &value)?;
             seeds.extend(Url::from_canonical(text.into_boxed_str()).map(|url| (url, weight)));
@@ -119,16 +126,13 @@ impl LocalReader {
 
     /// What all pages of a crawl that goes on share, when that was last written.
     pub fn scheduler(&self) -> Result<Option<Scheduler>, Error> {
-        let snapshot = self.shared.database.snapshot();
-        let row = snapshot.get(&self.shared.keyspaces.meta, SCHEDULER).map_err(store_error)?;
-        row.map(|bytes| decode("scheduler", &bytes)).transpose()
+        self.shared.stored().get(Table::Meta, "scheduler", SCHEDULER)
     }
 
     /// What was settled on a page when that was last written.
     pub fn settled(&self, id: UrlId) -> Result<Option<i64>, Error> {
-        let snapshot = self.shared.database.snapshot();
-        for guard in snapshot.iter(&self.shared.keyspaces.settled) {
-            let (_, value) = guard.into_inner().map_err(store_error)?;
+        for row in self.shared.stored().all(Table::Settled) {
+            let (_, value) = row?;
             let row: SettledRow = decode("settled", &value)?;
             if let Some((_, s)) = row.settled.iter().find(|(node, _)| u64::from(*node) == id.0) {
                 return Ok(Some(*s));
@@ -143,13 +147,11 @@ impl LocalReader {
         for row in self.urls() {
             mass.restore_url(&row?.1);
         }
-        let Shared { database, keyspaces, .. } = &*self.shared;
-        read_mass(database, keyspaces, &mut mass)?;
+        read_mass(self.shared.stored(), &mut mass)?;
         let seeds = self.seeds()?;
         mass.seeded(seeds.iter().cloned());
-        let snapshot = self.snapshot();
         for (url, _) in &seeds {
-            if let Some(record) = snapshot.url(&url.key())? {
+            if let Some(record) = self.snapshot().url(&url.key())? {
                 mass.seed_is(url, record.id);
             }
         }
@@ -158,15 +160,28 @@ impl LocalReader {
     }
 
     pub fn counters(&self) -> Result<Counters, Error> {
-        counters(&self.shared.database, &self.shared.keyspaces)
+        counters(self.shared.stored())
     }
 }
 
 impl Shared {
-    fn new(database: Database, keyspaces: Keyspaces, seen: Seen, dir: &Path) -> Shared {
+    fn new(database: Database, rows: Arc<Stowed>, seen: Seen, dir: &Path) -> Shared {
         let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
-        Shared { database, keyspaces, seen, leaders, dir: dir.to_owned() }
+        Shared { database, rows, seen, leaders, dir: dir.to_owned() }
     }
+
+    fn stored(&self) -> Stored<'_> {
+        Stored { database: &self.database, rows: &self.rows }
+    }
+}
+
+fn journal_dir(dir: &Path) -> PathBuf {
+    dir.join("journal")
+}
+
+pub(super) fn journal_bytes(dir: &Path) -> u64 {
+    let files = journal::files(&journal_dir(dir)).unwrap_or_default();
+    files.iter().filter_map(|(_, path)| Some(fs::metadata(path).ok()?.len())).sum()
 }
 
 /// The rows, checked to be of our version and all there, and the number of commits they hold.
@@ -178,37 +193,44 @@ fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
         .open()
         .map_err(|e| opening_error(dir, e))?;
     let keyspaces = Keyspaces::open(&database)?;
-    let commits = check_mark(dir, &database, &keyspaces)?;
+    let commits = finish_journal(&journal_dir(dir), &keyspaces)?;
+    check_mark(dir, commits)?;
     Ok((database, keyspaces, commits))
 }
 
-impl Keyspaces {
-    fn open(database: &Database) -> Result<Keyspaces, Error> {
-        let open = |name: &str| {
-            let options = || {
-                let leveled = Leveled::default().with_table_target_size(TABLE_BYTES);
-                KeyspaceCreateOptions::default()
-                    .max_memtable_size(MEMTABLE_BYTES_MAX)
-                    .compaction_strategy(Arc::new(leveled))
-            };
-            database.keyspace(name, options).map_err(store_error)
-        };
-        Ok(Keyspaces {
-            meta: open("meta")?,
-            url: open("url")?,
-            queue: open("queue")?,
-            host: open("host")?,
-            robots: open("robots")?,
-            sleep: open("sleep")?,
-            outbox: open("outbox")?,
-            content: open("content")?,
-            leader: open("leader")?,
-            seed: open("seed")?,
-            links: open("links")?,
-            settled: open("settled")?,
-            exchange: open("exchange")?,
-        })
+/// Stows what the journal holds, and removes it; the number of commits in all.
+fn finish_journal(dir: &Path, keyspaces: &Keyspaces) -> Result<u64, Error> {
+    let stowed: u64 = match keyspaces.of(Table::Meta).get(COMMITS).map_err(store_error)? {
+        Some(bytes) => decode("commits", &bytes)?,
+        None => 0,
+    };
+    let files = journal::files(dir)?;
+    let mut rows = Generation::default();
+    // The first may have been stowed, in part or whole; a later first one would leave a gap.
+    let mut last = None;
+    for (_, path) in &files {
+        let read = journal::read(path, last, stowed + 1, |table, key, value| {
+            rows.put(table, key, value);
+        })?;
+        last = read.last;
+        if !read.is_whole {
+            break;
+        }
     }
+    for table in Table::ALL {
+        keyspaces.stow(&rows, table)?;
+    }
+    for (_, path) in &files {
+        fs::remove_file(path).map_err(|e| file_error(path, e))?;
+    }
+    Ok(last.unwrap_or(stowed))
+}
+
+pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
+    let leveled = Leveled::default().with_table_target_size(TABLE_BYTES);
+    KeyspaceCreateOptions::default()
+        .max_memtable_size(MEMTABLE_BYTES_MAX)
+        .compaction_strategy(Arc::new(leveled))
 }
 
 fn check_format(dir: &Path) -> Result<(), Error> {
@@ -247,12 +269,7 @@ fn write_format(dir: &Path, path: &Path) -> Result<(), Error> {
 }
 
 /// Fewer commits than were synced means that something promised is gone.
-fn check_mark(dir: &Path, database: &Database, keyspaces: &Keyspaces) -> Result<u64, Error> {
-    let snapshot = database.snapshot();
-    let commits: u64 = match snapshot.get(&keyspaces.meta, COMMITS).map_err(store_error)? {
-        Some(bytes) => decode("commits", &bytes)?,
-        None => 0,
-    };
+fn check_mark(dir: &Path, commits: u64) -> Result<(), Error> {
     let path = dir.join(MARK_FILE);
     let promised = match fs::read_to_string(&path) {
         Ok(text) => text.trim().parse::<u64>().map_err(|_| {
@@ -272,7 +289,7 @@ fn check_mark(dir: &Path, database: &Database, keyspaces: &Keyspaces) -> Result<
             ),
         ));
     }
-    Ok(commits)
+    Ok(())
 }
 
 pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
@@ -287,28 +304,24 @@ pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
     write().map_err(|e| file_error(&path, e))
 }
 
-fn filter_seed(database: &Database, keyspaces: &Keyspaces, new: u64) -> Result<u64, Error> {
-    match database.snapshot().get(&keyspaces.meta, SEED).map_err(store_error)? {
-        Some(bytes) => decode("filter seed", &bytes),
+fn filter_seed(stored: Stored<'_>, new: u64) -> Result<u64, Error> {
+    match stored.get(Table::Meta, "filter seed", SEED)? {
+        Some(seed) => Ok(seed),
         None => {
-            keyspaces.meta.insert(SEED, encode(&new)).map_err(store_error)?;
-            database.persist(PersistMode::SyncAll).map_err(store_error)?;
+            let meta = stored.rows.keyspaces.of(Table::Meta);
+            meta.insert(SEED, encode_into(&new)(Vec::new())).map_err(store_error)?;
+            stored.database.persist(PersistMode::SyncAll).map_err(store_error)?;
             Ok(new)
         }
     }
 }
 
 /// One walk over all URLs, for the filter and for the books of importance.
-fn rebuild_filter(
-    database: &Database,
-    keyspaces: &Keyspaces,
-    seed: u64,
-    mass: &mut Mass,
-) -> Result<Seen, Error> {
+fn rebuild_filter(stored: Stored<'_>, seed: u64, mass: &mut Mass) -> Result<Seen, Error> {
     let mut seen = Seen::new(seed);
-    seen.reserve(counters(database, keyspaces)?.known as usize);
-    for guard in database.snapshot().iter(&keyspaces.url) {
-        let (key, value) = guard.into_inner().map_err(store_error)?;
+    seen.reserve(counters(stored)?.known as usize);
+    for row in stored.all(Table::Url) {
+        let (key, value) = row?;
         let record: UrlRecord = decode("url", &value)?;
         let fingerprint = seen.fingerprint_bytes(&key);
         seen.insert(fingerprint, record.depth, record.id);
@@ -318,45 +331,36 @@ fn rebuild_filter(
 }
 
 /// Links, and what was settled by them: after the URLs, whose standing they rest on.
-fn read_mass(database: &Database, keyspaces: &Keyspaces, mass: &mut Mass) -> Result<(), Error> {
-    let snapshot = database.snapshot();
-    for guard in snapshot.iter(&keyspaces.links) {
-        let (key, value) = guard.into_inner().map_err(store_error)?;
+fn read_mass(stored: Stored<'_>, mass: &mut Mass) -> Result<(), Error> {
+    for row in stored.all(Table::Links) {
+        let (key, value) = row?;
         let (page, part) = keys::link_part(&key)
             .ok_or_else(|| Error::new(ErrorKind::Corrupt, "link key cannot be read"))?;
         mass.restore_links(page, part, &decode("links", &value)?);
     }
-    for guard in snapshot.iter(&keyspaces.settled) {
-        let (_, value) = guard.into_inner().map_err(store_error)?;
+    for row in stored.all(Table::Settled) {
+        let (_, value) = row?;
         mass.restore_settled(&decode("settled", &value)?);
     }
-    post::read_moved(database, keyspaces, mass)?;
+    post::read_moved(stored, mass)?;
     mass.restored();
     Ok(())
 }
 
-fn counters(database: &Database, keyspaces: &Keyspaces) -> Result<Counters, Error> {
-    match database.snapshot().get(&keyspaces.meta, COUNTERS).map_err(store_error)? {
-        Some(bytes) => decode("counters", &bytes),
-        None => Ok(Counters::default()),
-    }
+fn counters(stored: Stored<'_>) -> Result<Counters, Error> {
+    Ok(stored.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default())
 }
 
-fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<Opening, Error> {
+fn opening(stored: Stored<'_>) -> Result<Opening, Error> {
     let mut sleepers = Vec::new();
-    for guard in database.snapshot().iter(&keyspaces.sleep) {
-        let (key, value) = guard.into_inner().map_err(store_error)?;
+    for row in stored.all(Table::Sleep) {
+        let (key, value) = row?;
         sleepers.push(read::sleeper(&key, &value)?.place);
     }
-    let counters = counters(database, keyspaces)?;
-    let scheduler = scheduler(database, keyspaces)?;
-    let post = post::opening(database, keyspaces)?;
+    let counters = counters(stored)?;
+    let scheduler = stored.get(Table::Meta, "scheduler", SCHEDULER)?;
+    let post = post::opening(stored)?;
     Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post })
-}
-
-fn scheduler(database: &Database, keyspaces: &Keyspaces) -> Result<Option<Scheduler>, Error> {
-    let bytes = database.snapshot().get(&keyspaces.meta, SCHEDULER).map_err(store_error)?;
-    bytes.map(|bytes| decode("scheduler", &bytes)).transpose()
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {
@@ -367,8 +371,4 @@ fn opening_error(dir: &Path, error: fjall::Error) -> Error {
     }
     let what = format!("the store in {} cannot be opened: {text}", dir.display());
     Error::new(ErrorKind::Corrupt, what)
-}
-
-fn file_error(path: &Path, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Retry, format!("{}: {error}", path.display()))
 }

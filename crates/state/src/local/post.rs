@@ -1,10 +1,11 @@
 //! What partitions exchange, in one keyspace: letters that wait to be carried, the URLs of others
 //! by number, and the mass that came or went. A crawl of one part has none of it.
 
-use super::codec::{decode, encode};
-use super::ordered::Ordered;
-use super::{Keyspaces, NUMBERS, keys, store_error};
-use fjall::{Database, Keyspace, Readable};
+use super::codec::{decode, encode_into};
+use super::journal::Batch;
+use super::read::Stored;
+use super::table::Table;
+use super::{NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::post::{Letter, PostOpening, taken_back};
@@ -25,32 +26,24 @@ fn moved_key(node: u32) -> Vec<u8> {
     [&[MOVED][..], &node.to_be_bytes()].concat()
 }
 
-pub fn put_letter<'a>(
-    batch: &mut Ordered<'a>,
-    keyspace: &'a Keyspace,
-    (to, number): (u32, u64),
-    letter: Option<&Letter>,
-) {
+pub fn put_letter(batch: &mut Batch, (to, number): (u32, u64), letter: Option<&Letter>) {
+    let key = letter_key(to, number);
     match letter {
-        Some(letter) => batch.insert(keyspace, letter_key(to, number), encode(letter)),
-        None => batch.remove(keyspace, letter_key(to, number)),
+        Some(letter) => batch.put(Table::Exchange, &key, encode_into(letter)),
+        None => batch.remove(Table::Exchange, &key),
     }
 }
 
-pub fn put_moved<'a>(batch: &mut Ordered<'a>, keyspace: &'a Keyspace, node: u32, mass: i64) {
-    batch.insert(keyspace, moved_key(node), encode(&mass));
+pub fn put_moved(batch: &mut Batch, node: u32, mass: i64) {
+    batch.put(Table::Exchange, &moved_key(node), encode_into(&mass));
 }
 
 /// What the engine's post starts from.
-pub fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<PostOpening, Error> {
-    let snapshot = database.snapshot();
-    let numbers = match snapshot.get(&keyspaces.meta, NUMBERS).map_err(store_error)? {
-        Some(bytes) => decode("numbers", &bytes)?,
-        None => Default::default(),
-    };
+pub fn opening(stored: Stored<'_>) -> Result<PostOpening, Error> {
+    let numbers = stored.get(Table::Meta, "numbers", NUMBERS)?.unwrap_or_default();
     let mut unacknowledged = Vec::new();
-    for guard in snapshot.prefix(&keyspaces.exchange, [LETTER]) {
-        let (key, value) = guard.into_inner().map_err(store_error)?;
+    for row in stored.prefix(Table::Exchange, &[LETTER]) {
+        let (key, value) = row?;
         let letter: Letter = decode("letter", &value)?;
         unacknowledged.push((node(&key)?, taken_back(&letter)));
     }
@@ -58,14 +51,9 @@ pub fn opening(database: &Database, keyspaces: &Keyspaces) -> Result<PostOpening
 }
 
 /// What came and went, into books that know all links.
-pub fn read_moved(
-    database: &Database,
-    keyspaces: &Keyspaces,
-    mass: &mut Mass,
-) -> Result<(), Error> {
-    let snapshot = database.snapshot();
-    for guard in snapshot.prefix(&keyspaces.exchange, [MOVED]) {
-        let (key, value) = guard.into_inner().map_err(store_error)?;
+pub fn read_moved(stored: Stored<'_>, mass: &mut Mass) -> Result<(), Error> {
+    for row in stored.prefix(Table::Exchange, &[MOVED]) {
+        let (key, value) = row?;
         mass.restore_moved(node(&key)?, decode("moved", &value)?);
     }
     Ok(())

@@ -1,9 +1,13 @@
-//! Reading the store on disk, from a snapshot.
+//! Reading the rows: memory first, then fjall's tables.
 
 use super::codec::{decode, decode_leader};
-use super::{Keyspaces, keys, post, store_error};
+use super::fresh::Fresh;
+use super::merged::{Merged, StoredRow};
+use super::stow::Stowed;
+use super::table::{Keyspaces, Table};
+use super::{keys, post, store_error};
 use crate::snapshot::Snapshot;
-use fjall::{Readable, Snapshot as Moment};
+use fjall::{Database, Readable, Snapshot as Moment, UserValue};
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Rows;
@@ -17,32 +21,83 @@ use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use serde::de::DeserializeOwned;
 use std::ops::Bound;
+use std::sync::RwLockReadGuard;
 
-pub struct LocalSnapshot<'a> {
-    pub(super) moment: Moment,
-    pub(super) keyspaces: &'a Keyspaces,
+/// The rows for those who look at many of them, and must not hold up commits meanwhile.
+#[derive(Clone, Copy)]
+pub struct Stored<'a> {
+    pub database: &'a Database,
+    pub rows: &'a Stowed,
 }
 
-impl LocalSnapshot<'_> {
-    fn get<T: DeserializeOwned>(
-        &self,
-        keyspace: &fjall::Keyspace,
+impl<'a> Stored<'a> {
+    pub fn get<T: DeserializeOwned>(
+        self,
+        table: Table,
         what: &str,
         key: &[u8],
     ) -> Result<Option<T>, Error> {
-        match self.moment.get(keyspace, key).map_err(store_error)? {
-            Some(bytes) => decode(what, &bytes).map(Some),
-            None => Ok(None),
+        LocalSnapshot::take(self.database, self.rows).get(table, what, key)
+    }
+
+    /// All rows of a table as they are now, in the order of keys.
+    pub fn all(self, table: Table) -> impl Iterator<Item = StoredRow> + use<> {
+        self.prefix(table, &[])
+    }
+
+    /// All rows of a table whose keys begin so.
+    pub fn prefix(self, table: Table, prefix: &[u8]) -> impl Iterator<Item = StoredRow> + use<> {
+        let snapshot = LocalSnapshot::take(self.database, self.rows);
+        let fresh = snapshot.fresh.sorted(table);
+        let is_inside = {
+            let prefix = prefix.to_vec();
+            move |key: &[u8]| key.starts_with(&prefix)
+        };
+        let stored = snapshot.moment.prefix(self.rows.keyspaces.of(table), prefix);
+        Merged::new(
+            fresh.filter(move |(key, _)| is_inside(key)),
+            stored.map(|guard| guard.into_inner().map_err(store_error)),
+        )
+    }
+}
+
+/// The rows at one moment.
+pub struct LocalSnapshot<'a> {
+    fresh: RwLockReadGuard<'a, Fresh>,
+    moment: Moment,
+    keyspaces: &'a Keyspaces,
+}
+
+impl<'a> LocalSnapshot<'a> {
+    pub(super) fn take(database: &Database, rows: &'a Stowed) -> LocalSnapshot<'a> {
+        // First memory: what leaves it later is in the tables already.
+        let fresh = rows.fresh.read().unwrap_or_else(|e| e.into_inner());
+        LocalSnapshot { fresh, moment: database.snapshot(), keyspaces: &rows.keyspaces }
+    }
+
+    fn bytes(&self, table: Table, key: &[u8]) -> Result<Option<UserValue>, Error> {
+        match self.fresh.get(table, key) {
+            Some(row) => Ok(row.cloned()),
+            None => self.moment.get(self.keyspaces.of(table), key).map_err(store_error),
         }
     }
 
-    /// Rows of `keyspace` under a prefix, after a key or from the prefix on.
+    fn get<T: DeserializeOwned>(
+        &self,
+        table: Table,
+        what: &str,
+        key: &[u8],
+    ) -> Result<Option<T>, Error> {
+        self.bytes(table, key)?.map(|bytes| decode(what, &bytes)).transpose()
+    }
+
+    /// Rows of a table under a prefix, after a key or from the prefix on.
     fn scan(
         &self,
-        keyspace: &fjall::Keyspace,
+        table: Table,
         prefix: &[u8],
         after: Option<Vec<u8>>,
-    ) -> impl Iterator<Item = Result<(fjall::UserKey, fjall::UserValue), Error>> {
+    ) -> impl Iterator<Item = StoredRow> {
         let start = match after {
             Some(key) => Bound::Excluded(key),
             None => Bound::Included(prefix.to_vec()),
@@ -51,8 +106,9 @@ impl LocalSnapshot<'_> {
             Some(key) => Bound::Excluded(key),
             None => Bound::Unbounded,
         };
-        let rows = self.moment.range::<Vec<u8>, _>(keyspace, (start, end));
-        rows.map(|guard| guard.into_inner().map_err(store_error))
+        let fresh = self.fresh.range(table, &start, &end);
+        let stored = self.moment.range::<Vec<u8>, _>(self.keyspaces.of(table), (start, end));
+        Merged::new(fresh, stored.map(|guard| guard.into_inner().map_err(store_error)))
     }
 
     fn sleepers_after(
@@ -61,7 +117,7 @@ impl LocalSnapshot<'_> {
         after: Option<&Sleeper>,
     ) -> impl Iterator<Item = Result<Sleeper, Error>> {
         let after = after.map(|s| keys::sleep(&s.place));
-        self.scan(&self.keyspaces.sleep, prefix, after).map(|row| {
+        self.scan(Table::Sleep, prefix, after).map(|row| {
             let (key, value) = row?;
             sleeper(&key, &value)
         })
@@ -91,19 +147,25 @@ fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
 
 impl Snapshot for LocalSnapshot<'_> {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error> {
-        self.get(&self.keyspaces.url, "url", key.as_bytes())
+        self.get(Table::Url, "url", key.as_bytes())
     }
 
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error> {
-        self.moment.contains_key(&self.keyspaces.url, key.as_bytes()).map_err(store_error)
+        match self.fresh.get(Table::Url, key.as_bytes()) {
+            Some(row) => Ok(row.is_some()),
+            None => {
+                let keyspace = self.keyspaces.of(Table::Url);
+                self.moment.contains_key(keyspace, key.as_bytes()).map_err(store_error)
+            }
+        }
     }
 
     fn host(&self, key: &HostKey) -> Result<Option<HostRecord>, Error> {
-        self.get(&self.keyspaces.host, "host", key.as_str().as_bytes())
+        self.get(Table::Host, "host", key.as_str().as_bytes())
     }
 
     fn robots(&self, key: &HostKey) -> Result<Option<Box<Robots>>, Error> {
-        self.get(&self.keyspaces.robots, "robots", key.as_str().as_bytes())
+        self.get(Table::Robots, "robots", key.as_str().as_bytes())
     }
 
     fn queue(
@@ -115,7 +177,7 @@ impl Snapshot for LocalSnapshot<'_> {
     ) -> Result<Rows, Error> {
         let prefix = keys::queue_prefix(host, section);
         let after = after.map(|place| keys::queue(host, place));
-        let mut found = self.scan(&self.keyspaces.queue, &prefix, after);
+        let mut found = self.scan(Table::Queue, &prefix, after);
         let mut rows = Vec::with_capacity(max);
         for row in found.by_ref().take(max) {
             let (key, value) = row?;
@@ -157,7 +219,7 @@ impl Snapshot for LocalSnapshot<'_> {
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error> {
         let after = from.checked_sub(1).map(|n| n.to_be_bytes().to_vec());
         let mut chunks = Vec::new();
-        for row in self.scan(&self.keyspaces.outbox, &[], after).take(max) {
+        for row in self.scan(Table::Outbox, &[], after).take(max) {
             let (key, value) = row?;
             let number = keys::be(&key, 0)
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt, "outbox key cannot be read"))?;
@@ -167,15 +229,15 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
-        self.get(&self.keyspaces.content, "content", digest)
+        self.get(Table::Content, "content", digest)
     }
 
     fn foreign(&self, node: u32) -> Result<Option<Url>, Error> {
-        self.get(&self.keyspaces.exchange, "foreign", &post::foreign_key(node))
+        self.get(Table::Exchange, "foreign", &post::foreign_key(node))
     }
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
-        let row = self.moment.get(&self.keyspaces.leader, id.to_be_bytes()).map_err(store_error)?;
+        let row = self.bytes(Table::Leader, &id.to_be_bytes())?;
         row.map(|bytes| decode_leader(&bytes)).transpose()
     }
 }

@@ -22,6 +22,8 @@ use std::sync::Arc;
 
 const SEED: u64 = 11;
 const THRESHOLD: f64 = 0.8;
+/// Bytes of rows in memory: so few that most rounds begin to stow some, and all of a test's.
+const FRESH_BYTES: [usize; 2] = [6 << 10, 24 << 20];
 
 #[test]
 fn both_stores_answer_every_question_alike_also_after_reopening() {
@@ -29,7 +31,12 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         let scratch = Scratch::new(&format!("model-{seed}"));
         let mut chance = Chance(Rng::new(seed));
         let mut memory = MemoryState::new(SEED);
-        let (mut local, _) = LocalState::open(scratch.path(), SEED).expect("a new store");
+        let fresh_bytes = FRESH_BYTES[seed as usize % 2];
+        let open = |seed| {
+            let (local, opening) = LocalState::open(scratch.path(), seed).expect("the store");
+            (local.with_fresh_bytes(fresh_bytes), opening)
+        };
+        let (mut local, _) = open(SEED);
         memory.compare_texts(THRESHOLD);
         local.compare_texts(THRESHOLD).expect("no leaders");
         for round in 0..60 {
@@ -41,8 +48,7 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
             }
             if chance.below(12) == 0 {
                 drop(local);
-                let (again, opening) =
-                    LocalState::open(scratch.path(), SEED + round).expect("the same store");
+                let (again, opening) = open(SEED + round);
                 local = again;
                 assert_eq!(format!("{opening:?}"), format!("{:?}", memory.reopen()));
                 memory.compare_texts(THRESHOLD);

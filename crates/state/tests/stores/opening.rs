@@ -11,7 +11,7 @@ use rhumb_engine::turn::State;
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn open(dir: &Path) -> Result<LocalState, Error> {
     LocalState::open(dir, 1).map(|(state, _)| state)
@@ -80,6 +80,49 @@ fn a_store_with_fewer_commits_than_were_promised_is_refused() {
     assert!(error.what.ends_with("MARK is not a number"), "{error}");
 }
 
+/// The only file of the journal.
+fn journal_of(scratch: &Scratch) -> PathBuf {
+    let mut files = fs::read_dir(scratch.path().join("journal")).expect("the journal");
+    let file = files.next().expect("a file").expect("its name").path();
+    assert!(files.next().is_none(), "one file");
+    file
+}
+
+#[test]
+fn a_commit_that_is_torn_or_damaged_ends_the_journal_and_takes_no_other_with_it() {
+    let whole = three_commits("torn");
+    let bytes = fs::read(journal_of(&whole)).expect("three commits");
+    // Cut anywhere, and with any one byte changed.
+    for at in (1..bytes.len()).step_by(bytes.len() / 7) {
+        for is_cut in [true, false] {
+            let scratch = Scratch::new("torn-again");
+            drop(open(scratch.path()).expect("a new store"));
+            fs::remove_file(journal_of(&scratch)).unwrap();
+            let mut damaged = bytes.clone();
+            match is_cut {
+                true => damaged.truncate(at),
+                false => damaged[at] ^= 0x10,
+            }
+            fs::write(scratch.path().join("journal/000000000007.journal"), damaged).unwrap();
+            let state = open(scratch.path()).expect("what is whole");
+            assert_eq!(state.commits(), (3 * at / bytes.len()) as u64, "{is_cut} {at}");
+            let urls = state.reader().urls().count() as u64;
+            assert_eq!(urls, state.commits(), "a row for each commit");
+        }
+    }
+}
+
+#[test]
+fn commits_behind_a_gap_are_not_taken_for_the_next_ones() {
+    let scratch = three_commits("gap");
+    let journal = journal_of(&scratch);
+    let bytes = fs::read(&journal).unwrap();
+    // All three commits are of the same length, up to their numbers.
+    fs::write(&journal, &bytes[bytes.len() / 3..]).unwrap();
+    let error = refusal(scratch.path());
+    assert!(error.what.contains("0 commits, but 3 were written"), "{error}");
+}
+
 #[test]
 fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let scratch = three_commits("format");
@@ -87,12 +130,12 @@ fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let error = refusal(scratch.path());
     assert_eq!(error.kind, ErrorKind::Invalid);
     assert!(
-        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 4\""),
+        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 5\""),
         "{error}"
     );
     fs::remove_file(scratch.path().join("FORMAT")).unwrap();
     assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 4\n").unwrap();
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 5\n").unwrap();
     assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
 }
 

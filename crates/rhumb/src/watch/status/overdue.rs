@@ -22,7 +22,6 @@ pub struct OverduePage {
 
 /// Pages that we hold and whose time has come, longest ago first.
 pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
-    let snapshot = reader.snapshot();
     let mut worst: Vec<(Time, OverduePage)> = Vec::new();
     for row in reader.hosts() {
         let (host, record) = row?;
@@ -30,9 +29,9 @@ pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>,
             continue;
         }
         // Within a host the order of the queue is that of due times.
-        let after = record.later_after;
-        for (place, entry) in snapshot.queue(&host, Section::Later, after.as_ref(), SHOWN_MAX)?.rows
-        {
+        let after = record.later_after.as_ref();
+        let first = reader.snapshot().queue(&host, Section::Later, after, SHOWN_MAX)?;
+        for (place, entry) in first.rows {
             let Place::Later { due, .. } = place else { break };
             let is_full = worst.len() == SHOWN_MAX;
             if due >= now || (is_full && worst.last().is_some_and(|(last, _)| due >= *last)) {

@@ -1,0 +1,227 @@
+//! The journal: every commit is appended to a file before anything else knows of it.
+//!
+//! A file holds frames, one per commit: its length, its number, a checksum, and its rows. What
+//! follows the first frame that is not whole, or not next in number, was never acknowledged as
+//! synced; [`super::open`] compares the last number with the one that was promised. A file is
+//! removed when its rows are in fjall's tables; reading one again changes nothing.
+
+use super::file_error;
+use super::table::Table;
+use rhumb_engine::error::{Error, ErrorKind};
+use std::fs::{self, File};
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Length, number, checksum.
+const HEAD_BYTES: usize = 4 + 8 + 8;
+/// Stands for the length of a value that there is none of.
+const REMOVED: u32 = u32::MAX;
+/// Room for a commit that is kept from one to the next.
+const KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// The rows of one commit, as bytes.
+#[derive(Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    rows: Vec<(Table, Range<usize>, Option<Range<usize>>)>,
+}
+
+impl Batch {
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES_MAX);
+        self.bytes.resize(HEAD_BYTES, 0);
+        self.rows.clear();
+    }
+
+    /// A row whose value is written by `write` at the end of what it is given.
+    pub fn put(&mut self, table: Table, key: &[u8], write: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        let key = self.key(table, key);
+        let begins = self.bytes.len() + 4;
+        self.bytes.extend_from_slice(&[0; 4]);
+        self.bytes = write(std::mem::take(&mut self.bytes));
+        let value = begins..self.bytes.len();
+        let len = u32::try_from(value.len()).expect("a row is smaller than 4 GiB");
+        self.bytes[begins - 4..begins].copy_from_slice(&len.to_le_bytes());
+        self.rows.push((table, key, Some(value)));
+    }
+
+    pub fn remove(&mut self, table: Table, key: &[u8]) {
+        let key = self.key(table, key);
+        self.bytes.extend_from_slice(&REMOVED.to_le_bytes());
+        self.rows.push((table, key, None));
+    }
+
+    fn key(&mut self, table: Table, key: &[u8]) -> Range<usize> {
+        let len = u32::try_from(key.len()).expect("a key is smaller than 4 GiB");
+        self.bytes.push(table as u8);
+        self.bytes.extend_from_slice(&len.to_le_bytes());
+        self.bytes.extend_from_slice(key);
+        self.bytes.len() - key.len()..self.bytes.len()
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = (Table, &[u8], Option<&[u8]>)> {
+        self.rows.iter().map(|(table, key, value)| {
+            let value = value.as_ref().map(|value| &self.bytes[value.clone()]);
+            (*table, &self.bytes[key.clone()], value)
+        })
+    }
+
+    fn seal(&mut self, number: u64) -> &[u8] {
+        let len = u32::try_from(self.bytes.len() - HEAD_BYTES).expect("a commit is below 4 GiB");
+        let sum = checksum(number, &self.bytes[HEAD_BYTES..]);
+        self.bytes[..4].copy_from_slice(&len.to_le_bytes());
+        self.bytes[4..12].copy_from_slice(&number.to_le_bytes());
+        self.bytes[12..HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
+        &self.bytes
+    }
+}
+
+fn checksum(number: u64, rows: &[u8]) -> u64 {
+    xxh3_64(rows) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The file that commits are appended to.
+pub struct Journal {
+    dir: PathBuf,
+    file: File,
+    path: PathBuf,
+    number: u64,
+    /// Files whose rows are being stowed, and that have not been synced.
+    unsynced: Vec<(PathBuf, File)>,
+    /// A commit that was written in part: nothing may follow it.
+    is_torn: bool,
+}
+
+impl Journal {
+    /// Begins a new file, after all that are there.
+    pub fn begin(dir: &Path) -> Result<Journal, Error> {
+        let number = files(dir)?.last().map_or(0, |(number, _)| number + 1);
+        let (path, file) = create(dir, number)?;
+        let dir = dir.to_owned();
+        Ok(Journal { dir, file, path, number, unsynced: Vec::new(), is_torn: false })
+    }
+
+    /// Appends a commit: once this returns, the death of the process does not undo it.
+    pub fn append(&mut self, batch: &mut Batch, commit: u64) -> Result<(), Error> {
+        if self.is_torn {
+            let what = "state: a commit could not be written, and nothing can follow it";
+            return Err(Error::new(ErrorKind::Retry, what));
+        }
+        let frame = batch.seal(commit);
+        self.is_torn = true;
+        self.file.write_all(frame).map_err(|e| file_error(&self.path, e))?;
+        self.is_torn = false;
+        Ok(())
+    }
+
+    /// Begins another file; the path of the one that ends.
+    pub fn turn_over(&mut self) -> Result<PathBuf, Error> {
+        let (path, file) = create(&self.dir, self.number + 1)?;
+        self.number += 1;
+        let ended = std::mem::replace(&mut self.path, path);
+        let file = std::mem::replace(&mut self.file, file);
+        // Those that were stowed meanwhile are gone, and need no sync.
+        self.unsynced.retain(|(path, _)| path.exists());
+        self.unsynced.push((ended.clone(), file));
+        Ok(ended)
+    }
+
+    /// Makes all commits so far survive the death of the machine, in their order.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        for (path, file) in self.unsynced.drain(..) {
+            file.sync_data().map_err(|e| file_error(&path, e))?;
+        }
+        self.file.sync_data().map_err(|e| file_error(&self.path, e))
+    }
+}
+
+fn create(dir: &Path, number: u64) -> Result<(PathBuf, File), Error> {
+    let path = dir.join(format!("{number:012}.journal"));
+    let file = File::create_new(&path).map_err(|e| file_error(&path, e))?;
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| file_error(dir, e))?;
+    Ok((path, file))
+}
+
+/// The files of the journal and their numbers, oldest first. Makes the directory.
+pub fn files(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
+    let read = || -> std::io::Result<Vec<(u64, PathBuf)>> {
+        fs::create_dir_all(dir)?;
+        let mut files = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let is_ours = path.extension().is_some_and(|end| end == "journal");
+            let number = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
+            files.extend(number.filter(|_| is_ours).map(|number| (number, path)));
+        }
+        files.sort();
+        Ok(files)
+    };
+    read().map_err(|e| file_error(dir, e))
+}
+
+/// How far a file could be read.
+pub struct Read {
+    /// The number of the last commit so far.
+    pub last: Option<u64>,
+    /// To the end of the file.
+    pub is_whole: bool,
+}
+
+/// Reads the commits in a file up to the first that is not whole, or not the next after `last`; the
+/// very first may not be later than `first_max`.
+pub fn read(
+    path: &Path,
+    mut last: Option<u64>,
+    first_max: u64,
+    mut row: impl FnMut(Table, &[u8], Option<&[u8]>),
+) -> Result<Read, Error> {
+    let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
+    let mut rest = bytes.as_slice();
+    while let Some((number, rows, after)) = frame(rest) {
+        let is_next = last.map_or(number <= first_max, |last| number == last + 1);
+        if !is_next {
+            break;
+        }
+        let rows = parse(rows).ok_or_else(|| {
+            let what = format!("{}: commit {number} cannot be read", path.display());
+            Error::new(ErrorKind::Corrupt, what)
+        })?;
+        rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
+        (last, rest) = (Some(number), after);
+    }
+    Ok(Read { last, is_whole: rest.is_empty() })
+}
+
+/// A commit's number and rows, and what follows it; none unless it is whole.
+fn frame(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    let (number, rest) = rest.split_first_chunk::<8>()?;
+    let (sum, rest) = rest.split_first_chunk::<8>()?;
+    let (rows, after) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    let number = u64::from_le_bytes(*number);
+    (checksum(number, rows) == u64::from_le_bytes(*sum)).then_some((number, rows, after))
+}
+
+type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);
+
+fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
+    let mut rows = Vec::new();
+    while let Some((&table, rest)) = bytes.split_first() {
+        let (key, rest) = part(rest)?;
+        let (value, rest) = match rest.split_first_chunk::<4>()? {
+            (len, rest) if u32::from_le_bytes(*len) == REMOVED => (None, rest),
+            _ => part(rest).map(|(value, rest)| (Some(value), rest))?,
+        };
+        rows.push((*Table::ALL.get(usize::from(table))?, key, value));
+        bytes = rest;
+    }
+    Some(rows)
+}
+
+fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    rest.split_at_checked(u32::from_le_bytes(*len) as usize)
+}

@@ -1,0 +1,146 @@
+//! Moving rows from memory into fjall's tables, on a thread of its own.
+//!
+//! Rows go in sorted, so that they become tables of fjall at once, past its own journal and
+//! memtables. While that lasts they stay readable where they were; if it is cut short they are
+//! still in our journal, and are moved again by the next opening.
+
+use super::fresh::{Fresh, Generation};
+use super::table::{Keyspaces, Table};
+use super::{file_error, lock, store_error};
+use rhumb_engine::error::{Error, ErrorKind};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Tables of one keyspace that fjall has not yet merged: with more of them every look-up is slower,
+/// so nothing is added before it has caught up.
+const UNMERGED_MAX: usize = 16;
+const UNMERGED_WAIT: Duration = Duration::from_millis(20);
+/// How often we wait for that: then the row goes in all the same. A minute.
+const UNMERGED_WAITS_MAX: usize = 3_000;
+
+/// What the thread works on, beside those who commit and read.
+pub struct Stowed {
+    pub keyspaces: Keyspaces,
+    pub fresh: RwLock<Fresh>,
+    /// What went wrong, for the next who commits.
+    failed: Mutex<Option<Error>>,
+    /// Told whenever a generation has left.
+    left: (Mutex<()>, Condvar),
+}
+
+impl Stowed {
+    pub fn new(keyspaces: Keyspaces) -> Stowed {
+        Stowed {
+            keyspaces,
+            fresh: RwLock::default(),
+            failed: Mutex::default(),
+            left: (Mutex::default(), Condvar::new()),
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Error> {
+        match lock(&self.failed).clone() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn is_stowing(&self) -> bool {
+        self.fresh.read().unwrap_or_else(|e| e.into_inner()).leaving.is_some()
+    }
+
+    /// Waits until no generation is on its way.
+    pub fn wait(&self) -> Result<(), Error> {
+        let (mutex, told) = &self.left;
+        let mut guard = lock(mutex);
+        while self.is_stowing() {
+            self.check()?;
+            guard = told.wait(guard).unwrap_or_else(|e| e.into_inner());
+        }
+        Ok(())
+    }
+
+    fn stow(&self, generation: &Generation, journal: &PathBuf) -> Result<(), Error> {
+        for table in Table::ALL {
+            self.keyspaces.stow(generation, table)?;
+        }
+        self.fresh.write().unwrap_or_else(|e| e.into_inner()).leaving = None;
+        fs::remove_file(journal).map_err(|e| file_error(journal, e))
+    }
+}
+
+impl Keyspaces {
+    /// Moves the rows of a table into fjall.
+    pub fn stow(&self, generation: &Generation, table: Table) -> Result<(), Error> {
+        let rows = generation.sorted(table);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let keyspace = self.of(table);
+        for _ in 0..UNMERGED_WAITS_MAX {
+            if keyspace.l0_table_count() < UNMERGED_MAX {
+                break;
+            }
+            std::thread::sleep(UNMERGED_WAIT);
+        }
+        let mut ingestion = keyspace.start_ingestion().map_err(store_error)?;
+        for (key, value) in rows {
+            match value {
+                Some(value) => ingestion.write(key, value),
+                None => ingestion.write_tombstone(key),
+            }
+            .map_err(store_error)?;
+        }
+        ingestion.finish().map_err(store_error)
+    }
+}
+
+/// The thread that stows; it ends when this is dropped.
+pub struct Stower {
+    work: Option<SyncSender<(Arc<Generation>, PathBuf)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Stower {
+    pub fn start(stowed: Arc<Stowed>) -> Result<Stower, Error> {
+        let (work, todo) = sync_channel(1);
+        let thread = std::thread::Builder::new()
+            .name("rhumb-stower".into())
+            .spawn(move || run(&stowed, &todo))
+            .map_err(|e| Error::new(ErrorKind::Retry, format!("no thread for the state: {e}")))?;
+        Ok(Stower { work: Some(work), thread: Some(thread) })
+    }
+
+    /// Stows a generation whose rows are in this file of the journal.
+    pub fn stow(&self, generation: Arc<Generation>, journal: PathBuf) {
+        // Nobody takes it if the thread has ended, which the next commit is told of.
+        let _ = self.work.as_ref().expect("until it is dropped").send((generation, journal));
+    }
+}
+
+impl Drop for Stower {
+    fn drop(&mut self) {
+        self.work = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(stowed: &Stowed, todo: &Receiver<(Arc<Generation>, PathBuf)>) {
+    while let Ok((generation, journal)) = todo.recv() {
+        let done = stowed.stow(&generation, &journal);
+        let is_done = done.is_ok();
+        *lock(&stowed.failed) = done.err();
+        let (mutex, told) = &stowed.left;
+        let _guard = lock(mutex);
+        told.notify_all();
+        if !is_done {
+            return;
+        }
+    }
+}
