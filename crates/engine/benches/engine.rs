@@ -91,7 +91,7 @@ fn memory() {
     println!("filter, empty: {} MB", (empty - before) >> 20);
     let mut at_million = 0;
     for n in 1..=10_000_000u64 {
-        let print = seen.fingerprint_bytes(format!("test,h{},)/{n}", n % 9_999).as_bytes());
+        let print = seen.fingerprint_key(format!("test,h{},:http:80/{n}", n % 9_999).as_bytes());
         seen.insert(print, (n % 9) as u16, UrlId(n));
         if n == 1_000_000 || n % 3_000_000 == 0 || n == 10_000_000 {
             let bytes = resident_bytes() - before;

@@ -13,7 +13,7 @@ use rhumb_engine::outcome::ContentDigest;
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::UrlRecord;
 use rhumb_neardup::Sketch;
-use rhumb_page::url::{HostKey, UrlKey};
+use rhumb_page::url::HostKey;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
@@ -93,19 +93,10 @@ fn near<S: Snapshot>(
 /// Writes the numbers of those that are known for certain, as found on a page of this depth: what
 /// the sieve would say of them, without asking it. Whoever reads pages calls this.
 pub fn number_known(seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
-    let (mut keys, mut ends) = (String::new(), Vec::new());
     for some in found.chunks_mut(LOCKED_MAX) {
-        keys.clear();
-        ends.clear();
-        for found in &*some {
-            found.url.push_key(&mut keys);
-            ends.push(keys.len());
-        }
-        let mut begins = 0;
         let seen = lock(seen);
-        for (found, &end) in some.iter_mut().zip(&ends) {
-            let print = seen.fingerprint_bytes(&keys.as_bytes()[begins..end]);
-            begins = end;
+        for found in some {
+            let print = seen.fingerprint(&found.url);
             found.known = match seen.look(print, found.depth(page_depth)) {
                 Sighting::Known(id) => id,
                 Sighting::New | Sighting::Ask { .. } => None,
@@ -125,7 +116,7 @@ fn sift<S: Snapshot>(
     let (merged, of) = merge(seen, candidates);
     let mut targets = Vec::with_capacity(merged.len());
     for (candidate, sighting) in look_up(seen, merged) {
-        let Candidate { discovery, key, print, rejudged } = candidate;
+        let Candidate { discovery, print, rejudged } = candidate;
         // A link that is not followed needs its number, and never a judgement.
         let is_idle = discovery.kind == FoundAs::Copied;
         let record = match sighting {
@@ -135,14 +126,14 @@ fn sift<S: Snapshot>(
                 continue;
             }
             Sighting::Ask { rises, id: Some(id) } if !rejudged && (is_idle || !rises) => {
-                if snapshot.has_url(&key)? {
+                if snapshot.has_url(&discovery.url.key())? {
                     lock(seen).confirm(print);
                     targets.push(Target::Known(id));
                     continue;
                 }
                 None
             }
-            _ => snapshot.url(&key)?,
+            _ => snapshot.url(&discovery.url.key())?,
         };
         targets.push(match &record {
             None if is_idle => Target::Unknown(targets.len() as u32),
@@ -183,7 +174,6 @@ fn known(record: &UrlRecord) -> Target {
 
 struct Candidate {
     discovery: Discovery,
-    key: UrlKey,
     print: Fingerprint,
     /// One of those merged here asks for a new judgement, known or not.
     rejudged: bool,
@@ -194,18 +184,11 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
     let mut of = Vec::with_capacity(candidates.len());
     let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
     let mut at: HashMap<Fingerprint, usize> = HashMap::with_capacity(candidates.len());
-    let keyed: Vec<(Discovery, UrlKey)> = candidates
-        .into_iter()
-        .map(|d| {
-            let key = d.url.key();
-            (d, key)
-        })
-        .collect();
     let prints: Vec<Fingerprint> = {
         let seen = lock(seen);
-        keyed.iter().map(|(_, key)| seen.fingerprint(key)).collect()
+        candidates.iter().map(|discovery| seen.fingerprint(&discovery.url)).collect()
     };
-    for ((discovery, key), print) in keyed.into_iter().zip(prints) {
+    for (discovery, print) in candidates.into_iter().zip(prints) {
         match at.get(&print) {
             Some(&index) => {
                 of.push(index as u32);
@@ -226,7 +209,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
                 of.push(merged.len() as u32);
                 at.insert(print, merged.len());
                 let rejudged = is_rejudged(discovery.kind);
-                merged.push(Candidate { discovery, key, print, rejudged });
+                merged.push(Candidate { discovery, print, rejudged });
             }
         }
     }

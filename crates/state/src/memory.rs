@@ -66,7 +66,7 @@ impl MemoryState {
     pub fn reopen(&mut self) -> Opening {
         let mut seen = Seen::new(self.seed);
         for (key, record) in &self.rows.urls {
-            let fingerprint = seen.fingerprint(key);
+            let fingerprint = seen.fingerprint_key(key.as_bytes());
             seen.insert(fingerprint, record.depth, record.id);
         }
         self.seen = Mutex::new(seen);
@@ -103,7 +103,7 @@ impl MemoryState {
         for row in rows.drain(..) {
             match &row {
                 Row::Url { key, record } => {
-                    let fingerprint = seen.fingerprint(key);
+                    let fingerprint = seen.fingerprint_key(key.as_bytes());
                     seen.insert(fingerprint, record.depth, record.id);
                 }
                 Row::Leader { id, leader } => {

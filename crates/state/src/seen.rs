@@ -13,7 +13,7 @@
 
 use crate::slots::{ASIDE_MASK, Slot, Slots};
 use rhumb_engine::record::UrlId;
-use rhumb_page::url::UrlKey;
+use rhumb_page::url::{Url, UrlKey};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Slots of the exact cache, 8 bytes each. A power of two.
@@ -52,12 +52,20 @@ impl Seen {
         Seen { seed, fingerprints: Slots::new(), confirmed: vec![0; CACHE_SLOTS] }
     }
 
-    pub fn fingerprint(&self, key: &UrlKey) -> Fingerprint {
-        self.fingerprint_bytes(key.as_bytes())
+    /// Of a URL's own text: those who read pages have it at hand, and ask most often.
+    pub fn fingerprint(&self, url: &Url) -> Fingerprint {
+        self.fingerprint_text(url.as_str())
     }
 
-    pub fn fingerprint_bytes(&self, key: &[u8]) -> Fingerprint {
-        Fingerprint(xxh3_128_with_seed(key, self.seed))
+    /// Of the URL with this key.
+    pub fn fingerprint_key(&self, key: &[u8]) -> Fingerprint {
+        let mut text = String::with_capacity(key.len() + 8);
+        UrlKey::push_url(key, &mut text);
+        self.fingerprint_text(&text)
+    }
+
+    fn fingerprint_text(&self, url: &str) -> Fingerprint {
+        Fingerprint(xxh3_128_with_seed(url.as_bytes(), self.seed))
     }
 
     pub fn look(&self, fingerprint: Fingerprint, depth: u16) -> Sighting {
@@ -123,13 +131,13 @@ fn place(rest: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_page::url::Url;
 
     #[test]
     fn a_url_is_new_once_and_asked_about_again_only_by_a_shorter_way() {
         let mut seen = Seen::new(1);
-        let key = Url::parse("http://a.test/x").unwrap().key();
-        let fingerprint = seen.fingerprint(&key);
+        let url = Url::parse("http://a.test:81/x?y").unwrap();
+        let fingerprint = seen.fingerprint(&url);
+        assert_eq!(seen.fingerprint_key(url.key().as_bytes()), fingerprint);
         assert_eq!(seen.look(fingerprint, 3), Sighting::New);
         seen.insert(fingerprint, 3, UrlId(7));
         assert_eq!(seen.look(fingerprint, 3), Sighting::Known(Some(7)));
@@ -142,7 +150,7 @@ mod tests {
     fn what_falls_out_of_the_cache_is_asked_of_the_store() {
         let mut seen = Seen::new(1);
         let prints: Vec<Fingerprint> =
-            (0..3 * CACHE_SLOTS as u64).map(|n| seen.fingerprint_bytes(&n.to_be_bytes())).collect();
+            (0..3 * CACHE_SLOTS as u64).map(|n| seen.fingerprint_text(&n.to_string())).collect();
         prints.iter().zip(0..).for_each(|(&p, n)| seen.insert(p, 0, UrlId(n)));
         assert_eq!(seen.len(), prints.len());
         assert_eq!(seen.look(prints[5], 0), Sighting::Ask { rises: false, id: Some(5) });

@@ -5,7 +5,6 @@
 //! reversed and have no comma: `127.0.0.1:http:8080`, `[::1]:http:80`. A `file` URL without a host
 //! is `,:file:0`. There is never a `/`, so a URL key can be cut at its first one.
 
-use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -170,7 +169,8 @@ pub(super) fn push_origin(text: &mut String, host_key: &str) -> Option<()> {
     text.push_str(scheme.prefix());
     push_unreversed(text, host);
     if port != scheme.default_port() {
-        write!(text, ":{port}").expect("a String takes any text");
+        text.push(':');
+        push_port(text, port);
     }
     Some(())
 }

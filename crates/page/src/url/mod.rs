@@ -119,11 +119,6 @@ impl Url {
         UrlKey::of(self)
     }
 
-    /// Appends the bytes of [`Url::key`], for whoever needs them only for a moment.
-    pub fn push_key(&self, text: &mut String) {
-        url_key::push_key(text, self);
-    }
-
     pub fn host_key(&self) -> HostKey {
         HostKey::of(self)
     }

@@ -13,7 +13,8 @@ pub struct UrlKey(Box<[u8]>);
 impl UrlKey {
     pub(super) fn of(url: &Url) -> UrlKey {
         let mut text = String::with_capacity(host_key_length(url) + url.path_and_query().len());
-        push_key(&mut text, url);
+        push_host_key(&mut text, url);
+        text.push_str(url.path_and_query());
         UrlKey(text.into_boxed_str().into_boxed_bytes())
     }
 
@@ -32,17 +33,19 @@ impl UrlKey {
         url_of(text).expect("a URL key is built from a URL")
     }
 
+    /// Appends the text of the URL whose key has these bytes, as far as it is one.
+    pub fn push_url(bytes: &[u8], text: &mut String) {
+        let key = std::str::from_utf8(bytes).unwrap_or_default();
+        let slash = key.find('/').unwrap_or(key.len());
+        push_origin(text, &key[..slash]);
+        text.push_str(&key[slash..]);
+    }
+
     pub fn host_key(&self) -> HostKey {
         let text = std::str::from_utf8(&self.0).expect("a URL key is ASCII");
         let slash = text.find('/').expect("a URL key has a path");
         HostKey::from_text(&text[..slash]).expect("a URL key begins with a host key")
     }
-}
-
-/// Appends the key of `url`.
-pub(super) fn push_key(text: &mut String, url: &Url) {
-    push_host_key(text, url);
-    text.push_str(url.path_and_query());
 }
 
 impl std::fmt::Debug for UrlKey {

@@ -145,10 +145,11 @@ impl Reader {
             None => (body.told(&wanted), None),
         };
         let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
-        let links = told.page.links.iter().filter(|link| !link.nofollow);
+        let directives = told.page.robots_for(&self.token);
+        let links = told.page.links.into_iter().filter(|link| !link.nofollow);
         let said = Said {
-            directives: told.page.robots_for(&self.token),
-            found: links.map(|link| Found::new(link.url.clone(), FoundAs::Link)).collect(),
+            directives,
+            found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
             text: told.main_text.and_then(|main| print_of(&main)).or(visible),
             sketch: told.own_text.and_then(|own| sketch(&own)),
         };
@@ -171,8 +172,8 @@ impl Reader {
         if directives.nofollow {
             found.clear();
         }
-        let found =
-            found.into_iter().map(|f| Found { url: self.strip.apply(f.url), ..f }).collect();
+        let strips = |f: Found| Found { url: self.strip.apply(f.url), ..f };
+        let found = found.into_iter().map(strips).collect();
         let text = |bytes: Option<&[u8]>| {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };

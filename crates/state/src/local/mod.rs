@@ -145,7 +145,7 @@ impl State for LocalState {
         for row in rows.drain(..) {
             match row {
                 Row::Url { key, record } => {
-                    let fingerprint = seen.fingerprint(&key);
+                    let fingerprint = seen.fingerprint_key(key.as_bytes());
                     seen.insert(fingerprint, record.depth, record.id);
                 }
                 Row::Leader { id, leader } => {

@@ -323,7 +323,7 @@ fn rebuild_filter(stored: Stored<'_>, seed: u64, mass: &mut Mass) -> Result<Seen
     for row in stored.all(Table::Url) {
         let (key, value) = row?;
         let record: UrlRecord = decode("url", &value)?;
-        let fingerprint = seen.fingerprint_bytes(&key);
+        let fingerprint = seen.fingerprint_key(&key);
         seen.insert(fingerprint, record.depth, record.id);
         mass.restore_url(&record);
     }
