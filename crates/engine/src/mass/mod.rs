@@ -49,8 +49,8 @@ const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// Edge updates before the last word is said on a crawl that ends. It settles nearly everything on
 /// some ten thousand pages; a large crawl pays some hundredths of its CPU time, and says a little
 /// less than `rhumb coverage` will.
-const EDGES_AT_END: u64 = 3_000_000;
-const EDGES_AT_END_PER_PAGE: u64 = 300;
+const EDGES_AT_END: u64 = 1_000_000;
+const EDGES_AT_END_PER_PAGE: u64 = 100;
 /// Edge updates between two turns of the crawl while all crawled pages are pushed: a hundredth of a
 /// second or two.
 const EDGES_PER_TURN: u64 = 1 << 20;
