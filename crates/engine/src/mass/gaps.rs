@@ -20,6 +20,8 @@ pub fn decode(bytes: &[u8], ids: &mut Vec<u32>) -> Option<(u32, usize)> {
     let mut at = 0;
     let count = take(bytes, &mut at)?;
     let unnamed = take(bytes, &mut at)?;
+    // A number takes a byte at least, whatever the count says.
+    ids.reserve((count as usize).min(bytes.len()));
     let mut next = 0u32;
     for _ in 0..count {
         let id = next.checked_add(take(bytes, &mut at)?)?;

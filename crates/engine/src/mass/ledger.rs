@@ -42,6 +42,8 @@ pub struct Ledger {
     trusted: i64,
     settled: i64,
     settled_dangling: i64,
+    /// How many URLs scope and filters leave out.
+    outside: usize,
     /// URLs that wait, by level.
     waiting: Waiting,
     /// By node.
@@ -204,6 +206,8 @@ impl Ledger {
         let r = self.residue(node);
         let bucket = if before.is_crawled() { self.nodes.state(node).mark() } else { LEVEL_NONE };
         self.nodes.set_state(node, State::new(now, bucket));
+        self.outside += usize::from(now == Standing::Outside);
+        self.outside -= usize::from(before == Standing::Outside);
         self.sums[before as usize] -= r;
         self.sums[now as usize] += r;
         self.below[before as usize] -= (-r).max(0);
@@ -241,7 +245,7 @@ impl Ledger {
         if at != At::NOWHERE && s != 0 {
             self.hand_out(ids, unnamed, s);
         }
-        self.enqueue(node, self.residue(node));
+        self.enqueue(node);
     }
 
     fn stand_linked(&mut self, node: u32, at: At, ids: &[u32], unnamed: u32, s: i64) {
@@ -273,6 +277,9 @@ impl Ledger {
     }
 
     fn counted(&self, ids: &[u32]) -> usize {
+        if self.outside == 0 {
+            return ids.len();
+        }
         ids.iter().filter(|&&id| self.standing(id) != Standing::Outside).count()
     }
 
@@ -297,8 +304,9 @@ impl Ledger {
             return;
         }
         let given = share(s, links);
+        let all = links == ids.len() + unnamed as usize;
         for &id in ids {
-            if self.standing(id) != Standing::Outside {
+            if all || self.standing(id) != Standing::Outside {
                 self.add(id, given);
             }
         }
@@ -308,10 +316,13 @@ impl Ledger {
 
     #[inline]
     pub(super) fn add(&mut self, node: u32, share: i64) {
-        let standing = self.standing(node);
-        let word = self.nodes.word_mut(node);
-        let residue =
-            if standing.is_crawled() { &mut self.pages.residue[*word as usize] } else { word };
+        let (word, state) = self.nodes.both_mut(node);
+        let standing = state.standing();
+        let residue = if standing.is_crawled() {
+            &mut self.pages.residue[*word as usize]
+        } else {
+            &mut *word
+        };
         let before = *residue;
         let after = before + share;
         *residue = after;
@@ -327,22 +338,21 @@ impl Ledger {
                     self.waiting.add(new);
                 }
             }
-            Standing::Linked | Standing::Dangling => self.enqueue(node, after),
+            Standing::Linked | Standing::Dangling => {
+                let (new, old) = (level(after.abs()), state.mark());
+                if new < old {
+                    self.buckets.put(*word as u32, old, new);
+                    *state = State::new(standing, new);
+                }
+            }
             Standing::Foreign => self.exchange.changed(node, before, after),
             _ => {}
         }
     }
 
-    /// Into the bucket of its residue, if it can be pushed and is not in one as good.
-    #[inline]
-    fn enqueue(&mut self, node: u32, residue: i64) {
-        let state = self.nodes.state(node);
-        let (new, old) = (level(residue.abs()), state.mark());
-        let can_be_pushed = matches!(state.standing(), Standing::Linked | Standing::Dangling);
-        if can_be_pushed && new < old {
-            self.buckets.put(self.nodes.word(node) as u32, old, new);
-            self.mark(node, new);
-        }
+    /// Into the bucket of what lies on it, if it can be pushed and is not in one as good.
+    fn enqueue(&mut self, node: u32) {
+        self.add(node, 0);
     }
 
     /// The level of the heaviest crawled page that can be pushed.
@@ -490,7 +500,7 @@ impl Ledger {
             if self.standing(node) == Standing::Dangling {
                 self.settled_dangling += self.pages.settled[page];
             }
-            self.enqueue(node, self.pages.residue[page]);
+            self.enqueue(node);
         }
     }
 

@@ -32,6 +32,22 @@ const MARKS: u8 = 64;
 const MARKED: [Standing; 3] = [Standing::Waiting, Standing::Linked, Standing::Dangling];
 const UNMARKED: u8 = MARKS * MARKED.len() as u8;
 
+/// By state: one look, where every edge update takes one.
+const STANDINGS: [Standing; 256] = {
+    let mut standings = [Standing::Nobody; 256];
+    let mut state = 0;
+    while state < standings.len() {
+        let unmarked = state.saturating_sub(UNMARKED as usize);
+        if state < UNMARKED as usize {
+            standings[state] = MARKED[state / MARKS as usize];
+        } else if unmarked < Standing::ALL.len() {
+            standings[state] = Standing::ALL[unmarked];
+        }
+        state += 1;
+    }
+    standings
+};
+
 impl State {
     pub const NOBODY: State = State(UNMARKED + Standing::Nobody as u8);
 
@@ -47,10 +63,7 @@ impl State {
 
     #[inline]
     pub fn standing(self) -> Standing {
-        match self.0 / MARKS {
-            marked @ 0..=2 => MARKED[marked as usize],
-            _ => Standing::ALL[(self.0 - UNMARKED) as usize],
-        }
+        STANDINGS[self.0 as usize]
     }
 
     #[inline]
@@ -93,6 +106,13 @@ impl Nodes {
     #[inline]
     pub fn word_mut(&mut self, node: u32) -> &mut i64 {
         &mut self.segments[node as usize / SEGMENT].words[node as usize % SEGMENT]
+    }
+
+    /// Word and state of a URL that there is room for.
+    #[inline]
+    pub fn both_mut(&mut self, node: u32) -> (&mut i64, &mut State) {
+        let segment = &mut *self.segments[node as usize / SEGMENT];
+        (&mut segment.words[node as usize % SEGMENT], &mut segment.states[node as usize % SEGMENT])
     }
 
     pub fn heap_bytes(&self) -> usize {
