@@ -289,8 +289,8 @@ impl Process {
 }
 
 fn refused(rows: &MemoryRows) -> Vec<Discovery> {
-    let refused = rows.urls.iter().filter(|(_, r)| matches!(r.status, Status::Refused(_)));
-    refused
+    let rows = rows.urls.sorted().into_iter();
+    rows.filter(|(_, r)| matches!(r.status, Status::Refused(_)))
         .map(|(key, record)| {
             let (depth, hops) = (record.depth, record.hops);
             Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops, from: None }

@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::store::Part;
 use crate::web::{Scope, Web, What};
 use rhumb_engine::counters::Counters;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{Refusal, Status, UrlRecord};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
     parts.iter().for_each(|part| check_rest(&part.state.rows, checker));
     let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
-    let urls = parts.iter().flat_map(|part| &part.state.rows.urls);
+    let urls = parts.iter().flat_map(|part| part.state.rows.urls.iter());
     let found: BTreeSet<(u32, u32)> = urls
         .filter(|(_, record)| answered(record.status))
         .filter_map(|(key, _)| {
@@ -32,15 +32,13 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
 
 /// Of one partition.
 fn check_rest(rows: &MemoryRows, checker: &mut Checker) {
-    for (key, record) in &rows.urls {
-        if record.status == Status::Queued || record.place.is_some() {
-            let host = rows.hosts.get(&key.host_key());
-            let (status, place) = (record.status, record.place);
-            checker.violated(
-                4,
-                format!("forgotten: {} ({status:?}, {place:?}) of {host:?}", key.url()),
-            );
-        }
+    let waits = |r: &UrlRecord| r.status == Status::Queued || r.place.is_some();
+    let mut forgotten: Vec<_> = rows.urls.iter().filter(|(_, record)| waits(record)).collect();
+    forgotten.sort_unstable_by_key(|(key, _)| *key);
+    for (key, UrlRecord { status, place, .. }) in forgotten {
+        let host = rows.hosts.get(&key.host_key());
+        let what = format!("forgotten: {} ({status:?}, {place:?}) of {host:?}", key.url());
+        checker.violated(4, what);
     }
     if !rows.queue.is_empty() || !rows.sleep.is_empty() || !rows.outbox.is_empty() {
         let (q, s, o) = (rows.queue.len(), rows.sleep.len(), rows.outbox.len());
@@ -99,6 +97,6 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     }
 }
 
-fn answered_as_page(record: &rhumb_engine::record::UrlRecord) -> bool {
+fn answered_as_page(record: &UrlRecord) -> bool {
     matches!(record.status, Status::Fetched | Status::Duplicate) && record.content.is_some()
 }

@@ -3,6 +3,7 @@
 use crate::leaders::Leaders;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
+use crate::table::PlainMap;
 use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{
@@ -14,7 +15,7 @@ use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::UrlRecord;
 use rhumb_neardup::Sketch;
 use rhumb_page::url::HostKey;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Mutex;
 
 /// Discoveries looked up while the filter's lock is held.
@@ -183,7 +184,8 @@ struct Candidate {
 fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec<u32>) {
     let mut of = Vec::with_capacity(candidates.len());
     let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
-    let mut at: HashMap<Fingerprint, usize> = HashMap::with_capacity(candidates.len());
+    let mut at: PlainMap<Fingerprint, usize> = PlainMap::default();
+    at.reserve(candidates.len());
     let prints: Vec<Fingerprint> = {
         let seen = lock(seen);
         candidates.iter().map(|discovery| seen.fingerprint(&discovery.url)).collect()
@@ -279,7 +281,6 @@ mod tests {
     use rhumb_engine::event::Row;
     use rhumb_engine::record::{Refusal, Status, UrlId};
     use rhumb_engine::time::Time;
-    use rhumb_page::url::Url;
 
     /// What the sieve makes of one known, refused URL that comes in these ways at once.
     fn sifted(kinds: &[FoundAs]) -> Sifted {

@@ -11,3 +11,4 @@ pub mod memory;
 pub mod seen;
 mod slots;
 pub mod snapshot;
+pub mod table;

@@ -4,6 +4,7 @@ use crate::answer;
 use crate::leaders::Leaders;
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
+use crate::table::{PlainMap, Table};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Chunk, Found};
 use rhumb_engine::engine::Opening;
@@ -33,14 +34,14 @@ pub struct MemoryState {
 
 #[derive(Default)]
 pub struct MemoryRows {
-    pub urls: BTreeMap<UrlKey, UrlRecord>,
-    pub queue: BTreeMap<(HostKey, Place), Entry>,
-    pub hosts: BTreeMap<HostKey, HostRecord>,
-    pub robots: BTreeMap<HostKey, Box<Robots>>,
+    pub urls: Table<UrlKey, UrlRecord>,
+    pub queue: Queue,
+    pub hosts: Table<HostKey, HostRecord>,
+    pub robots: Table<HostKey, Box<Robots>>,
     /// Ranks are unique, so a place names one host.
     pub sleep: BTreeMap<SleepPlace, HostKey>,
     pub outbox: BTreeMap<u64, Arc<Chunk>>,
-    pub content: BTreeMap<ContentDigest, Twin>,
+    pub content: Table<ContentDigest, Twin>,
     pub leaders: BTreeMap<LeaderId, Leader>,
     /// With the owner's trust in each.
     pub seeds: BTreeMap<Url, f64>,
@@ -55,6 +56,50 @@ pub struct MemoryRows {
     pub counters: Counters,
 }
 
+/// What waits, by host and in order.
+#[derive(Default)]
+pub struct Queue {
+    hosts: PlainMap<HostKey, BTreeMap<Place, Entry>>,
+    len: usize,
+}
+
+impl Queue {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn insert(&mut self, host: HostKey, place: Place, entry: Entry) {
+        let before = self.hosts.entry(host).or_default().insert(place, entry);
+        self.len += usize::from(before.is_none());
+    }
+
+    fn remove(&mut self, host: &HostKey, place: Place) {
+        let removed = self.hosts.get_mut(host).and_then(|waiting| waiting.remove(&place));
+        self.len -= usize::from(removed.is_some());
+    }
+
+    /// What waits at a host in one section, in order, after `after`.
+    fn of(
+        &self,
+        host: &HostKey,
+        section: Section,
+        after: Option<&Place>,
+    ) -> impl Iterator<Item = (&Place, &Entry)> {
+        let start = match (after, section) {
+            (Some(place), _) => Bound::Excluded(*place),
+            (None, Section::Now) => Bound::Included(Place::Now { class: 0, rank: 0, id: 0 }),
+            (None, Section::Later) => Bound::Included(Place::Later { due: Time::ZERO, id: 0 }),
+        };
+        let waiting = self.hosts.get(host).into_iter();
+        let from = waiting.flat_map(move |waiting| waiting.range((start, Bound::Unbounded)));
+        from.take_while(move |(place, _)| place.section() == section)
+    }
+}
+
 impl MemoryState {
     pub fn new(seed: u64) -> MemoryState {
         let (seen, leaders) = (Mutex::new(Seen::new(seed)), Mutex::new(None));
@@ -65,7 +110,7 @@ impl MemoryState {
     /// when that is asked for again.
     pub fn reopen(&mut self) -> Opening {
         let mut seen = Seen::new(self.seed);
-        for (key, record) in &self.rows.urls {
+        for (key, record) in self.rows.urls.sorted() {
             let fingerprint = seen.fingerprint_key(key.as_bytes());
             seen.insert(fingerprint, record.depth, record.id);
         }
@@ -120,7 +165,7 @@ impl MemoryRows {
     /// The books of importance, as the rows have them.
     pub fn mass(&self) -> Mass {
         let mut mass = Mass::default();
-        self.urls.values().for_each(|record| mass.restore_url(record));
+        self.urls.sorted().into_iter().for_each(|(_, record)| mass.restore_url(record));
         self.links.iter().for_each(|((page, n), part)| mass.restore_links(*page, *n, part));
         self.settled.values().for_each(|row| mass.restore_settled(row));
         self.moved.iter().for_each(|(node, moved)| mass.restore_moved(*node, *moved));
@@ -141,10 +186,10 @@ impl MemoryRows {
                 self.urls.insert(key, record);
             }
             Row::Queue { host, place, entry: Some(entry) } => {
-                self.queue.insert((host, place), entry);
+                self.queue.insert(host, place, entry);
             }
             Row::Queue { host, place, entry: None } => {
-                self.queue.remove(&(host, place));
+                self.queue.remove(&host, place);
             }
             Row::Host { key, record } => {
                 self.hosts.insert(key, record);
@@ -235,20 +280,9 @@ impl Snapshot for MemoryRows {
         after: Option<&Place>,
         max: usize,
     ) -> Result<Rows, Error> {
-        let first = match section {
-            Section::Now => Place::Now { class: 0, rank: 0, id: 0 },
-            Section::Later => Place::Later { due: Time::ZERO, id: 0 },
-        };
-        let start = match after {
-            Some(place) => Bound::Excluded((host.clone(), *place)),
-            None => Bound::Included((host.clone(), first)),
-        };
-        let mut found = self
-            .queue
-            .range((start, Bound::Unbounded))
-            .take_while(|((h, place), _)| h == host && place.section() == section);
+        let mut found = self.queue.of(host, section, after);
         let rows: Vec<(Place, Entry)> =
-            found.by_ref().take(max).map(|((_, place), entry)| (*place, entry.clone())).collect();
+            found.by_ref().take(max).map(|(place, entry)| (*place, entry.clone())).collect();
         Ok(Rows { rows, all: found.next().is_none() })
     }
 
