@@ -10,6 +10,7 @@
 //!    most what was in flight. 8. The engine's memory stays under its stated bound.
 
 use crate::importance::Oracle;
+use crate::numbers::Named;
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
 use rhumb_engine::config::Config;
@@ -17,11 +18,12 @@ use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::partition::Partition;
-use rhumb_engine::record::{Status, UrlId};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rhumb_state::table::PlainMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -42,14 +44,12 @@ pub struct Checker {
     began: Time,
     /// The present, for what is said of it.
     pub now: Time,
-    hosts: HashMap<HostKey, HostWatch>,
+    hosts: PlainMap<HostKey, HostWatch>,
     /// By partition: only within one are they counted.
-    addresses: HashMap<(u32, IpAddr), u32>,
+    addresses: PlainMap<(u32, IpAddr), u32>,
     open: BTreeMap<(u32, FetchId), (HostKey, IpAddr)>,
-    urls: HashMap<UrlKey, UrlWatch>,
-    ids: HashSet<(u32, UrlId)>,
-    archived: HashMap<Url, u32>,
-    leaders: HashSet<Url>,
+    /// By the oracle's numbers.
+    urls: Vec<UrlWatch>,
     digest: Xxh3,
     pub violations: Vec<Violation>,
     is_unbalanced: bool,
@@ -98,11 +98,16 @@ struct HostWatch {
     unwritten: bool,
 }
 
+#[derive(Clone, Default)]
 struct UrlWatch {
-    id: UrlId,
-    visits: u32,
+    /// None before a row admits it.
+    id: Option<UrlId>,
     /// A visit is on record that needs no other.
     done: bool,
+    /// Others may resemble it.
+    leads: bool,
+    /// Bodies of it that were kept.
+    archived: u32,
 }
 
 impl Checker {
@@ -113,13 +118,10 @@ impl Checker {
             now: began,
             polite: config.polite,
             revisits: config.revisit_after.is_some() || config.continuous.is_some(),
-            hosts: HashMap::new(),
-            addresses: HashMap::new(),
+            hosts: PlainMap::default(),
+            addresses: PlainMap::default(),
             open: BTreeMap::new(),
-            urls: HashMap::new(),
-            ids: HashSet::new(),
-            archived: HashMap::new(),
-            leaders: HashSet::new(),
+            urls: Vec::new(),
             digest: Xxh3::new(),
             violations: Vec::new(),
             is_unbalanced: false,
@@ -199,8 +201,8 @@ impl Checker {
         if !rules_known {
             self.violated(2, format!("fetched before robots.txt: {url}"));
         }
-        let done = self.urls.get(&url.key()).map(|u| u.done);
-        match done {
+        let node = self.oracle.known(url).and_then(|node| self.urls.get(node as usize));
+        match node.filter(|watch| watch.id.is_some()).map(|watch| watch.done) {
             None => self.violated(3, format!("fetched though no row admits it: {url}")),
             Some(true) if !self.revisits => {
                 self.violated(7, format!("fetched again though its visit is on record: {url}"));
@@ -253,61 +255,74 @@ impl Checker {
         }
     }
 
-    pub fn archived(&mut self, url: Url) {
-        *self.archived.entry(url).or_default() += 1;
+    pub fn archived(&mut self, url: &Url) {
+        let node = self.oracle.node(url);
+        self.watch(node).archived += 1;
+    }
+
+    fn watch(&mut self, node: u32) -> &mut UrlWatch {
+        let node = node as usize;
+        if self.urls.len() <= node {
+            self.urls.resize(node + 1, UrlWatch::default());
+        }
+        &mut self.urls[node]
     }
 
     pub fn row(&mut self, part: u32, row: &Row) {
         self.tally.rows += 1;
-        self.tally.letters += u64::from(matches!(row, Row::Letter { letter: Some(_), .. }));
-        self.oracle.row(part, row);
-        if let Row::Host { key, .. } = row
-            && let Some(watch) = self.hosts.get_mut(key)
-        {
-            watch.unwritten = false;
+        match row {
+            Row::Letter { letter: Some(_), .. } => self.tally.letters += 1,
+            Row::Host { key, .. } => {
+                if let Some(watch) = self.hosts.get_mut(key) {
+                    watch.unwritten = false;
+                }
+            }
+            Row::Leader { leader, .. } => {
+                let node = self.oracle.node(&leader.url);
+                self.watch(node).leads = true;
+            }
+            Row::Links { page, links, .. } if links.ends => self.oracle.linked(part, *page),
+            // Its own partition says what becomes of it.
+            Row::Url { record, .. } if record.status == Status::Foreign => {}
+            Row::Url { key, record } => self.url_row(part, key, record),
+            _ => {}
         }
-        if let Row::Leader { leader, .. } = row {
-            self.leaders.insert(leader.url.clone());
-        }
-        let Row::Url { key, record } = row else { return };
-        if record.status == Status::Foreign {
-            return;
-        }
+    }
+
+    fn url_row(&mut self, part: u32, key: &UrlKey, record: &UrlRecord) {
         self.digest.update(key.as_bytes());
         self.digest.update(&[record.visits as u8]);
-        let url = key.url();
-        match self.urls.get_mut(key) {
+        let Named { url: node, is_taken } = self.oracle.node_of_row(part, key, record.id);
+        self.oracle.recorded(part, node, record);
+        let watch = self.watch(node);
+        let kept = watch.archived;
+        match watch.id {
             None => {
-                if !self.ids.insert((part, record.id)) {
-                    self.violated(
-                        3,
-                        format!("number {} was given twice, now to {url}", record.id.0),
-                    );
+                watch.id = Some(record.id);
+                if is_taken {
+                    let (id, url) = (record.id.0, key.url());
+                    self.violated(3, format!("number {id} was given twice, now to {url}"));
                 }
-                let watch = UrlWatch { id: record.id, visits: record.visits, done: false };
-                self.urls.insert(key.clone(), watch);
             }
-            Some(watch) => {
-                let other = watch.id != record.id;
-                watch.visits = record.visits;
+            Some(id) => {
                 watch.done = matches!(
                     record.status,
                     Status::Fetched | Status::Duplicate | Status::Moved | Status::Gone
                 );
-                if other {
-                    self.violated(3, format!("admitted twice: {url}"));
+                if id != record.id {
+                    self.violated(3, format!("admitted twice: {}", key.url()));
                 }
             }
         }
-        if record.near.as_ref().is_some_and(|near| !self.leaders.contains(&near.url)) {
-            self.violated(7, format!("nearly a copy of what no row has: {url}"));
+        if let Some(near) = &record.near {
+            let node = self.oracle.node(&near.url);
+            if !self.watch(node).leads {
+                self.violated(7, format!("nearly a copy of what no row has: {}", key.url()));
+            }
         }
-        let kept = self.archived.get(&url).copied().unwrap_or(0);
         if kept < record.visits {
-            self.violated(
-                7,
-                format!("{} visits on record, {kept} in the archive: {url}", record.visits),
-            );
+            let (visits, url) = (record.visits, key.url());
+            self.violated(7, format!("{visits} visits on record, {kept} in the archive: {url}"));
         }
     }
 

@@ -5,26 +5,25 @@
 //! are not crawled it assumes the worst that any web could hold, that they keep for ever what
 //! reaches them; so a bound that this truth bears out is borne out by every web.
 
+use crate::numbers::{Named, Numbers};
 use rhumb_engine::config::Config;
-use rhumb_engine::event::Row;
 use rhumb_engine::outcome::{Outcome, Report};
-use rhumb_engine::record::{Status, UrlId};
-use rhumb_page::url::Url;
-use std::collections::{HashMap, VecDeque};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_page::url::{Url, UrlKey};
+use rhumb_state::table::PlainMap;
+use std::collections::VecDeque;
 
 const FOLLOWED: f64 = 0.85;
-/// The change at which iteration ends.
-const CHANGE_MIN: f64 = 1e-12;
+/// The change at which iteration ends: the error is at most six times as much.
+const CHANGE_MIN: f64 = 1e-10;
 const ITERATIONS_MAX: usize = 400;
 
 pub struct Oracle {
     config: Config,
-    index: HashMap<Url, usize>,
+    numbers: Numbers,
     nodes: Vec<Node>,
-    /// Answers whose visit is not on record.
-    answered: HashMap<(u32, Url), Option<Vec<usize>>>,
-    /// By partition and number, for rows that name pages so.
-    numbers: HashMap<(u32, UrlId), usize>,
+    /// Answers whose visit is not on record, by partition and node.
+    answered: PlainMap<(u32, u32), Option<Vec<u32>>>,
     trusted: Vec<usize>,
     /// The last result: where the next iteration begins.
     rank: Vec<f64>,
@@ -36,15 +35,15 @@ struct Node {
     is_crawled: bool,
     visits: u32,
     /// Links of visits on record whose links are not, oldest first.
-    staged: VecDeque<Vec<usize>>,
+    staged: VecDeque<Vec<u32>>,
     /// Links of a visit were written before the visit, in the same commit.
     is_ahead: bool,
     /// As last fetched; none if they are not known.
-    links: Option<Vec<usize>>,
+    links: Option<Vec<u32>>,
 }
 
 impl Node {
-    fn visited(&mut self, links: Option<Vec<usize>>) {
+    fn visited(&mut self, links: Option<Vec<u32>>) {
         self.is_crawled = true;
         self.staged.extend(links);
         if std::mem::take(&mut self.is_ahead) {
@@ -64,10 +63,9 @@ impl Oracle {
     pub fn new(config: &Config) -> Oracle {
         Oracle {
             config: config.clone(),
-            index: HashMap::new(),
+            numbers: Numbers::default(),
             nodes: Vec::new(),
-            answered: HashMap::new(),
-            numbers: HashMap::new(),
+            answered: PlainMap::default(),
             trusted: Vec::new(),
             rank: Vec::new(),
         }
@@ -76,20 +74,34 @@ impl Oracle {
     /// The owner named these, all alike.
     pub fn trust(&mut self, seeds: &[Url]) {
         seeds.iter().for_each(|seed| self.config.scope.add(seed));
-        self.trusted = seeds.iter().map(|seed| self.node(seed)).collect();
+        self.trusted = seeds.iter().map(|seed| self.node(seed) as usize).collect();
         self.trusted.sort_unstable();
         self.trusted.dedup();
         self.trusted.iter().for_each(|&seed| self.nodes[seed].is_inside = true);
     }
 
-    fn node(&mut self, url: &Url) -> usize {
-        if let Some(&node) = self.index.get(url) {
-            return node;
+    /// The number of a URL, with a node for it.
+    pub fn node(&mut self, url: &Url) -> u32 {
+        let node = self.numbers.of(url);
+        if node as usize == self.nodes.len() {
+            let is_inside = self.config.scope.admits(url) && self.config.rules.admits(url);
+            self.nodes.push(Node { is_inside, ..Node::default() });
         }
-        let is_inside = self.config.scope.admits(url) && self.config.rules.admits(url);
-        self.nodes.push(Node { is_inside, ..Node::default() });
-        self.index.insert(url.clone(), self.nodes.len() - 1);
-        self.nodes.len() - 1
+        node
+    }
+
+    /// The node of a URL that was named before.
+    pub fn known(&self, url: &Url) -> Option<u32> {
+        self.numbers.get(url)
+    }
+
+    /// The node of the URL that a row is of.
+    pub fn node_of_row(&mut self, part: u32, key: &UrlKey, id: UrlId) -> Named {
+        let named = self.numbers.of_row(part, key, id);
+        if named.url as usize == self.nodes.len() {
+            self.node(&key.url());
+        }
+        named
     }
 
     /// The web has answered; whether the engine hears of it is another matter.
@@ -100,12 +112,13 @@ impl Oracle {
             Outcome::Moved { to: None } => None,
             _ => return,
         };
-        let links = links.map(|mut links: Vec<usize>| {
+        let links = links.map(|mut links: Vec<u32>| {
             links.sort_unstable();
             links.dedup();
             links
         });
-        self.answered.insert((part, url.clone()), links);
+        let node = self.node(url);
+        self.answered.insert((part, node), links);
     }
 
     /// A process died: its answers that are not on record are forgotten.
@@ -113,29 +126,23 @@ impl Oracle {
         self.answered.retain(|(of, _), _| *of != part);
     }
 
-    pub fn row(&mut self, part: u32, row: &Row) {
-        match row {
-            // Its own partition says what becomes of it.
-            Row::Url { record, .. } if record.status == Status::Foreign => {}
-            Row::Url { key, record } => {
-                let url = key.url();
-                let node = self.node(&url);
-                self.numbers.insert((part, record.id), node);
-                let is_visit = record.visits > self.nodes[node].visits;
-                self.nodes[node].visits = record.visits;
-                if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
-                    // A page that was said to be fetched and was not has no links here.
-                    if let Some(links) = self.answered.remove(&(part, url)) {
-                        self.nodes[node].visited(links);
-                    }
-                }
+    /// A row says this of a URL.
+    pub fn recorded(&mut self, part: u32, node: u32, record: &UrlRecord) {
+        let known = &mut self.nodes[node as usize];
+        let is_visit = record.visits > known.visits;
+        known.visits = record.visits;
+        if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
+            // A page that was said to be fetched and was not has no links here.
+            if let Some(links) = self.answered.remove(&(part, node)) {
+                known.visited(links);
             }
-            Row::Links { page, links, .. } if links.ends => {
-                let node = *self.numbers.get(&(part, *page)).expect("a row of a URL that is known");
-                self.nodes[node].linked();
-            }
-            _ => {}
         }
+    }
+
+    /// A row has the last of a page's links.
+    pub fn linked(&mut self, part: u32, page: UrlId) {
+        let node = self.numbers.named(part, page).expect("a row of a URL that is known");
+        self.nodes[node as usize].linked();
     }
 
     /// The importance of all crawled pages, if all others keep what reaches them.
@@ -144,20 +151,21 @@ impl Oracle {
         let sink = self.nodes.len();
         let mut rank = std::mem::take(&mut self.rank);
         rank.resize(sink + 1, 0.0);
-        let graph: Vec<Option<Vec<usize>>> = self.nodes.iter().map(|n| self.links(n)).collect();
+        let (links, ends) = self.graph();
         let trust = 1.0 / self.trusted.len().max(1) as f64;
         for _ in 0..ITERATIONS_MAX {
             let mut next = vec![0.0; sink + 1];
             let mut jumps = 1.0 - FOLLOWED;
-            for (links, &mass) in graph.iter().zip(&rank) {
-                match links {
-                    None => next[sink] += FOLLOWED * mass,
-                    Some(links) if links.is_empty() => jumps += FOLLOWED * mass,
-                    Some(links) => {
-                        let share = FOLLOWED * mass / links.len() as f64;
-                        links.iter().for_each(|&to| next[to] += share);
-                    }
+            let mut begin = 0;
+            for (&end, &mass) in ends.iter().zip(&rank) {
+                let links = &links[begin..end];
+                begin = end;
+                if links.is_empty() {
+                    jumps += FOLLOWED * mass;
+                    continue;
                 }
+                let share = FOLLOWED * mass / links.len() as f64;
+                links.iter().for_each(|&to| next[to as usize] += share);
             }
             next[sink] += FOLLOWED * rank[sink];
             // Begun from anything, the whole is one only in the end.
@@ -178,10 +186,21 @@ impl Oracle {
         covered
     }
 
-    /// The links that count. Of a page that is not crawled, or whose links nobody knows: none.
-    fn links(&self, node: &Node) -> Option<Vec<usize>> {
-        let links = node.links.as_ref().filter(|_| node.is_crawled)?;
-        Some(links.iter().copied().filter(|&to| self.nodes[to].is_inside).collect())
+    /// The links that count, of all nodes one after the other, and where those of each end. Of a
+    /// page that is not crawled, or whose links nobody knows: one to the sink.
+    fn graph(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut links = Vec::new();
+        let ends = self.nodes.iter().map(|node| {
+            match node.links.as_ref().filter(|_| node.is_crawled) {
+                Some(to) => {
+                    links.extend(to.iter().filter(|&&to| self.nodes[to as usize].is_inside))
+                }
+                None => links.push(self.nodes.len() as u32),
+            }
+            links.len()
+        });
+        let ends = ends.collect();
+        (links, ends)
     }
 }
 

@@ -13,6 +13,7 @@ mod end;
 pub mod importance;
 mod mail;
 pub mod mutant;
+mod numbers;
 pub mod order;
 pub mod refresh;
 pub mod run;

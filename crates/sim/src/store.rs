@@ -97,7 +97,7 @@ impl Archive for SimArchive {
             let url = part.held.remove(&keep.fetch);
             match (keep.how, url) {
                 (KeepAs::Drop, _) => {}
-                (_, Some(url)) => checker.archived(url),
+                (_, Some(url)) => checker.archived(&url),
                 (_, None) => checker.violated(7, "the archive was given no body to keep"),
             }
         }

@@ -16,8 +16,9 @@ use rhumb_engine::turn::{BATCH_MAX, World};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
+use rhumb_state::table::PlainMap;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ pub struct SimWorld {
     coming: BinaryHeap<Coming>,
     order: u64,
     /// Earlier requests for URLs that failed at first. Looked up, never iterated.
-    attempts: HashMap<Url, u32>,
+    attempts: PlainMap<Url, u32>,
     pub stop_at: Option<Time>,
     /// Whether visits are kept, and those that were.
     pub keeps_visits: bool,
@@ -88,7 +89,7 @@ impl SimWorld {
             rng: Rng::new(seed ^ 0x301d ^ u64::from(own) << 32),
             coming: BinaryHeap::new(),
             order: 0,
-            attempts: HashMap::new(),
+            attempts: PlainMap::default(),
             stop_at: None,
             keeps_visits: false,
             visits: Vec::new(),

@@ -92,11 +92,16 @@ const SHUT_PORT: u16 = 1;
 impl Web {
     /// The URL of a place.
     pub fn url(&self, place: Place) -> Url {
-        let mut text = String::with_capacity(80);
+        self.url_by(place, &mut String::with_capacity(80))
+    }
+
+    /// The same, for whoever needs many: written first where there is room for any.
+    pub(crate) fn url_by(&self, place: Place, text: &mut String) -> Url {
+        text.clear();
         text.push_str("http://");
-        self.write_authority(place, &mut text);
-        self.write_path(place, &mut text);
-        Url::from_canonical(text.into()).expect("the web writes canonical URLs")
+        self.write_authority(place, text);
+        self.write_path(place, text);
+        Url::from_canonical(text.as_str().into()).expect("the web writes canonical URLs")
     }
 
     /// What a URL means; nothing if it is not of this web.

@@ -139,12 +139,12 @@ impl Web {
 
     /// The links of an answer, as a reader of its rendered bytes finds them.
     pub fn links(&self, reply: &Reply) -> Vec<Link> {
-        let mut arrows = Vec::new();
+        let (mut arrows, mut text) = (Vec::new(), String::with_capacity(80));
         self.arrows_of(&reply.body, &mut arrows);
         arrows
             .iter()
             .map(|arrow| Link {
-                url: self.url(arrow.to),
+                url: self.url_by(arrow.to, &mut text),
                 kind: arrow.kind,
                 nofollow: arrow.nofollow,
             })
