@@ -283,7 +283,16 @@ impl<'a> Blocks<'a> {
     }
 
     /// Ends the block that is being read.
+    #[inline]
     fn cut(&mut self) {
+        // Most tags that separate text have none before them.
+        if self.has_text() {
+            self.end_block();
+        }
+        (self.draft.has_gap, self.draft.broken) = (false, false);
+    }
+
+    fn end_block(&mut self) {
         let start = self.draft.start;
         let trimmed = self.text[start..].trim_end_matches([' ', '\n', '\t', '\r']).len();
         self.text.truncate(start + trimmed);
@@ -298,7 +307,6 @@ impl<'a> Blocks<'a> {
             self.open_spans[open].start = at as u32;
         }
         self.draft.start = at;
-        (self.draft.has_gap, self.draft.broken) = (false, false);
     }
 
     fn push_block(&mut self) {

@@ -11,7 +11,7 @@ use super::table::TABLE;
 use super::template::HostTemplate;
 use super::titles::Titles;
 use super::{decode, fallback};
-use crate::html::{Observer, Tag, Token, Tokenizer};
+use crate::html::{EndTag, Observer, StartTag, Tag, Text, Token, Tokenizer};
 use crate::url::Url;
 
 pub(super) struct Reading<'a> {
@@ -30,27 +30,23 @@ pub(super) struct Weighed {
 
 impl<'a> Observer<'a> for Reading<'a> {
     #[inline]
-    fn token(&mut self, token: &Token<'a>) {
-        match token {
-            Token::Text(text) if text.owner == Tag::Other => {
-                if self.gathered.byline.is_looking() {
-                    self.gathered.text(text);
-                }
-                self.blocks.text(text);
-            }
-            Token::Text(text) => {
-                self.gathered.text(text);
-                self.blocks.text(text);
-            }
-            Token::Start(start) => {
-                self.gathered.start(start);
-                self.blocks.start(start);
-            }
-            Token::End(end) => {
-                self.gathered.end(end);
-                self.blocks.end(end);
-            }
+    fn text(&mut self, text: &Text<'a>) {
+        if text.owner != Tag::Other || self.gathered.byline.is_looking() {
+            self.gathered.text(text);
         }
+        self.blocks.text(text);
+    }
+
+    #[inline]
+    fn start(&mut self, start: &StartTag<'a>) {
+        self.gathered.start(start);
+        self.blocks.start(start);
+    }
+
+    #[inline]
+    fn end(&mut self, end: &EndTag<'a>) {
+        self.gathered.end(end);
+        self.blocks.end(end);
     }
 }
 
@@ -62,9 +58,13 @@ impl<'a> Reading<'a> {
     pub(super) fn of(html: &'a str) -> Reading<'a> {
         let mut reading = Reading::new(html.len());
         let mut tokens = Tokenizer::new(html);
-        while let Some(token) = tokens.next() {
-            if !tokens.is_inert() {
-                reading.token(&token);
+        while let Some(token) = tokens.advance() {
+            let is_inert = tokens.is_inert();
+            match token {
+                _ if is_inert => (),
+                Token::Text(text) => reading.text(&text),
+                Token::Start(start) => reading.start(&start),
+                Token::End(end) => reading.end(&end),
             }
         }
         reading.finish();

@@ -7,7 +7,7 @@
 
 use super::Tag;
 use super::lexer::{Lexer, Model};
-use super::token::{EndTag, StartTag, Token};
+use super::token::{StartTag, Token};
 
 /// Nested `svg`, `math` and `foreignObject` that are remembered; deeper ones count as part of the
 /// last.
@@ -69,13 +69,38 @@ impl<'a> Tokenizer<'a> {
         self.lexer.position()
     }
 
-    fn started(&mut self, start: &mut StartTag<'a>) {
-        if !self.regions.is_empty() {
-            self.started_in_region(start);
+    /// The next token, as part of the caller's own loop: a token that crosses a call is written
+    /// byte by byte and copied as a whole, which costs more than scanning it.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) -> Option<Token<'a>> {
+        match self.lexer.next_token()? {
+            Token::Start(start) => {
+                let is_plain = self.regions.is_empty() && !changes_reading(start.tag);
+                let foreign = !is_plain && self.started(start);
+                Some(Token::Start(StartTag { foreign, ..start }))
+            }
+            Token::End(end) => {
+                if end.tag == Tag::Template || !self.regions.is_empty() {
+                    self.ended(end.tag);
+                }
+                Some(Token::End(end))
+            }
+            text => Some(text),
         }
-        if start.foreign {
-            return;
+    }
+
+    /// Takes in a start tag that changes how the page is read, or one in a region; whether it is
+    /// foreign.
+    #[cold]
+    fn started(&mut self, mut start: StartTag<'a>) -> bool {
+        self.started_in_region(&mut start);
+        if !start.foreign {
+            self.started_in_page(&mut start);
         }
+        start.foreign
+    }
+
+    fn started_in_page(&mut self, start: &mut StartTag<'a>) {
         let model = match start.tag {
             Tag::Title | Tag::Textarea => Model::Rcdata(start.name),
             Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed | Tag::Noframes => {
@@ -94,16 +119,15 @@ impl<'a> Tokenizer<'a> {
         self.lexer.owner = start.tag;
     }
 
-    fn ended(&mut self, end: &EndTag<'a>) {
-        if end.tag == Tag::Template && self.templates > 0 {
+    #[cold]
+    fn ended(&mut self, tag: Tag) {
+        if tag == Tag::Template && self.templates > 0 {
             if self.inert_since == self.templates {
                 self.inert_since = 0;
             }
             self.templates -= 1;
         }
-        if !self.regions.is_empty() {
-            self.ended_in_region(end.tag);
-        }
+        self.ended_in_region(tag);
     }
 
     fn template_started(&mut self, start: &StartTag<'a>) {
@@ -182,15 +206,29 @@ impl<'a> Iterator for Tokenizer<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Token<'a>> {
-        // Changed in place: taking it out and putting it back would cost a copy and a stall.
-        let mut token = self.lexer.next_token();
-        match &mut token {
-            Some(Token::Start(start)) => self.started(start),
-            Some(Token::End(end)) => self.ended(end),
-            Some(Token::Text(_)) | None => (),
-        }
-        token
+        self.advance()
     }
+}
+
+/// Whether other rules hold behind a start tag of this name: see [`Tokenizer::started_in_page`].
+#[inline(always)]
+fn changes_reading(tag: Tag) -> bool {
+    use Tag::*;
+    matches!(
+        tag,
+        Title
+            | Textarea
+            | Style
+            | Xmp
+            | Iframe
+            | Noembed
+            | Noframes
+            | Script
+            | Plaintext
+            | Svg
+            | Math
+            | Template
+    )
 }
 
 /// MathML's elements whose text is HTML.

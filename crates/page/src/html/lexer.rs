@@ -49,7 +49,7 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_token(&mut self) -> Option<Token<'a>> {
         if self.model != Model::Data
             && let Some(token) = self.raw_text()

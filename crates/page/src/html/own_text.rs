@@ -9,7 +9,7 @@
 
 use super::read::Observer;
 use super::text::blank_run_end;
-use super::{StartTag, Tag, Text, Token};
+use super::{EndTag, StartTag, Tag, Text};
 
 /// Text that is compared: the beginning of a longer one stands for it.
 pub const OWN_TEXT_BYTES_MAX: usize = 1 << 20;
@@ -32,52 +32,15 @@ impl<'a> Observer<'a> for OwnText {
     const WANTS_VISIBLE: bool = false;
 
     #[inline]
-    fn token(&mut self, token: &Token<'a>) {
-        if self.block > OWN_TEXT_BYTES_MAX {
-            return;
-        }
-        match token {
-            Token::Text(text) => self.text(text),
-            Token::Start(start) => self.start(start),
-            Token::End(end) => self.end(end.tag),
-        }
-    }
-}
-
-impl OwnText {
-    pub fn new(page_bytes: usize) -> OwnText {
-        let kept = String::with_capacity(page_bytes.min(OWN_TEXT_BYTES_MAX) / 2);
-        OwnText { kept, ..OwnText::default() }
-    }
-
-    pub fn finish(mut self) -> String {
-        self.end_block();
-        self.kept.truncate(self.kept.floor_char_boundary(OWN_TEXT_BYTES_MAX));
-        self.kept
-    }
-
-    #[inline]
-    fn text(&mut self, text: &Text<'_>) {
-        if self.outside.is_some() || text.owner != Tag::Other {
-            return;
-        }
-        let mut raw = text.raw;
-        if self.kept.len() == self.block {
-            // Most text is the white space between blocks.
-            raw = &raw[blank_run_end(raw.as_bytes())..];
-            if raw.is_empty() {
-                return;
-            }
-        }
-        let before = self.kept.len();
-        self.kept.push_str(&Text { raw, ..*text }.decoded());
-        if self.in_link {
-            self.linked += self.kept[before..].trim_ascii().len();
+    fn text(&mut self, text: &Text<'a>) {
+        let is_wanted = self.outside.is_none() && text.owner == Tag::Other;
+        if is_wanted && self.block <= OWN_TEXT_BYTES_MAX {
+            self.take(text);
         }
     }
 
     #[inline]
-    fn start(&mut self, start: &StartTag<'_>) {
+    fn start(&mut self, start: &StartTag<'a>) {
         if !start.tag.is_inline() {
             self.end_block();
         }
@@ -95,7 +58,8 @@ impl OwnText {
     }
 
     #[inline]
-    fn end(&mut self, tag: Tag) {
+    fn end(&mut self, end: &EndTag<'a>) {
+        let tag = end.tag;
         if !tag.is_inline() {
             self.end_block();
         }
@@ -109,6 +73,35 @@ impl OwnText {
             if *depth == 0 {
                 self.outside = None;
             }
+        }
+    }
+}
+
+impl OwnText {
+    pub fn new(page_bytes: usize) -> OwnText {
+        let kept = String::with_capacity(page_bytes.min(OWN_TEXT_BYTES_MAX) / 2);
+        OwnText { kept, ..OwnText::default() }
+    }
+
+    pub fn finish(mut self) -> String {
+        self.end_block();
+        self.kept.truncate(self.kept.floor_char_boundary(OWN_TEXT_BYTES_MAX));
+        self.kept
+    }
+
+    fn take(&mut self, text: &Text<'_>) {
+        let mut raw = text.raw;
+        if self.kept.len() == self.block {
+            // Most text is the white space between blocks.
+            raw = &raw[blank_run_end(raw.as_bytes())..];
+            if raw.is_empty() {
+                return;
+            }
+        }
+        let before = self.kept.len();
+        self.kept.push_str(&Text { raw, ..*text }.decoded());
+        if self.in_link {
+            self.linked += self.kept[before..].trim_ascii().len();
         }
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::links::{Link, LinkKind, RawLinks, refresh_target};
 use super::own_text::OwnText;
 use super::text::{Fingerprint, VisibleText};
-use super::token::{StartTag, Text, Token};
+use super::token::{EndTag, StartTag, Text, Token};
 use super::{Tag, Tokenizer};
 use crate::charset;
 use crate::robots::Directives;
@@ -118,13 +118,19 @@ pub(crate) trait Observer<'a> {
     /// Whether the fingerprint of the visible text is wanted as well.
     const WANTS_VISIBLE: bool = true;
 
-    /// A token that is part of the page: not one within a template.
-    fn token(&mut self, token: &Token<'a>);
+    /// The tokens that are part of the page: not those within a template.
+    fn text(&mut self, text: &Text<'a>);
+    fn start(&mut self, start: &StartTag<'a>);
+    fn end(&mut self, end: &EndTag<'a>);
 }
 
 impl<'a> Observer<'a> for () {
     #[inline]
-    fn token(&mut self, _: &Token<'a>) {}
+    fn text(&mut self, _: &Text<'a>) {}
+    #[inline]
+    fn start(&mut self, _: &StartTag<'a>) {}
+    #[inline]
+    fn end(&mut self, _: &EndTag<'a>) {}
 }
 
 /// Two who want the same tokens.
@@ -132,9 +138,21 @@ impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
     const WANTS_VISIBLE: bool = A::WANTS_VISIBLE && B::WANTS_VISIBLE;
 
     #[inline]
-    fn token(&mut self, token: &Token<'a>) {
-        self.0.token(token);
-        self.1.token(token);
+    fn text(&mut self, text: &Text<'a>) {
+        self.0.text(text);
+        self.1.text(text);
+    }
+
+    #[inline]
+    fn start(&mut self, start: &StartTag<'a>) {
+        self.0.start(start);
+        self.1.start(start);
+    }
+
+    #[inline]
+    fn end(&mut self, end: &EndTag<'a>) {
+        self.0.end(end);
+        self.1.end(end);
     }
 }
 
@@ -182,22 +200,26 @@ impl<'a> Reader<'a> {
     #[inline]
     fn read<O: Observer<'a>>(&mut self, html: &'a str, observer: &mut O) {
         let mut tokens = Tokenizer::new(html);
-        while let Some(token) = tokens.next() {
-            if tokens.is_inert() {
-                if let Token::End(end) = &token
-                    && !end.tag.is_inline()
-                {
-                    self.visible.block();
+        while let Some(token) = tokens.advance() {
+            let is_inert = tokens.is_inert();
+            match token {
+                Token::Text(text) if !is_inert => {
+                    observer.text(&text);
+                    if O::WANTS_VISIBLE { self.text(&text) } else { self.title(&text) }
                 }
-                continue;
-            }
-            observer.token(&token);
-            match &token {
-                Token::Text(text) if O::WANTS_VISIBLE => self.text(text),
-                Token::Text(text) => self.title(text),
-                Token::Start(start) => self.start(start),
-                Token::End(end) if !end.tag.is_inline() => self.visible.block(),
-                Token::End(_) => (),
+                Token::Start(start) if !is_inert => {
+                    observer.start(&start);
+                    self.start(&start);
+                }
+                Token::End(end) => {
+                    if !is_inert {
+                        observer.end(&end);
+                    }
+                    if !end.tag.is_inline() {
+                        self.visible.block();
+                    }
+                }
+                _ => (),
             }
         }
     }

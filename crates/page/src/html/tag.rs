@@ -1,7 +1,7 @@
 //! The names of elements, as numbers.
 //!
-//! A name of at most eight bytes is packed into a `u64` while it is scanned, so telling elements
-//! apart costs a few integer comparisons and no string.
+//! A name of at most eight bytes is packed into a `u64` while it is scanned, and a table without
+//! collisions tells what it stands for: one multiplication, one look, and no string.
 
 macro_rules! tags {
     ($($variant:ident $name:literal),* $(,)? ; $($long:ident $long_name:literal),* $(,)?) => {
@@ -15,20 +15,10 @@ macro_rules! tags {
             Other,
         }
 
-        #[allow(non_upper_case_globals, reason = "named after the variants they stand for")]
-        mod packed {
-            $(pub const $variant: u64 = super::pack($name.as_bytes());)*
-        }
+        /// The tags of short names, with their keys.
+        const PACKED: &[(u64, Tag)] = &[$((pack($name.as_bytes()), Tag::$variant),)*];
 
         impl Tag {
-            /// The tag whose name of at most [`PACKED_BYTES_MAX`] bytes packs to `key`.
-            pub(super) fn of_packed(key: u64) -> Tag {
-                match key {
-                    $(packed::$variant => Tag::$variant,)*
-                    _ => Tag::Other,
-                }
-            }
-
             /// The tag of a name longer than [`PACKED_BYTES_MAX`] bytes.
             pub(super) fn of_long(name: &str) -> Tag {
                 $(if name.eq_ignore_ascii_case($long_name) { return Tag::$long; })*
@@ -68,6 +58,27 @@ tags! {
 /// The longest name that is packed; the few longer ones are compared as strings.
 pub(super) const PACKED_BYTES_MAX: usize = 8;
 
+/// Scatters the keys of all short names over [`PLACES`] so that no two meet.
+const SCATTER: u64 = 0xD25E_4068_8208_AD93;
+const PLACES: usize = 1024;
+
+/// For each place the one key that belongs there, and its tag.
+static BY_KEY: [(u64, Tag); PLACES] = {
+    let mut places = [(0, Tag::Other); PLACES];
+    let mut at = 0;
+    while at < PACKED.len() {
+        let place = place_of(PACKED[at].0);
+        assert!(places[place].0 == 0, "two names meet: SCATTER must be another odd number");
+        places[place] = PACKED[at];
+        at += 1;
+    }
+    places
+};
+
+const fn place_of(key: u64) -> usize {
+    (key.wrapping_mul(SCATTER) >> 54) as usize
+}
+
 /// The key of one more byte of a name.
 #[inline(always)]
 pub(super) const fn pack_byte(key: u64, byte: u8) -> u64 {
@@ -85,6 +96,13 @@ const fn pack(name: &[u8]) -> u64 {
 }
 
 impl Tag {
+    /// The tag whose name of at most [`PACKED_BYTES_MAX`] bytes packs to `key`.
+    #[inline]
+    pub(super) fn of_packed(key: u64) -> Tag {
+        let (own, tag) = BY_KEY[place_of(key)];
+        if own == key { tag } else { Tag::Other }
+    }
+
     /// Whether the element runs within a line of text: `un<b>break</b>able` is one word. All others
     /// separate words.
     pub fn is_inline(self) -> bool {

@@ -7,7 +7,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::canonical::check_host;
+use super::canonical::{HOST_BYTES_MAX, LABEL_BYTES_MAX};
 use super::escape::{escaped_byte, is_unreserved};
 use super::{Scheme, URL_BYTES_MAX, Url};
 
@@ -16,77 +16,110 @@ pub(super) fn join_plain(base: &Url, reference: &str) -> Option<Url> {
     if base.scheme == Scheme::File {
         return None;
     }
-    let reference = without_fragment(reference);
-    if reference.is_empty() {
+    let Plain { text, signs } = Plain::of(reference)?;
+    if text.is_empty() {
         return Some(base.clone());
     }
-    if !is_plain(reference.as_bytes()) {
-        return None;
+    if let Some(rest) = text.strip_prefix("//") {
+        return with_authority(base.scheme, rest, signs, Some(base));
     }
-    if let Some(rest) = reference.strip_prefix("//") {
-        return with_authority(base.scheme, rest, Some(base));
+    if text.starts_with('/') {
+        return assemble(Front::of(base, ""), text, signs);
     }
-    let origin = Origin::of(base);
-    if reference.starts_with('/') {
-        return assemble(origin, "", reference);
+    if text.starts_with('?') {
+        return assemble(Front::of(base, base.path()), text, signs);
     }
-    if reference.starts_with('?') {
-        return assemble(origin, base.path(), reference);
+    if signs & COLON != 0 && memchr(b':', split_before_path(text).0.as_bytes()).is_some() {
+        return absolute(text, signs, Some(base));
     }
-    let (first_segment, _) = split_before_path(reference);
-    if memchr(b':', first_segment.as_bytes()).is_some() {
-        return absolute(reference, Some(base));
-    }
-    let (directory, rest) = climb(base.path(), reference)?;
-    assemble(origin, directory, rest)
+    let (directory, rest) = climb(base.path(), text)?;
+    assemble(Front::of(base, directory), rest, signs)
 }
 
 /// Parses an absolute URL, if it is plain.
 pub(super) fn parse_plain(text: &str) -> Option<Url> {
-    let text = without_fragment(text);
-    if is_plain(text.as_bytes()) { absolute(text, None) } else { None }
+    let Plain { text, signs } = Plain::of(text)?;
+    absolute(text, signs, None)
 }
 
-fn absolute(text: &str, base: Option<&Url>) -> Option<Url> {
-    [Scheme::Https, Scheme::Http]
-        .into_iter()
-        .find_map(|scheme| text.strip_prefix(scheme.prefix()).map(|rest| (scheme, rest)))
-        .and_then(|(scheme, rest)| with_authority(scheme, rest, base))
+fn absolute(text: &str, signs: u8, base: Option<&Url>) -> Option<Url> {
+    let of = |scheme: Scheme| {
+        let (prefix, rest) = text.split_at_checked(scheme.prefix().len())?;
+        prefix.eq_ignore_ascii_case(scheme.prefix()).then_some((scheme, rest))
+    };
+    let (scheme, rest) = of(Scheme::Https).or_else(|| of(Scheme::Http))?;
+    with_authority(scheme, rest, signs, base)
 }
 
-/// Everything of a URL that comes before its path.
-struct Origin<'a> {
+/// A reference that parsing and normalising leave as it is, without its fragment and the blanks
+/// around it; and which signs it has that mean something.
+struct Plain<'a> {
+    text: &'a str,
+    signs: u8,
+}
+
+impl<'a> Plain<'a> {
+    fn of(reference: &'a str) -> Option<Plain<'a>> {
+        let mut text = reference.trim_matches(|c: char| c <= ' ');
+        let mut signs = signs_in(text);
+        if signs & FRAGMENT != 0 {
+            text = &text[..memchr(b'#', text.as_bytes()).unwrap_or(text.len())];
+            signs = signs_in(text);
+        }
+        let is_plain =
+            signs & ODD == 0 && (signs & ESCAPE == 0 || has_plain_escapes(text.as_bytes()));
+        is_plain.then_some(Plain { text, signs })
+    }
+}
+
+/// A URL up to where the rest is put behind it: scheme, host and port, and a directory perhaps.
+struct Front<'a> {
+    parts: [&'a str; 2],
     scheme: Scheme,
-    host: &'a str,
+    host_end: usize,
+    path_start: usize,
     port: u16,
-    /// `host:port` as it is written.
-    authority: &'a str,
 }
 
-impl<'a> Origin<'a> {
-    fn of(url: &'a Url) -> Origin<'a> {
-        let authority = &url.text[url.scheme.prefix().len()..url.path_start as usize];
-        Origin { scheme: url.scheme, host: url.host(), port: url.port, authority }
+impl<'a> Front<'a> {
+    /// That of a URL, up to the end of `directory`, which its path begins with.
+    fn of(url: &'a Url, directory: &str) -> Front<'a> {
+        let path_start = usize::from(url.path_start);
+        Front {
+            parts: [&url.text[..path_start + directory.len()], ""],
+            scheme: url.scheme,
+            host_end: usize::from(url.host_end),
+            path_start,
+            port: url.port,
+        }
     }
 }
 
 /// `rest` is what follows `scheme://`.
-fn with_authority(scheme: Scheme, rest: &str, base: Option<&Url>) -> Option<Url> {
+fn with_authority(scheme: Scheme, rest: &str, signs: u8, base: Option<&Url>) -> Option<Url> {
     let (authority, path_and_query) = split_before_path(rest);
-    if let Some(same) = base
-        .map(Origin::of)
-        .filter(|origin| origin.scheme == scheme && origin.authority == authority)
+    let start = scheme.prefix().len();
+    if let Some(base) = base
+        && base.scheme == scheme
+        && base.text[start..usize::from(base.path_start)] == *authority
     {
-        return assemble(same, "", path_and_query);
+        return assemble(Front::of(base, ""), path_and_query, signs);
     }
-    let (host, port) = match authority.split_once(':') {
-        Some((host, digits)) => (host, plain_port(digits, scheme)?),
+    let (host, port) = match memchr(b':', authority.as_bytes()) {
+        Some(colon) => (&authority[..colon], plain_port(&authority[colon + 1..], scheme)?),
         None => (authority, scheme.default_port()),
     };
     if !is_plain_host(host) {
         return None;
     }
-    assemble(Origin { scheme, host, port, authority }, "", path_and_query)
+    let front = Front {
+        parts: [scheme.prefix(), authority],
+        scheme,
+        host_end: start + host.len(),
+        path_start: start + authority.len(),
+        port,
+    };
+    assemble(front, path_and_query, signs)
 }
 
 /// A port that stays as it is written.
@@ -96,13 +129,18 @@ fn plain_port(digits: &str, scheme: Scheme) -> Option<u16> {
     (port != scheme.default_port()).then_some(port)
 }
 
-/// A name in its final form: nothing for IDNA to decode, and no number at its end that would
-/// make it an IPv4 address.
+/// A name in its final form: one that DNS can hold, with nothing for IDNA to decode, and no number
+/// at its end that would make it an IPv4 address.
 fn is_plain_host(host: &str) -> bool {
+    let is_plain = |label: &str| {
+        (1..=LABEL_BYTES_MAX).contains(&label.len())
+            && !label.starts_with("xn--")
+            && label.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'))
+    };
     let last_label = host.rsplit('.').next().unwrap_or("");
     last_label.starts_with(|c: char| c.is_ascii_lowercase())
-        && !host.contains("xn--")
-        && check_host(host, Scheme::Http).is_ok()
+        && host.len() <= HOST_BYTES_MAX
+        && host.split('.').all(is_plain)
 }
 
 /// Follows the `./` and `../` at the front of a relative path up from the directory of
@@ -127,37 +165,36 @@ fn climb<'a>(base_path: &'a str, reference: &'a str) -> Option<(&'a str, &'a str
 
 /// Puts the parts together; `rest` is the end of the path and the query. `None` if a dot segment
 /// is left in it, or if it gets too long.
-fn assemble(origin: Origin<'_>, directory: &str, rest: &str) -> Option<Url> {
-    let (path, query) = match memchr(b'?', rest.as_bytes()) {
-        Some(at) => (&rest[..at], &rest[at + 1..]),
-        None => (rest, ""),
-    };
-    if has_dot_segment(path) {
+fn assemble(front: Front<'_>, rest: &str, signs: u8) -> Option<Url> {
+    let mark = if signs & QUERY == 0 { None } else { memchr(b'?', rest.as_bytes()) };
+    let path = &rest[..mark.unwrap_or(rest.len())];
+    // A query of nothing is none.
+    let rest = if path.len() + 1 == rest.len() { path } else { rest };
+    if signs & DOT != 0 && has_dot_segment(path) {
         return None;
     }
-    let root = if directory.is_empty() && path.is_empty() { "/" } else { "" };
-    let mark = if query.is_empty() { "" } else { "?" };
-    let parts = [origin.scheme.prefix(), origin.authority, root, directory, path, mark, query];
-    let length = parts.iter().map(|part| part.len()).sum();
+    let [first, second] = front.parts;
+    let front_length = first.len() + second.len();
+    let root = if path.is_empty() && front_length == front.path_start { "/" } else { "" };
+    let length = front_length + root.len() + rest.len();
     if length > URL_BYTES_MAX {
         return None;
     }
     let mut text = String::with_capacity(length);
-    for part in parts {
+    for part in [first, second, root, rest] {
         text.push_str(part);
     }
-    let host_start = origin.scheme.prefix().len();
-    let path_start = host_start + origin.authority.len();
     Some(Url {
         text: text.into_boxed_str(),
-        scheme: origin.scheme,
-        host_end: (host_start + origin.host.len()) as u16,
-        path_start: path_start as u16,
-        path_end: (path_start + root.len() + directory.len() + path.len()) as u16,
-        port: origin.port,
+        scheme: front.scheme,
+        host_end: front.host_end as u16,
+        path_start: front.path_start as u16,
+        path_end: (front_length + root.len() + path.len()) as u16,
+        port: front.port,
     })
 }
 
+/// Whether a segment behind a slash is `.` or `..`.
 fn has_dot_segment(path: &str) -> bool {
     let is_start = |at: usize| at > 0 && path.as_bytes()[at - 1] == b'/';
     memchr_iter(b'.', path.as_bytes()).any(|at| is_start(at) && begins_with_dots(&path[at..]))
@@ -168,64 +205,54 @@ fn split_before_path(text: &str) -> (&str, &str) {
     text.split_at(memchr2(b'/', b'?', text.as_bytes()).unwrap_or(text.len()))
 }
 
-/// The text before its fragment.
-fn without_fragment(text: &str) -> &str {
-    &text[..memchr(b'#', text.as_bytes()).unwrap_or(text.len())]
-}
-
 /// Whether the first segment is `.` or `..`.
 fn begins_with_dots(path: &str) -> bool {
     let after = path.strip_prefix("..").or_else(|| path.strip_prefix('.'));
     after.is_some_and(|after| after.is_empty() || after.starts_with(['/', '?']))
 }
 
-/// Whether parsing and normalising leave every byte as it is, in a path and in a query alike.
-fn is_plain(bytes: &[u8]) -> bool {
-    let mut at = 0;
-    while at < bytes.len() {
-        match PLAIN[usize::from(bytes[at])] {
-            Plain::Yes => at += 1,
-            Plain::No => return false,
-            Plain::Escape => {
-                if !is_plain_escape(&bytes[at + 1..]) {
-                    return false;
-                }
-                at += 3;
-            }
-        }
-    }
-    true
+/// Whether all escapes are upper-case ones of bytes that stay escaped.
+fn has_plain_escapes(bytes: &[u8]) -> bool {
+    let is_plain = |digits: &[u8]| {
+        escaped_byte(digits).is_some_and(|value| {
+            !is_unreserved(value) && !digits[..2].iter().any(u8::is_ascii_lowercase)
+        })
+    };
+    memchr_iter(b'%', bytes).all(|percent| is_plain(&bytes[percent + 1..]))
 }
 
-/// Whether these are two upper-case hex digits of a byte that stays escaped.
-fn is_plain_escape(digits: &[u8]) -> bool {
-    escaped_byte(digits).is_some_and(|value| {
-        !is_unreserved(value) && !digits[..2].iter().any(u8::is_ascii_lowercase)
-    })
+/// The signs of all bytes, without a branch for each.
+fn signs_in(text: &str) -> u8 {
+    text.bytes().fold(0, |signs, byte| signs | SIGNS[usize::from(byte)])
 }
 
-#[derive(Clone, Copy)]
-enum Plain {
-    Yes,
-    No,
-    Escape,
-}
+/// A byte that would not stay as it is, in a path and in a query alike.
+const ODD: u8 = 1;
+const ESCAPE: u8 = 2;
+const FRAGMENT: u8 = 4;
+const QUERY: u8 = 8;
+const COLON: u8 = 16;
+const DOT: u8 = 32;
 
-const PLAIN: [Plain; 256] = {
-    let mut table = [Plain::No; 256];
+const SIGNS: [u8; 256] = {
+    let mut table = [ODD; 256];
     let mut byte = 0;
     while byte < 128 {
         if (byte as u8).is_ascii_alphanumeric() {
-            table[byte] = Plain::Yes;
+            table[byte] = 0;
         }
         byte += 1;
     }
-    let others = b"-._~!$&()*+,;=@:/?";
+    let others = b"-_~!$&()*+,;=@/";
     let mut index = 0;
     while index < others.len() {
-        table[others[index] as usize] = Plain::Yes;
+        table[others[index] as usize] = 0;
         index += 1;
     }
-    table[b'%' as usize] = Plain::Escape;
+    table[b'%' as usize] = ESCAPE;
+    table[b'#' as usize] = FRAGMENT;
+    table[b'?' as usize] = QUERY;
+    table[b':' as usize] = COLON;
+    table[b'.' as usize] = DOT;
     table
 };

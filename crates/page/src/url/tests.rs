@@ -141,6 +141,8 @@ fn most_links_go_the_quick_way() {
         ("//example.org", "https://example.org/"),
         ("http://example.org:81?j=%C3%A9", "http://example.org:81/?j=%C3%A9"),
         ("https://www.example.com:8443/k", "https://www.example.com:8443/k"),
+        (" /l\n", "https://www.example.com:8443/l"),
+        ("HTTP://example.org/m.n", "http://example.org/m.n"),
     ] {
         let quick = join::join_plain(&base, reference).expect(reference);
         assert_eq!(quick.as_str(), resolved, "{reference}");
@@ -153,7 +155,7 @@ fn reference_text() -> impl Strategy<Value = String> {
     prop_oneof![
         2 => url_text(),
         1 => "[./\\\\?#a-c:%]{0,8}",
-        3 => "(/|//|\\./|\\.\\./|\\?|https?://|https?:)?[a-c0-9]{0,4}(\\.[a-cx0-9]{1,3}){0,2}(:[0-9]{0,5})?(/(\\.|\\.\\.|[a-c.;:@%~]{0,3}|%[0-9A-F]{2})){0,3}(\\?[a-c/.&=?']{0,5})?(#a?)?",
+        3 => "[ \n]?(/|//|\\./|\\.\\./|\\?|[hH]ttps?://|https?:)?[a-c0-9]{0,4}(\\.[a-cx0-9]{1,3}){0,2}(:[0-9]{0,5})?(/(\\.|\\.\\.|[a-c.;:@%~]{0,3}|%[0-9A-F]{2})){0,3}(\\?[a-c/.&=?']{0,5})?(#a?)?[ \t]?",
     ]
 }
 

@@ -5,7 +5,9 @@
 //! or `byline` in a class. What the text says besides the name (`by`, `von`) is taken off if it is
 //! a known word, or if the name alone is a link.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::stated::{Source, Stated, prefer};
 use crate::html::{EndTag, StartTag, Tag, Text};
@@ -144,12 +146,15 @@ impl Open {
     }
 }
 
+/// Parts of the words that mark an author, whatever their first letter's case.
+static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::new(["uthor", "yline", "sername"]).expect("words that are constants, few of them")
+});
+
 /// How far a start tag's names mark the author, if they do.
 fn mark_of(start: &StartTag<'_>) -> Option<(f32, Source)> {
-    let source = start.source().as_bytes();
-    let has = |word: &[u8]| memmem::find(source, word).is_some();
     // Nearly no tag has them: look at the raw text before anything is taken apart.
-    if !(has(b"uthor") || has(b"yline") || has(b"sername")) {
+    if !MARKS.is_match(start.source()) {
         return None;
     }
     let mut best: Option<(f32, Source)> = None;

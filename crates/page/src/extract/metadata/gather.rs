@@ -1,6 +1,9 @@
 //! Gathers what a page says about itself, token by token.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::byline::Byline;
 use super::stated::{Source, Stated, prefer};
@@ -12,6 +15,8 @@ const SCRIPTS_MAX: usize = 32;
 const SCRIPTS_BYTES_MAX: usize = 4 << 20;
 /// `time` elements that are looked at.
 const TIMES_MAX: usize = 16;
+
+static LICENSE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("license"));
 
 #[derive(Default)]
 pub(in crate::extract) struct Gather {
@@ -240,7 +245,7 @@ impl Gather {
 
     fn license(&mut self, start: &StartTag<'_>) {
         // Nearly no link is one: look at the raw text before anything is taken apart.
-        if memchr::memmem::find(start.source().as_bytes(), b"license").is_none() {
+        if LICENSE.find(start.source().as_bytes()).is_none() {
             return;
         }
         if start.attribute("rel").is_some_and(|rel| rel.eq_ignore_ascii_case("license")) {
