@@ -281,6 +281,7 @@ mod tests {
     use rhumb_engine::event::Row;
     use rhumb_engine::record::{Refusal, Status, UrlId};
     use rhumb_engine::time::Time;
+    use rhumb_page::url::Url;
 
     /// What the sieve makes of one known, refused URL that comes in these ways at once.
     fn sifted(kinds: &[FoundAs]) -> Sifted {
