@@ -17,7 +17,7 @@ const WAIT_MAX: Duration = Duration::from_millis(500);
 /// A turn with this many events is followed by one that waits a little for more: a commit costs
 /// nearly the same for one page as for twenty.
 const BUSY_EVENTS: usize = 4;
-const GATHER: Duration = Duration::from_millis(1);
+const GATHER: Duration = Duration::from_millis(2);
 
 pub struct NodeWorld {
     pub workers: Arc<Workers>,

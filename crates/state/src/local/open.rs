@@ -190,6 +190,9 @@ fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
     let database = Database::builder(dir.join("fjall"))
         .cache_size(CACHE_BYTES)
         .max_journaling_size(JOURNAL_BYTES_MAX)
+        // Of two, the one that is kept free for memtables hands every task to itself again and
+        // again while the other merges; and there is nothing in the memtables.
+        .worker_threads(1)
         .open()
         .map_err(|e| opening_error(dir, e))?;
     let keyspaces = Keyspaces::open(&database)?;
