@@ -4,23 +4,81 @@
 //! memtables take; a row that is written again meanwhile is stored once, and what is moved into
 //! fjall at last is sorted, so that it becomes tables at once. A generation is filled, then stowed
 //! while the next one is filled: see [`super::stow`].
+//!
+//! Whoever reads sees whole commits only, and holds nobody up: each row knows in which commit it
+//! was written, and the one before it is kept as long as somebody may look for it.
 
 use super::table::{TABLES, Table};
 use fjall::{UserKey, UserValue};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What a row costs in memory besides its bytes, roughly.
-const ROW_BYTES: usize = 96;
+const ROW_BYTES: usize = 112;
+/// Rows that are taken out at once when some are walked over.
+const STEP_ROWS: usize = 32;
 
 /// A row; none takes it away.
 pub type FreshRow = (UserKey, Option<UserValue>);
 
+/// A row as one commit wrote it.
+struct Version {
+    commit: u64,
+    value: Option<UserValue>,
+    /// As it was before, for those who look at an earlier moment.
+    before: Option<Box<Version>>,
+}
+
+impl Version {
+    fn bytes(&self) -> usize {
+        self.value.as_ref().map_or(0, |value| value.len())
+    }
+
+    /// As it was after this commit; none if it was not in this generation then.
+    fn at(&self, commit: u64) -> Option<&Option<UserValue>> {
+        let mut version = self;
+        while version.commit > commit {
+            version = version.before.as_deref()?;
+        }
+        Some(&version.value)
+    }
+
+    /// What was before is kept for those who look at it, and nothing else.
+    fn overwrite(&mut self, new: Version, readers: Option<Readers>) {
+        let old = std::mem::replace(self, new);
+        let Some(readers) = readers else { return };
+        self.before = match old.commit > readers.newest {
+            true => old.before,
+            false => Some(Box::new(old)),
+        };
+        if let Some(before) = &mut self.before {
+            before.forget_before(readers.oldest);
+        }
+    }
+
+    /// Lets go of what even those who look at this commit do not see.
+    fn forget_before(&mut self, commit: u64) {
+        let mut version = self;
+        while version.commit > commit {
+            let Some(before) = &mut version.before else { return };
+            version = before;
+        }
+        version.before = None;
+    }
+}
+
+/// The moments that somebody looks at: the commits that came last before them.
+#[derive(Clone, Copy)]
+pub struct Readers {
+    oldest: u64,
+    newest: u64,
+}
+
 /// The rows of one table in a generation.
 enum Shelf {
-    Found(HashMap<UserKey, Option<UserValue>>),
-    Walked(BTreeMap<UserKey, Option<UserValue>>),
+    Found(HashMap<UserKey, Version>),
+    Walked(BTreeMap<UserKey, Version>),
 }
 
 impl Shelf {
@@ -31,22 +89,29 @@ impl Shelf {
         }
     }
 
-    fn get(&self, key: &[u8]) -> Option<&Option<UserValue>> {
+    fn get(&self, key: &[u8]) -> Option<&Version> {
         match self {
             Shelf::Found(rows) => rows.get(key),
             Shelf::Walked(rows) => rows.get(key),
         }
     }
 
-    fn put(&mut self, key: UserKey, value: Option<UserValue>) -> Option<Option<UserValue>> {
+    fn get_mut(&mut self, key: &[u8]) -> Option<&mut Version> {
         match self {
-            Shelf::Found(rows) => rows.insert(key, value),
-            Shelf::Walked(rows) => rows.insert(key, value),
+            Shelf::Found(rows) => rows.get_mut(key),
+            Shelf::Walked(rows) => rows.get_mut(key),
+        }
+    }
+
+    fn insert(&mut self, key: UserKey, version: Version) {
+        match self {
+            Shelf::Found(rows) => drop(rows.insert(key, version)),
+            Shelf::Walked(rows) => drop(rows.insert(key, version)),
         }
     }
 }
 
-/// All rows written in some stretch of time, as they are at its end.
+/// All rows written in some stretch of time.
 pub struct Generation {
     shelves: [Shelf; TABLES],
     bytes: usize,
@@ -59,13 +124,25 @@ impl Default for Generation {
 }
 
 impl Generation {
-    pub fn put(&mut self, table: Table, key: &[u8], value: Option<&[u8]>) {
-        let value_len = value.map_or(0, <[u8]>::len);
-        let before = self.shelves[table as usize].put(key.into(), value.map(UserValue::from));
-        self.bytes += value_len;
-        match before {
-            Some(before) => self.bytes -= before.map_or(0, |value| value.len()),
-            None => self.bytes += key.len() + ROW_BYTES,
+    /// Writes a row, in this commit.
+    pub fn put(
+        &mut self,
+        (table, key, value): (Table, &[u8], Option<&[u8]>),
+        commit: u64,
+        readers: Option<Readers>,
+    ) {
+        let version = Version { commit, value: value.map(UserValue::from), before: None };
+        self.bytes += version.bytes();
+        let shelf = &mut self.shelves[table as usize];
+        match shelf.get_mut(key) {
+            Some(old) => {
+                self.bytes -= old.bytes();
+                old.overwrite(version, readers);
+            }
+            None => {
+                self.bytes += key.len() + ROW_BYTES;
+                shelf.insert(key.into(), version);
+            }
         }
     }
 
@@ -74,84 +151,179 @@ impl Generation {
         self.bytes
     }
 
-    /// The rows of a table in the order of keys.
-    pub fn sorted(&self, table: Table) -> Vec<FreshRow> {
+    /// The row with this key after a commit, if it was written in this generation by then; none
+    /// within if it was taken away.
+    fn get(&self, table: Table, key: &[u8], commit: u64) -> Option<Option<UserValue>> {
+        self.shelves[table as usize].get(key)?.at(commit).cloned()
+    }
+
+    /// The rows of a table after a commit, in the order of keys.
+    pub fn sorted(&self, table: Table, commit: u64) -> Vec<FreshRow> {
         match &self.shelves[table as usize] {
-            Shelf::Walked(rows) => rows.iter().map(copied).collect(),
+            Shelf::Walked(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
             Shelf::Found(rows) => {
-                let mut rows: Vec<FreshRow> = rows.iter().map(copied).collect();
+                let rows = rows.iter().filter_map(|row| copied(row, commit));
+                let mut rows: Vec<FreshRow> = rows.collect();
                 rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
                 rows
             }
         }
     }
 
-    /// Some rows of a table in the order of keys. Only where rows are walked over is this cheap.
-    fn range(&self, table: Table, from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> FreshRows<'_> {
-        let bounds = (slice(from), slice(to));
-        match &self.shelves[table as usize] {
-            Shelf::Walked(rows) => Box::new(rows.range::<[u8], _>(bounds).map(copied)),
-            Shelf::Found(_) => {
-                use std::ops::RangeBounds;
-                let mut rows = self.sorted(table);
-                rows.retain(|(key, _)| bounds.contains(&**key));
-                Box::new(rows.into_iter())
-            }
+    /// The next rows within these bounds into `rows`; the key of the last that was looked at, none
+    /// if there are no more.
+    fn step(
+        &self,
+        table: Table,
+        commit: u64,
+        bounds: (Bound<&[u8]>, Bound<&[u8]>),
+        rows: &mut VecDeque<FreshRow>,
+    ) -> Option<UserKey> {
+        let Shelf::Walked(all) = &self.shelves[table as usize] else {
+            unreachable!("only some tables are walked over")
+        };
+        let mut last = None;
+        for row in all.range::<[u8], _>(bounds).take(STEP_ROWS) {
+            last = Some(row.0);
+            rows.extend(copied(row, commit));
         }
+        last.cloned()
     }
 }
 
-fn slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-    bound.as_ref().map(Vec::as_slice)
-}
-
 /// Counted references: no bytes are copied.
-fn copied((key, value): (&UserKey, &Option<UserValue>)) -> FreshRow {
-    (key.clone(), value.clone())
+fn copied((key, version): (&UserKey, &Version), commit: u64) -> Option<FreshRow> {
+    version.at(commit).map(|value| (key.clone(), value.clone()))
 }
 
-type FreshRows<'a> = Box<dyn Iterator<Item = FreshRow> + 'a>;
+/// A generation that some write and others read, each for a moment.
+#[derive(Clone, Default)]
+pub struct SharedGeneration(Arc<RwLock<Generation>>);
+
+impl SharedGeneration {
+    pub fn read(&self) -> RwLockReadGuard<'_, Generation> {
+        self.0.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub fn write(&self) -> RwLockWriteGuard<'_, Generation> {
+        self.0.write().unwrap_or_else(|e| e.into_inner())
+    }
+}
 
 /// The generation that commits go to, and the one that is being stowed.
 #[derive(Default)]
 pub struct Fresh {
-    pub now: Generation,
-    pub leaving: Option<Arc<Generation>>,
+    pub now: SharedGeneration,
+    pub leaving: Option<SharedGeneration>,
+    /// The last commit.
+    pub commit: u64,
+    /// The moments that somebody looks at, and how many do.
+    readers: BTreeMap<u64, usize>,
 }
 
 impl Fresh {
+    pub fn after(commit: u64) -> Fresh {
+        Fresh { commit, ..Fresh::default() }
+    }
+
+    pub fn readers(&self) -> Option<Readers> {
+        let (oldest, newest) = (self.readers.first_key_value(), self.readers.last_key_value());
+        oldest
+            .zip(newest)
+            .map(|((oldest, _), (newest, _))| Readers { oldest: *oldest, newest: *newest })
+    }
+
+    /// This moment, for somebody who looks at it until they [`leave`](Fresh::leave).
+    pub fn enter(&mut self) -> View {
+        *self.readers.entry(self.commit).or_default() += 1;
+        View { commit: self.commit, now: self.now.clone(), leaving: self.leaving.clone() }
+    }
+
+    pub fn leave(&mut self, view: &View) {
+        let readers = self.readers.get_mut(&view.commit).expect("somebody entered");
+        *readers -= 1;
+        if *readers == 0 {
+            self.readers.remove(&view.commit);
+        }
+    }
+}
+
+/// What was fresh after one commit.
+pub struct View {
+    commit: u64,
+    now: SharedGeneration,
+    leaving: Option<SharedGeneration>,
+}
+
+impl View {
     /// The row with this key, if it was written lately; none within if it was taken away.
-    pub fn get(&self, table: Table, key: &[u8]) -> Option<Option<&UserValue>> {
-        let shelf = table as usize;
-        let leaving = || self.leaving.as_ref().and_then(|old| old.shelves[shelf].get(key));
-        self.now.shelves[shelf].get(key).or_else(leaving).map(Option::as_ref)
+    pub fn get(&self, table: Table, key: &[u8]) -> Option<Option<UserValue>> {
+        let newer = self.now.read().get(table, key, self.commit);
+        newer.or_else(|| self.leaving.as_ref()?.read().get(table, key, self.commit))
     }
 
-    /// Rows of a table written lately, newer ones before older ones of the same key.
-    pub fn range(&self, table: Table, from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> Newest<'_> {
-        let leaving: FreshRows<'_> = match &self.leaving {
-            Some(old) => old.range(table, from, to),
-            None => Box::new(std::iter::empty()),
+    /// Some rows of a table that is walked over, in the order of keys.
+    pub fn range(&self, table: Table, from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> Newest<Walk> {
+        let walk = |generation: &SharedGeneration| Walk {
+            generation: generation.clone(),
+            table,
+            commit: self.commit,
+            next: Some(from.clone()),
+            to: to.clone(),
+            rows: VecDeque::new(),
         };
-        Newest { newer: self.now.range(table, from, to).peekable(), older: leaving.peekable() }
+        Newest::of(Some(walk(&self.now)), self.leaving.as_ref().map(walk))
     }
 
-    /// All rows of a table written lately, to be walked over without holding anything up.
-    pub fn sorted(&self, table: Table) -> Newest<'static> {
-        let rows =
-            |some: &Generation| -> FreshRows<'static> { Box::new(some.sorted(table).into_iter()) };
-        let leaving = self.leaving.as_deref().map_or_else(|| Box::new([].into_iter()) as _, rows);
-        Newest { newer: rows(&self.now).peekable(), older: leaving.peekable() }
+    /// All rows of a table.
+    pub fn sorted(&self, table: Table) -> Newest<std::vec::IntoIter<FreshRow>> {
+        let rows = |some: &SharedGeneration| some.read().sorted(table, self.commit).into_iter();
+        Newest::of(Some(rows(&self.now)), self.leaving.as_ref().map(rows))
+    }
+}
+
+/// Rows of one generation, taken out a few at a time.
+pub struct Walk {
+    generation: SharedGeneration,
+    table: Table,
+    commit: u64,
+    /// None at the end.
+    next: Option<Bound<Vec<u8>>>,
+    to: Bound<Vec<u8>>,
+    rows: VecDeque<FreshRow>,
+}
+
+impl Iterator for Walk {
+    type Item = FreshRow;
+
+    fn next(&mut self) -> Option<FreshRow> {
+        while self.rows.is_empty() {
+            let from = self.next.take()?;
+            let bounds = (from.as_ref().map(Vec::as_slice), self.to.as_ref().map(Vec::as_slice));
+            let generation = self.generation.read();
+            let last = generation.step(self.table, self.commit, bounds, &mut self.rows);
+            self.next = last.map(|key| Bound::Excluded(key.to_vec()));
+        }
+        self.rows.pop_front()
     }
 }
 
 /// Rows of both generations in the order of keys, each key once.
-pub struct Newest<'a> {
-    newer: std::iter::Peekable<FreshRows<'a>>,
-    older: std::iter::Peekable<FreshRows<'a>>,
+pub struct Newest<I: Iterator<Item = FreshRow>> {
+    newer: std::iter::Peekable<std::iter::Flatten<std::option::IntoIter<I>>>,
+    older: std::iter::Peekable<std::iter::Flatten<std::option::IntoIter<I>>>,
 }
 
-impl Iterator for Newest<'_> {
+impl<I: Iterator<Item = FreshRow>> Newest<I> {
+    fn of(newer: Option<I>, older: Option<I>) -> Newest<I> {
+        Newest {
+            newer: newer.into_iter().flatten().peekable(),
+            older: older.into_iter().flatten().peekable(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = FreshRow>> Iterator for Newest<I> {
     type Item = FreshRow;
 
     fn next(&mut self) -> Option<FreshRow> {

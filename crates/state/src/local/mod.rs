@@ -1,9 +1,9 @@
 //! The rows on disk: a journal of our own, rows in memory, and fjall.
 //!
 //! A commit is appended to the journal, which the death of the process does not undo, and put into
-//! memory ([`fresh`]). When that has grown, a thread moves it into fjall's tables ([`stow`]) and the
-//! journal begins anew. Readers see memory before tables. `sync` makes commits survive the death of
-//! the machine.
+//! memory ([`fresh`]). When that has grown, a thread moves it into fjall's tables ([`stow`]) and
+//! the journal begins anew. Readers see memory before tables. `sync` makes commits survive the
+//! death of the machine.
 //!
 //! After each sync a small file beside the store says how many commits it must hold: a store that
 //! opens with fewer has lost something that we promised, and is refused.
@@ -102,11 +102,13 @@ impl LocalState {
         self.journal.append(&mut self.batch, self.commits + 1)?;
         self.commits += 1;
         let bytes = {
-            let mut fresh = stowed.fresh.write().unwrap_or_else(|e| e.into_inner());
-            for (table, key, value) in self.batch.rows() {
-                fresh.now.put(table, key, value);
+            let mut fresh = lock(&stowed.fresh);
+            fresh.commit = self.commits;
+            let (readers, mut now) = (fresh.readers(), fresh.now.write());
+            for row in self.batch.rows() {
+                now.put(row, self.commits, readers);
             }
-            fresh.now.bytes()
+            now.bytes()
         };
         if bytes >= self.fresh_bytes { self.turn_over(bytes) } else { Ok(()) }
     }
@@ -117,13 +119,13 @@ impl LocalState {
         if bytes >= 2 * self.fresh_bytes {
             stowed.wait()?;
         }
-        let mut fresh = stowed.fresh.write().unwrap_or_else(|e| e.into_inner());
+        let mut fresh = lock(&stowed.fresh);
         if fresh.leaving.is_some() {
             return Ok(());
         }
         let path = self.journal.turn_over()?;
-        let leaving = Arc::new(std::mem::take(&mut fresh.now));
-        fresh.leaving = Some(Arc::clone(&leaving));
+        let leaving = std::mem::take(&mut fresh.now);
+        fresh.leaving = Some(leaving.clone());
         drop(fresh);
         self.stower.stow(leaving, path);
         Ok(())
@@ -218,8 +220,7 @@ fn put(batch: &mut Batch, row: &Row) {
 }
 
 impl LocalReader {
-    /// The rows as they are now. Nothing is committed while it is held: keep it for a question,
-    /// and never two at once, which would wait for each other with a commit between them.
+    /// The rows as they are now. What is overwritten while it is held stays in memory for it.
     pub fn snapshot(&self) -> LocalSnapshot<'_> {
         LocalSnapshot::take(&self.shared.database, &self.shared.rows)
     }

@@ -44,7 +44,7 @@ impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(keyspaces));
+        let rows = Arc::new(Stowed::new(keyspaces, commits));
         let stored = Stored { database: &database, rows: &rows };
         let seed = filter_seed(stored, seed)?;
         let mut mass = Mass::default();
@@ -77,8 +77,8 @@ impl LocalReader {
     /// The filter of known URLs is not built, which is nearly all that opening costs: sifting is
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
-        let (database, keyspaces, _) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(keyspaces));
+        let (database, keyspaces, commits) = open_rows(dir)?;
+        let rows = Arc::new(Stowed::new(keyspaces, commits));
         let shared = Shared::new(database, rows, Seen::new(0), dir);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
@@ -213,7 +213,7 @@ fn finish_journal(dir: &Path, keyspaces: &Keyspaces) -> Result<u64, Error> {
     let mut last = None;
     for (_, path) in &files {
         let read = journal::read(path, last, stowed + 1, |table, key, value| {
-            rows.put(table, key, value);
+            rows.put((table, key, value), 0, None);
         })?;
         last = read.last;
         if !read.is_whole {
@@ -221,7 +221,7 @@ fn finish_journal(dir: &Path, keyspaces: &Keyspaces) -> Result<u64, Error> {
         }
     }
     for table in Table::ALL {
-        keyspaces.stow(&rows, table)?;
+        keyspaces.stow(table, rows.sorted(table, 0))?;
     }
     for (_, path) in &files {
         fs::remove_file(path).map_err(|e| file_error(path, e))?;

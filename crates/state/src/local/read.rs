@@ -1,11 +1,11 @@
 //! Reading the rows: memory first, then fjall's tables.
 
 use super::codec::{decode, decode_leader};
-use super::fresh::Fresh;
+use super::fresh::View;
 use super::merged::{Merged, StoredRow};
 use super::stow::Stowed;
-use super::table::{Keyspaces, Table};
-use super::{keys, post, store_error};
+use super::table::Table;
+use super::{keys, lock, post, store_error};
 use crate::snapshot::Snapshot;
 use fjall::{Database, Readable, Snapshot as Moment, UserValue};
 use rhumb_engine::discovery::Chunk;
@@ -21,7 +21,6 @@ use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use serde::de::DeserializeOwned;
 use std::ops::Bound;
-use std::sync::RwLockReadGuard;
 
 /// The rows for those who look at many of them, and must not hold up commits meanwhile.
 #[derive(Clone, Copy)]
@@ -48,7 +47,7 @@ impl<'a> Stored<'a> {
     /// All rows of a table whose keys begin so.
     pub fn prefix(self, table: Table, prefix: &[u8]) -> impl Iterator<Item = StoredRow> + use<> {
         let snapshot = LocalSnapshot::take(self.database, self.rows);
-        let fresh = snapshot.fresh.sorted(table);
+        let fresh = snapshot.view.sorted(table);
         let is_inside = {
             let prefix = prefix.to_vec();
             move |key: &[u8]| key.starts_with(&prefix)
@@ -63,22 +62,28 @@ impl<'a> Stored<'a> {
 
 /// The rows at one moment.
 pub struct LocalSnapshot<'a> {
-    fresh: RwLockReadGuard<'a, Fresh>,
+    view: View,
     moment: Moment,
-    keyspaces: &'a Keyspaces,
+    rows: &'a Stowed,
+}
+
+impl Drop for LocalSnapshot<'_> {
+    fn drop(&mut self) {
+        lock(&self.rows.fresh).leave(&self.view);
+    }
 }
 
 impl<'a> LocalSnapshot<'a> {
     pub(super) fn take(database: &Database, rows: &'a Stowed) -> LocalSnapshot<'a> {
-        // First memory: what leaves it later is in the tables already.
-        let fresh = rows.fresh.read().unwrap_or_else(|e| e.into_inner());
-        LocalSnapshot { fresh, moment: database.snapshot(), keyspaces: &rows.keyspaces }
+        // At once: what leaves memory meanwhile must be in one of the two.
+        let mut fresh = lock(&rows.fresh);
+        LocalSnapshot { view: fresh.enter(), moment: database.snapshot(), rows }
     }
 
     fn bytes(&self, table: Table, key: &[u8]) -> Result<Option<UserValue>, Error> {
-        match self.fresh.get(table, key) {
-            Some(row) => Ok(row.cloned()),
-            None => self.moment.get(self.keyspaces.of(table), key).map_err(store_error),
+        match self.view.get(table, key) {
+            Some(row) => Ok(row),
+            None => self.moment.get(self.rows.keyspaces.of(table), key).map_err(store_error),
         }
     }
 
@@ -106,8 +111,8 @@ impl<'a> LocalSnapshot<'a> {
             Some(key) => Bound::Excluded(key),
             None => Bound::Unbounded,
         };
-        let fresh = self.fresh.range(table, &start, &end);
-        let stored = self.moment.range::<Vec<u8>, _>(self.keyspaces.of(table), (start, end));
+        let fresh = self.view.range(table, &start, &end);
+        let stored = self.moment.range::<Vec<u8>, _>(self.rows.keyspaces.of(table), (start, end));
         Merged::new(fresh, stored.map(|guard| guard.into_inner().map_err(store_error)))
     }
 
@@ -151,10 +156,10 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error> {
-        match self.fresh.get(Table::Url, key.as_bytes()) {
+        match self.view.get(Table::Url, key.as_bytes()) {
             Some(row) => Ok(row.is_some()),
             None => {
-                let keyspace = self.keyspaces.of(Table::Url);
+                let keyspace = self.rows.keyspaces.of(Table::Url);
                 self.moment.contains_key(keyspace, key.as_bytes()).map_err(store_error)
             }
         }

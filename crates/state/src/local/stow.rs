@@ -4,14 +4,14 @@
 //! memtables. While that lasts they stay readable where they were; if it is cut short they are
 //! still in our journal, and are moved again by the next opening.
 
-use super::fresh::{Fresh, Generation};
+use super::fresh::{Fresh, FreshRow, SharedGeneration};
 use super::table::{Keyspaces, Table};
 use super::{file_error, lock, store_error};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const UNMERGED_WAITS_MAX: usize = 3_000;
 /// What the thread works on, beside those who commit and read.
 pub struct Stowed {
     pub keyspaces: Keyspaces,
-    pub fresh: RwLock<Fresh>,
+    pub fresh: Mutex<Fresh>,
     /// What went wrong, for the next who commits.
     failed: Mutex<Option<Error>>,
     /// Told whenever a generation has left.
@@ -33,10 +33,11 @@ pub struct Stowed {
 }
 
 impl Stowed {
-    pub fn new(keyspaces: Keyspaces) -> Stowed {
+    /// All rows up to this commit are in fjall's tables.
+    pub fn new(keyspaces: Keyspaces, commit: u64) -> Stowed {
         Stowed {
             keyspaces,
-            fresh: RwLock::default(),
+            fresh: Mutex::new(Fresh::after(commit)),
             failed: Mutex::default(),
             left: (Mutex::default(), Condvar::new()),
         }
@@ -50,7 +51,7 @@ impl Stowed {
     }
 
     fn is_stowing(&self) -> bool {
-        self.fresh.read().unwrap_or_else(|e| e.into_inner()).leaving.is_some()
+        lock(&self.fresh).leaving.is_some()
     }
 
     /// Waits until no generation is on its way.
@@ -64,19 +65,19 @@ impl Stowed {
         Ok(())
     }
 
-    fn stow(&self, generation: &Generation, journal: &PathBuf) -> Result<(), Error> {
+    fn stow(&self, generation: &SharedGeneration, journal: &PathBuf) -> Result<(), Error> {
         for table in Table::ALL {
-            self.keyspaces.stow(generation, table)?;
+            let rows = generation.read().sorted(table, u64::MAX);
+            self.keyspaces.stow(table, rows)?;
         }
-        self.fresh.write().unwrap_or_else(|e| e.into_inner()).leaving = None;
+        lock(&self.fresh).leaving = None;
         fs::remove_file(journal).map_err(|e| file_error(journal, e))
     }
 }
 
 impl Keyspaces {
-    /// Moves the rows of a table into fjall.
-    pub fn stow(&self, generation: &Generation, table: Table) -> Result<(), Error> {
-        let rows = generation.sorted(table);
+    /// Moves rows of a table into fjall, in the order of keys.
+    pub fn stow(&self, table: Table, rows: Vec<FreshRow>) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -101,7 +102,7 @@ impl Keyspaces {
 
 /// The thread that stows; it ends when this is dropped.
 pub struct Stower {
-    work: Option<SyncSender<(Arc<Generation>, PathBuf)>>,
+    work: Option<SyncSender<(SharedGeneration, PathBuf)>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -116,7 +117,7 @@ impl Stower {
     }
 
     /// Stows a generation whose rows are in this file of the journal.
-    pub fn stow(&self, generation: Arc<Generation>, journal: PathBuf) {
+    pub fn stow(&self, generation: SharedGeneration, journal: PathBuf) {
         // Nobody takes it if the thread has ended, which the next commit is told of.
         let _ = self.work.as_ref().expect("until it is dropped").send((generation, journal));
     }
@@ -131,7 +132,7 @@ impl Drop for Stower {
     }
 }
 
-fn run(stowed: &Stowed, todo: &Receiver<(Arc<Generation>, PathBuf)>) {
+fn run(stowed: &Stowed, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     while let Ok((generation, journal)) = todo.recv() {
         let done = stowed.stow(&generation, &journal);
         let is_done = done.is_ok();

@@ -16,8 +16,9 @@ use rhumb_engine::turn::State;
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{LocalSnapshot, LocalState};
 use rhumb_state::memory::MemoryState;
+use rhumb_state::snapshot::Snapshot;
 use std::sync::Arc;
 
 const SEED: u64 = 11;
@@ -78,21 +79,72 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
     }
 }
 
+/// How many snapshots are held at once.
+const SNAPSHOTS: usize = 3;
+
+#[test]
+fn a_snapshot_shows_its_moment_whatever_is_committed_and_stowed_meanwhile() {
+    let scratch = Scratch::new("moments");
+    let mut chance = Chance(Rng::new(7));
+    let mut memory = MemoryState::new(SEED);
+    let (local, _) = LocalState::open(scratch.path(), SEED).expect("a new store");
+    let mut local = local.with_fresh_bytes(48 << 10);
+    let reader = local.reader();
+    let mut held: Vec<(LocalSnapshot<'_>, String)> = Vec::new();
+    for round in 0..200 {
+        let mut rows: Vec<Row> = (0..chance.below(30)).map(|_| chance.row()).collect();
+        memory.commit(&mut rows.clone());
+        local.commit(&mut rows).expect("a commit");
+        if chance.below(4) == 0 {
+            if held.len() == SNAPSHOTS {
+                held.swap_remove(chance.below(SNAPSHOTS as u64) as usize);
+            }
+            held.push((reader.snapshot(), all_rows(&memory.rows)));
+        }
+        for (snapshot, model) in &held {
+            let system = all_rows(snapshot);
+            let other = system.lines().zip(model.lines()).find(|(a, b)| a != b);
+            assert_eq!(other, None, "round {round}");
+        }
+    }
+}
+
+/// What a snapshot says of every row that a [`Chance`] may write.
+fn all_rows(snapshot: &impl Snapshot) -> String {
+    let mut all = String::new();
+    for host in Chance::HOSTS.iter().flat_map(|host| ["http", "https"].map(|s| (s, host))) {
+        let url = |page, query| format!("{}://{}/{page}?q={query}", host.0, host.1);
+        for (page, query) in (0..9).flat_map(|page| (0..3).map(move |query| (page, query))) {
+            let url = Url::parse(&url(page, query)).expect("a URL");
+            let row = snapshot.url(&url.key()).expect("a row");
+            all += &format!("{row:?} {:?}\n", snapshot.has_url(&url.key()));
+        }
+        let key = Url::parse(&url(0, 0)).expect("a URL").host_key();
+        let queue = |section| snapshot.queue(&key, section, None, 50).expect("rows");
+        let row = snapshot.host(&key).expect("a row");
+        all += &format!("{row:?} {:?} {:?}\n", queue(Section::Now), queue(Section::Later));
+    }
+    let asleep = snapshot.sleepers_due(Time(u64::MAX), None, 50).expect("rows");
+    let outbox = snapshot.outbox(0, 50).expect("rows");
+    all + &format!("{asleep:?} {outbox:?}")
+}
+
 /// Few hosts, URLs and places, so that rows are overwritten, deleted and asked for again.
 struct Chance(Rng);
 
 impl Chance {
+    /// One host's name begins with another's, and ports make further hosts of them.
+    const HOSTS: [&str; 6] =
+        ["a.test", "a.test:81", "aa.test", "www.a.test", "b.test", "xn--bcher-kva.test"];
+
     fn below(&mut self, n: u64) -> u64 {
         self.0.draw() % n
     }
 
     fn url(&mut self) -> Url {
         let schemes = ["http", "https"];
-        // One host's name begins with another's, and ports make further hosts of them.
-        let hosts =
-            ["a.test", "a.test:81", "aa.test", "www.a.test", "b.test", "xn--bcher-kva.test"];
         let scheme = schemes[self.below(2) as usize];
-        let host = hosts[self.below(6) as usize];
+        let host = Chance::HOSTS[self.below(6) as usize];
         Url::parse(&format!("{scheme}://{host}/{}?q={}", self.below(9), self.below(3))).unwrap()
     }
 

@@ -118,8 +118,6 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         Some(Place::Later { due, .. }) => NextVisit::At(rfc3339(due)),
         Some(place) => NextVisit::InTurn { ahead: ahead(&snapshot, &key, &place)? },
     };
-    // What follows may take its time, and commits wait for a snapshot.
-    drop(snapshot);
     let mass = mass_of(&record, reader)?;
     let belief = match (reader.scheduler()?, &host_record) {
         (Some(scheduler), Some(host)) => belief::of_page(&record, host, &scheduler, now),
