@@ -16,6 +16,8 @@
 //!
 //! Memory: 9 bytes per known URL, 32 per crawled page, and the links.
 
+mod settling;
+
 use super::buckets::{Buckets, NONE};
 use super::exchange::Exchange;
 use super::fixed::{LEVEL_NONE, LEVELS, ONE, jumped, level, share, share_at_most};

@@ -223,12 +223,16 @@ impl Mass {
     /// The crawl ends: proves nearly all that can be proven.
     pub fn settle_at_end(&mut self) {
         let pages = self.ledger.pages_len() as u64;
-        self.settle_to(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
+        if !self.stale {
+            self.ledger.settle(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
+        }
     }
 
     /// Proves all that the links of the crawled pages can prove.
     pub fn settle_all(&mut self) {
-        self.settle_to(REST_MAX, u64::MAX);
+        if !self.stale {
+            self.ledger.settle(REST_MAX, u64::MAX);
+        }
     }
 
     fn settle_to(&mut self, rest: i64, edges_max: u64) {

@@ -1,0 +1,125 @@
+//! Settling at a stretch, when no order has to be kept meanwhile.
+//!
+//! The heaviest page first, as `buckets` has it, is right while URLs are chosen by what
+//! lies on them, and every edge update pays for it. Here pages are pushed in sweeps, in the order of
+//! their downloads, which is nearly that of memory; an edge update is an addition, and sums, levels
+//! and buckets are made anew in the end. The pushes are the same, so is what they keep.
+
+use super::{Buckets, LEVEL_NONE, Ledger, Standing, State, level, share};
+
+impl Ledger {
+    /// Pushes crawled pages until no more than `rest` lies on them, or until these edge updates are
+    /// spent.
+    pub fn settle(&mut self, rest: i64, edges_max: u64) {
+        let end = self.edges.saturating_add(edges_max);
+        let mut left = self.rest();
+        if left <= rest {
+            return;
+        }
+        while left > rest && self.edges < end {
+            // Below the mean of all it is not worth a push yet: more will come before the next.
+            let least = (left / self.pages_len().max(1) as i64).max(1);
+            for page in 0..self.pages_len() {
+                if self.pages.residue[page].abs() >= least && self.edges < end {
+                    self.push_quietly(page);
+                }
+            }
+            left = self.pushable();
+        }
+        self.recount();
+    }
+
+    /// Settles what lies on a page, if its links are known.
+    fn push_quietly(&mut self, page: usize) {
+        let standing = self.standing(self.pages.node[page]);
+        if !matches!(standing, Standing::Linked | Standing::Dangling) {
+            return;
+        }
+        self.pushes += 1;
+        // Zeroed first: the page may link to itself.
+        let x = std::mem::take(&mut self.pages.residue[page]);
+        self.pages.settled[page] += x;
+        self.settled += x;
+        if standing == Standing::Dangling {
+            self.settled_dangling += x;
+            return;
+        }
+        let mut ids = std::mem::take(&mut self.ids);
+        let unnamed = self.outlinks.get(self.pages.links[page], &mut ids);
+        let links = self.counted(&ids) + unnamed as usize;
+        let given = if links > 0 { share(x, links) } else { 0 };
+        for &id in &ids {
+            let (word, state) = self.nodes.both_mut(id);
+            match state.standing() {
+                Standing::Outside => {}
+                Standing::Fetched | Standing::Linked | Standing::Dangling => {
+                    self.pages.residue[*word as usize] += given;
+                }
+                Standing::Foreign => {
+                    self.exchange.changed(id, *word, *word + given);
+                    *word += given;
+                }
+                _ => *word += given,
+            }
+        }
+        self.unnamed += given * i64::from(unnamed);
+        self.edges += links as u64;
+        self.ids = ids;
+    }
+
+    /// What lies on crawled pages that can be pushed, above zero or below: as [`Ledger::rest`] will
+    /// say it.
+    fn pushable(&self) -> i64 {
+        let can = |node: u32| matches!(self.standing(node), Standing::Linked | Standing::Dangling);
+        let lies = self.pages.residue.iter().zip(&self.pages.node);
+        lies.filter(|(r, node)| **r != 0 && can(**node)).map(|(r, _)| r.abs()).sum()
+    }
+
+    /// Sums, levels and buckets as the residues have them.
+    fn recount(&mut self) {
+        (self.sums, self.below, self.waiting) = Default::default();
+        self.buckets = Buckets::default();
+        self.buckets.grow(self.pages_len());
+        for node in 0..self.nodes_len() as u32 {
+            let (standing, r) = (self.standing(node), self.residue(node));
+            self.sums[standing as usize] += r;
+            self.below[standing as usize] += (-r).max(0);
+            match standing {
+                Standing::Waiting => self.waiting.add(level(r)),
+                Standing::Linked | Standing::Dangling => {
+                    self.nodes.set_state(node, State::new(standing, LEVEL_NONE));
+                    self.enqueue(node);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixed::ONE;
+    use super::*;
+
+    #[test]
+    fn what_is_counted_anew_is_what_every_push_has_booked() {
+        let mut ledger = Ledger::default();
+        (0..9).for_each(|node| ledger.stand(node, Standing::Waiting));
+        ledger.stand(8, Standing::Robots);
+        ledger.trust(0, ONE);
+        for page in 0..6 {
+            ledger.stand(page, Standing::Fetched);
+            ledger.link(page, &[page, page + 1, page + 2, page + 3], 1);
+            (0..3).for_each(|_| ledger.push_heaviest());
+        }
+        // A page that loses links takes back what it gave.
+        ledger.link(2, &[7], 0);
+        let books = |l: &Ledger| (l.sums, l.below, l.waiting.count, l.waiting.levels, l.rest());
+        let (booked, first) = (books(&ledger), ledger.push_level());
+        assert!(booked.1.iter().any(|&below| below > 0), "something lies below zero");
+        ledger.recount();
+        assert_eq!(books(&ledger), booked);
+        assert!(ledger.push_level() >= first, "no page waits in a better bucket than before");
+        ledger.audit().unwrap();
+    }
+}
