@@ -27,7 +27,7 @@ const DOWNTIME: Span = Span::secs(3);
 /// Turns between two measurements of memory, which walk over all awake hosts: at least this many …
 const MEASURE_EVERY: u64 = 64;
 /// … and so many that no turn pays for more hosts than this.
-const MEASURED_PER_TURN: u64 = 4;
+const MEASURED_PER_TURN: u64 = 1;
 /// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each
 /// takes longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;

@@ -65,7 +65,8 @@ pub struct Visited {
 struct Coming {
     at: Time,
     order: u64,
-    what: Due,
+    /// In a box: the heap moves what it holds a dozen times.
+    what: Box<Due>,
 }
 
 enum Due {
@@ -104,7 +105,8 @@ impl SimWorld {
     /// It comes from another partition.
     pub fn arrive(&mut self, at: Time, event: Event) {
         self.order += 1;
-        self.coming.push(Coming { at, order: self.order, what: Due::Event(event, None) });
+        let what = Box::new(Due::Event(event, None));
+        self.coming.push(Coming { at, order: self.order, what });
     }
 
     /// The crawler's time.
@@ -135,7 +137,7 @@ impl SimWorld {
     fn expect(&mut self, after: Span, what: Due) {
         let at = self.shared.borrow().clock + after;
         self.order += 1;
-        self.coming.push(Coming { at, order: self.order, what });
+        self.coming.push(Coming { at, order: self.order, what: Box::new(what) });
     }
 
     /// As the reading thread does, which is neither quick nor slow by any rule: an answer may know
@@ -151,7 +153,7 @@ impl SimWorld {
     /// What is due by now. Events that come of it may be due as well.
     fn take_due(&mut self, now: Time, events: &mut Vec<Event>) -> Result<(), Error> {
         while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
-            match self.coming.pop().expect("peeked").what {
+            match *self.coming.pop().expect("peeked").what {
                 Due::Event(event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
                         let checker = &mut self.shared.borrow_mut().checker;

@@ -4,12 +4,13 @@
 //! a secret already. Order is not kept: whoever needs one asks for it.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A map that hashes quickly, and on every run alike.
 pub type PlainMap<K, V> = HashMap<K, V, BuildHasherDefault<PlainHasher>>;
+pub type PlainSet<K> = HashSet<K, BuildHasherDefault<PlainHasher>>;
 
 /// Odd, and no pattern in its bits: the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -23,6 +24,10 @@ impl Hasher for PlainHasher {
     }
 
     fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u16(&mut self, value: u16) {
         self.write_u64(value.into());
     }
 
@@ -104,7 +109,6 @@ impl<K: Hash + Ord, V> Table<K, V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
     use std::hash::BuildHasher;
 
     #[test]

@@ -5,9 +5,10 @@
 //! they lead nowhere but to themselves and to the root of their site. Pages that fail at first
 //! count as found, since they recover.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use rhumb_page::url::Url;
+use rhumb_state::table::PlainSet;
 
 use super::Web;
 use super::manner::{Manner, manner};
@@ -64,8 +65,8 @@ impl Web {
             Scope::Any => true,
         };
         let mut reached = Reached::default();
-        let mut seen: HashSet<Place> = seeds.iter().copied().collect();
-        let mut hosts_met: HashSet<(u32, Face)> = HashSet::new();
+        let mut seen: PlainSet<Place> = seeds.iter().copied().collect();
+        let mut hosts_met: PlainSet<(u32, Face)> = PlainSet::default();
         let mut queue: VecDeque<Place> = seeds.into_iter().collect();
         let mut found = Vec::new();
         while let Some(place) = queue.pop_front() {
