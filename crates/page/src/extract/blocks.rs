@@ -5,6 +5,8 @@
 //! All blocks share one text, in which white space is folded; a block is a range of it, with counts
 //! of what it holds and the element it stands in.
 
+use std::ops::Range;
+
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -86,6 +88,8 @@ struct Draft {
     broken: bool,
     /// The length of the text when an inline element ended.
     ended_at: usize,
+    /// The last part that is a link, and what it counts: often it is the whole block.
+    link: Option<(Range<usize>, Count)>,
 }
 
 impl<'a> Blocks<'a> {
@@ -180,7 +184,9 @@ impl<'a> Blocks<'a> {
 
     fn note_link_mass(&mut self, from: usize) {
         if self.open_spans.iter().any(|span| matches!(span.kind, SpanKind::Link(_))) {
-            self.draft.link_mass += count(&self.text[from..]).mass;
+            let link = count(&self.text[from..]);
+            self.draft.link_mass += link.mass;
+            self.draft.link = Some((from..self.text.len(), link));
         }
     }
 
@@ -317,7 +323,10 @@ impl<'a> Blocks<'a> {
             start: start as u32,
             end: end as u32,
             element: self.outline.current(),
-            count: count(text),
+            count: match draft.link {
+                Some((link, count)) if link == (start..end) => count,
+                _ => count(text),
+            },
             link_mass: draft.link_mass,
             links: draft.links,
             tags_before: draft.tags_before,

@@ -45,14 +45,16 @@ pub(super) fn write(page: &Blocks<'_>, around: &Surroundings, scores: &[f32], ma
         })
         .collect();
     let sums = Sums::of(page, around, &likely);
+    let said: Vec<u8> = likely.iter().map(|likely| likely.byte()).collect();
+    let worth: Vec<u8> = worth_something(&likely, &said);
     let elements = &page.outline.elements;
     for (at, block) in blocks.iter().enumerate() {
         let mut row = matrix.row(at);
         row.skip(FEATURES);
-        row.put(likely[at].byte());
+        row.put(said[at]);
         for offset in NEIGHBOURS {
-            let neighbour = at.checked_add_signed(offset).and_then(|at| likely.get(at));
-            row.put(neighbour.map_or(0, |likely| likely.byte()));
+            let neighbour = at.checked_add_signed(offset).and_then(|at| said.get(at));
+            row.put(neighbour.copied().unwrap_or(0));
         }
         for reach in REACHES {
             row.put(sums.within(at.saturating_sub(reach), (at + reach + 1).min(blocks.len())));
@@ -71,7 +73,7 @@ pub(super) fn write(page: &Blocks<'_>, around: &Surroundings, scores: &[f32], ma
         row.put(sums.elements[0].byte());
         row.put(sums.share_before(at));
         row.put(sums.share_of(sums.elements[around.larger[block.element as usize] as usize]));
-        row.put(sums.best_near(at, &likely));
+        row.put(best_near(at, &worth));
     }
 }
 
@@ -129,12 +131,18 @@ impl Sums {
     fn share_of(&self, part: Likely) -> u8 {
         Likely { content: part.content, mass: self.elements[0].content }.byte()
     }
+}
 
-    /// The surest block nearby that is worth something.
-    fn best_near(&self, at: usize, likely: &[Likely]) -> u8 {
-        const REACH: usize = 8;
-        const MASS_MIN: f32 = 30.0;
-        let near = &likely[at.saturating_sub(REACH)..(at + REACH + 1).min(likely.len())];
-        near.iter().filter(|l| l.mass > MASS_MIN).map(|l| l.byte()).max().unwrap_or(0)
-    }
+/// What is said of the blocks that are worth something, 0 of the others.
+fn worth_something(likely: &[Likely], said: &[u8]) -> Vec<u8> {
+    const MASS_MIN: f32 = 30.0;
+    let worth = |(likely, said): (&Likely, &u8)| if likely.mass > MASS_MIN { *said } else { 0 };
+    likely.iter().zip(said).map(worth).collect()
+}
+
+/// The surest block nearby that is worth something.
+fn best_near(at: usize, worth: &[u8]) -> u8 {
+    const REACH: usize = 8;
+    let near = &worth[at.saturating_sub(REACH)..(at + REACH + 1).min(worth.len())];
+    near.iter().fold(0, |best, said| best.max(*said))
 }

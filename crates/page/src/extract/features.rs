@@ -14,8 +14,9 @@ use crate::html::Tag;
 pub(super) const LANES: usize = 32;
 
 /// Features of a block that do not depend on what the table said of others.
-pub(super) const FEATURES: usize = SIGNS + OWN + 6 * LEVELS + LIKES + NEIGHBOURS + PAGE;
+pub(super) const FEATURES: usize = SIGNS + OWN + LEVEL * LEVELS + LIKES + NEIGHBOURS + PAGE;
 const OWN: usize = 18;
+const LEVEL: usize = 6;
 const LIKES: usize = 15;
 const NEIGHBOURS: usize = 29;
 const PAGE: usize = 24;
@@ -46,6 +47,13 @@ impl Matrix {
     pub(super) fn row(&mut self, row: usize) -> Row<'_> {
         let at = (row / LANES * self.columns) * LANES + row % LANES;
         Row { data: &mut self.data, at, left: self.columns }
+    }
+
+    /// Gives a column the same value in all rows.
+    fn fill(&mut self, column: usize, value: u8) {
+        for group in self.data.chunks_exact_mut(self.columns * LANES) {
+            group[column * LANES..][..LANES].fill(value);
+        }
     }
 
     pub(super) fn get(&self, row: usize, column: usize) -> u8 {
@@ -117,25 +125,42 @@ pub(super) fn write(
     facts: &[u8],
     matrix: &mut Matrix,
 ) {
-    let page_row = page_features(page, around, titles, facts);
+    for (column, value) in (FEATURES - PAGE..).zip(page_features(page, around, titles, facts)) {
+        matrix.fill(column, value);
+    }
+    let looks: Vec<Look> = page.blocks.iter().map(Look::of).collect();
+    let mut levels = Levels { of_elements: vec![None; around.held.len()] };
     for (at, block) in page.blocks.iter().enumerate() {
         let mut row = matrix.row(at);
         let element = &page.outline.elements[block.element as usize];
         element.near.iter().for_each(|sign| row.put(*sign));
-        own(&mut row, block, element.tag);
+        own(&mut row, block, looks[at], element.tag);
         row.put(titles.overlap[at]);
         row.put(titles.described[at]);
-        levels(&mut row, block, around);
+        levels.write(&mut row, block, around);
         likes(&mut row, at, block, page, around);
-        neighbours(&mut row, at, page, around, titles);
-        page_row.iter().for_each(|value| row.put(*value));
+        neighbours(&mut row, at, page, &looks, around, titles);
     }
 }
 
-fn own(row: &mut Row<'_>, block: &Block, tag: Tag) {
+/// What a block shows its neighbours.
+#[derive(Clone, Copy, Default)]
+struct Look {
+    mass: u8,
+    link_share: u8,
+}
+
+impl Look {
+    fn of(block: &Block) -> Look {
+        let mass = block.count.mass;
+        Look { mass: scale(mass), link_share: share(block.link_mass, mass) }
+    }
+}
+
+fn own(row: &mut Row<'_>, block: &Block, look: Look, tag: Tag) {
     let count = &block.count;
-    row.count(count.mass);
-    row.share(block.link_mass, count.mass);
+    row.put(look.mass);
+    row.put(look.link_share);
     row.count(u32::from(block.links));
     row.share(count.marks * 4, count.mass);
     row.count(count.marks);
@@ -188,19 +213,32 @@ pub(super) fn heading_level(tag: Tag) -> u8 {
     }
 }
 
-fn levels(row: &mut Row<'_>, block: &Block, around: &Surroundings) {
-    let all = around.held[0];
-    let mut at = block.element as usize;
-    for _ in 0..LEVELS {
-        let held = around.held[at];
-        row.count(held.mass);
-        row.share(held.link_mass, held.mass);
-        row.share(held.marks * 4, held.mass);
-        row.count(held.blocks);
-        row.share(held.mass, all.mass);
-        row.share(held.good, all.good);
-        at = around.larger[at] as usize;
+/// What is said of the boxes around a block, once for each box: most stand around many blocks.
+struct Levels {
+    of_elements: Vec<Option<[u8; LEVEL]>>,
+}
+
+impl Levels {
+    fn write(&mut self, row: &mut Row<'_>, block: &Block, around: &Surroundings) {
+        let mut at = block.element as usize;
+        for _ in 0..LEVELS {
+            let said = self.of_elements[at].get_or_insert_with(|| level(at, around));
+            said.iter().for_each(|value| row.put(*value));
+            at = around.larger[at] as usize;
+        }
     }
+}
+
+fn level(element: usize, around: &Surroundings) -> [u8; LEVEL] {
+    let (held, all) = (around.held[element], around.held[0]);
+    [
+        scale(held.mass),
+        share(held.link_mass, held.mass),
+        share(held.marks * 4, held.mass),
+        scale(held.blocks),
+        share(held.mass, all.mass),
+        share(held.good, all.good),
+    ]
 }
 
 fn likes(row: &mut Row<'_>, at: usize, block: &Block, page: &Blocks<'_>, around: &Surroundings) {
@@ -230,14 +268,16 @@ fn neighbours(
     row: &mut Row<'_>,
     at: usize,
     page: &Blocks<'_>,
+    looks: &[Look],
     around: &Surroundings,
     titles: &Titles,
 ) {
     let blocks = &page.blocks;
     for offset in [-2, -1, 1, 2] {
-        let neighbour = at.checked_add_signed(offset).and_then(|at| blocks.get(at));
-        row.count(neighbour.map_or(0, |block| block.count.mass));
-        row.put(neighbour.map_or(0, |block| share(block.link_mass, block.count.mass)));
+        let neighbour = at.checked_add_signed(offset).and_then(|at| looks.get(at));
+        let look = neighbour.copied().unwrap_or_default();
+        row.put(look.mass);
+        row.put(look.link_share);
     }
     let next = blocks.get(at + 1);
     let next_tag = next.map(|block| page.outline.elements[block.element as usize].tag);

@@ -4,9 +4,8 @@
 //! are English whatever the page's language is, as the markup is. Each group below is one hint; how
 //! much a hint is worth is learned, not said here.
 
+use std::collections::VecDeque;
 use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// One hint, by its place in [`WORDS`].
 pub(super) const HINTS: usize = WORDS.len();
@@ -99,23 +98,99 @@ const WORDS: [&[&str]; 30] = [
     &["signature", "user", "profile", "member", "avatar", "poster", "=sig"],
 ];
 
-/// All words in one automaton: names are read once, whatever they hint at.
-struct Patterns {
-    automaton: AhoCorasick,
-    /// For each pattern its hint, and whether it must stand alone.
-    hints: Vec<(u32, bool)>,
+/// All words in one automaton, so that names are read once, whatever they hint at.
+///
+/// A. Aho, M. Corasick, "Efficient string matching" (1975), with every step in a table: a general
+/// one would stop at each word it finds, and names are made of these words.
+struct Automaton {
+    /// The column of each byte, whatever its case; 0 if it is in no word.
+    column_of: [u8; 256],
+    /// For each state, by where its columns begin, and each column: where those of the next begin.
+    next: Vec<u16>,
+    /// Where a state's columns begin: the hints of the words that end there.
+    ends: Vec<u32>,
+    /// Words that must stand alone: the state they end in, their length and hint.
+    alone: Vec<(u16, usize, u32)>,
 }
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
-    let words = || (0..).zip(WORDS).flat_map(|(hint, words)| words.iter().map(move |w| (hint, w)));
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(words().map(|(_, word)| word.trim_start_matches('=')))
-        .expect("words that are constants, built by a test");
-    Patterns { automaton, hints: words().map(|(hint, w)| (hint, w.starts_with('='))).collect() }
-});
+/// Among the hints of a state: a word ends there that must stand alone.
+const ALONE: u32 = 1 << 31;
+
+static AUTOMATON: LazyLock<Automaton> = LazyLock::new(Automaton::of_words);
+
+impl Automaton {
+    fn of_words() -> Automaton {
+        let words = || (0..).zip(WORDS).flat_map(|(hint, all)| all.iter().map(move |w| (hint, *w)));
+        let mut column_of = [0; 256];
+        let mut columns = 1;
+        for byte in words().flat_map(|(_, word)| word.trim_start_matches('=').bytes()) {
+            if column_of[usize::from(byte)] == 0 {
+                column_of[usize::from(byte)] = columns as u8;
+                column_of[usize::from(byte.to_ascii_uppercase())] = columns as u8;
+                columns += 1;
+            }
+        }
+        let mut automaton = Automaton {
+            column_of,
+            next: vec![0; columns],
+            ends: vec![0; columns],
+            alone: Vec::new(),
+        };
+        words().for_each(|(hint, word)| automaton.add(word, hint, columns));
+        automaton.lead_back(columns);
+        automaton
+    }
+
+    /// Adds a word; states are numbered by where their columns begin.
+    fn add(&mut self, word: &str, hint: u32, columns: usize) {
+        let plain = word.trim_start_matches('=');
+        let mut state = 0;
+        for byte in plain.bytes() {
+            let step = state + usize::from(self.column_of[usize::from(byte)]);
+            if self.next[step] == 0 {
+                let new = u16::try_from(self.next.len()).expect("the words are few");
+                self.next[step] = new;
+                self.next.resize(self.next.len() + columns, 0);
+                self.ends.resize(self.next.len(), 0);
+            }
+            state = usize::from(self.next[step]);
+        }
+        if plain.len() < word.len() {
+            self.ends[state] |= ALONE;
+            self.alone.push((state as u16, plain.len(), hint));
+        } else {
+            self.ends[state] |= 1 << hint;
+        }
+    }
+
+    /// Fills in where to go on when a word does not: at the longest end of it that begins another.
+    fn lead_back(&mut self, columns: usize) {
+        let mut back = vec![0_usize; self.next.len()];
+        let children = |next: &[u16], state: usize| {
+            let all = next[state..state + columns].to_vec();
+            (0..columns).zip(all).filter(|(_, child)| *child != 0)
+        };
+        let mut queue: VecDeque<usize> =
+            children(&self.next, 0).map(|(_, child)| usize::from(child)).collect();
+        while let Some(state) = queue.pop_front() {
+            let behind = back[state];
+            self.ends[state] |= self.ends[behind];
+            let inherited: Vec<_> =
+                self.alone.iter().filter(|a| usize::from(a.0) == behind).copied().collect();
+            self.alone
+                .extend(inherited.iter().map(|(_, length, hint)| (state as u16, *length, *hint)));
+            for (column, child) in children(&self.next, state) {
+                back[usize::from(child)] = usize::from(self.next[behind + column]);
+                queue.push_back(usize::from(child));
+            }
+            for column in 0..columns {
+                if self.next[state + column] == 0 {
+                    self.next[state + column] = self.next[behind + column];
+                }
+            }
+        }
+    }
+}
 
 /// Bytes of an attribute that are looked at: names come first, machines' endless lists later.
 const NAMES_BYTES_MAX: usize = 256;
@@ -124,15 +199,23 @@ const NAMES_BYTES_MAX: usize = 256;
 pub(super) fn hints_in(names: &str) -> u32 {
     let names = &names.as_bytes()[..names.len().min(NAMES_BYTES_MAX)];
     let is_letter = |at: usize| names.get(at).is_some_and(u8::is_ascii_alphabetic);
-    let mut bits = 0;
-    for found in PATTERNS.automaton.find_overlapping_iter(names) {
-        let (hint, is_whole) = PATTERNS.hints[found.pattern().as_usize()];
-        let stands_alone = || !is_letter(found.start().wrapping_sub(1)) && !is_letter(found.end());
-        if !is_whole || stands_alone() {
-            bits |= 1 << hint;
+    let automaton = &*AUTOMATON;
+    let (mut state, mut bits) = (0, 0);
+    for (at, byte) in names.iter().enumerate() {
+        let column = usize::from(automaton.column_of[usize::from(*byte)]);
+        state = usize::from(automaton.next[state + column]);
+        let ends = automaton.ends[state];
+        bits |= ends;
+        if ends & ALONE != 0 {
+            for (_, length, hint) in automaton.alone.iter().filter(|a| usize::from(a.0) == state) {
+                let start = at + 1 - length;
+                if !is_letter(start.wrapping_sub(1)) && !is_letter(at + 1) {
+                    bits |= 1 << hint;
+                }
+            }
         }
     }
-    bits
+    bits & !ALONE
 }
 
 #[cfg(test)]
@@ -151,5 +234,9 @@ mod tests {
         is("h2 h20", &[27]);
         is("path2", &[]);
         is("colour", &[21]);
+        // Words that end and begin in each other, and one within a longer one.
+        is("commentopicture", &[3, 18]);
+        is("SUBSCRIPTION", &[15]);
+        is("xh1x h1", &[27]);
     }
 }

@@ -96,27 +96,61 @@ fn articles_begun(page: &Blocks<'_>) -> Vec<u8> {
 /// The words of a short text.
 struct WordSet {
     sorted: Vec<u64>,
-    /// A bit for each word: most words are not in the set, which one look tells.
-    bits: u64,
+    /// A bit for each word's shape: most words are not in the set, which one look tells.
+    shapes: [u64; 4],
 }
 
 impl WordSet {
     fn of(text: &str) -> WordSet {
         let mut sorted = Vec::new();
-        each_word(text, TITLE_WORDS_MAX, |word| sorted.push(word));
+        let mut shapes = [0; 4];
+        each_word(text, TITLE_WORDS_MAX, |word| {
+            sorted.push(word.number());
+            let shape = usize::from(word.shape());
+            shapes[shape / 64] |= 1 << (shape % 64);
+        });
         sorted.sort_unstable();
         sorted.dedup();
-        let bits = sorted.iter().fold(0, |bits, word| bits | WordSet::bit(*word));
-        WordSet { sorted, bits }
+        WordSet { sorted, shapes }
     }
 
-    fn bit(word: u64) -> u64 {
-        1 << (word >> 58)
+    #[inline]
+    fn may_have(&self, shape: u8) -> bool {
+        self.shapes[usize::from(shape / 64)] >> (shape % 64) & 1 != 0
     }
 
     #[inline]
     fn has(&self, word: u64) -> bool {
-        self.bits & WordSet::bit(word) != 0 && self.sorted.binary_search(&word).is_ok()
+        self.sorted.binary_search(&word).is_ok()
+    }
+}
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug)]
+enum Word<'t> {
+    /// As it stands.
+    Ascii(&'t [u8]),
+    /// As a number already.
+    Number(u64),
+}
+
+impl Word<'_> {
+    /// The same for words that are the same in any case.
+    fn number(self) -> u64 {
+        match self {
+            // The bit that makes letters small, and that digits have.
+            Word::Ascii(word) => word.iter().fold(WORD_SEED, |n, byte| mixed(n, byte | 0x20)),
+            Word::Number(number) => number,
+        }
+    }
+
+    /// What can be told of it at a glance: equal for equal words, and mostly not for others.
+    #[inline]
+    fn shape(self) -> u8 {
+        match self {
+            Word::Ascii(word) => (word[0] | 0x20).wrapping_mul(29).wrapping_add(word.len() as u8),
+            Word::Number(number) => (number >> 56) as u8,
+        }
     }
 }
 
@@ -130,8 +164,12 @@ fn overlaps(text: &str, title: &WordSet, description: &WordSet) -> (u8, u8) {
     let (mut all, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
     each_word(text, TITLE_WORDS_MAX, |word| {
         all += 1;
-        in_title += u32::from(title.has(word));
-        in_description += u32::from(description.has(word));
+        let shape = word.shape();
+        if title.may_have(shape) || description.may_have(shape) {
+            let number = word.number();
+            in_title += u32::from(title.has(number));
+            in_description += u32::from(description.has(number));
+        }
     });
     let part = |shared: u32, whole: usize| share(shared.min(whole as u32), whole as u32);
     let alike = u32::from(share(in_title, all)) * u32::from(part(in_title, title_words)) / 255;
@@ -139,16 +177,14 @@ fn overlaps(text: &str, title: &WordSet, description: &WordSet) -> (u8, u8) {
     (alike as u8, if is_told { part(in_description, description_words) } else { 0 })
 }
 
-/// Hands over the first words of a text as numbers, whatever their case; a CJK character is one.
-fn each_word(text: &str, words_max: usize, mut take: impl FnMut(u64)) {
+/// Hands over the first words of a text; a CJK character is one.
+#[inline]
+fn each_word<'t>(text: &'t str, words_max: usize, mut take: impl FnMut(Word<'t>)) {
     let bytes = text.as_bytes();
     let (mut at, mut words) = (0, 0);
     while at < bytes.len() && words < words_max {
         let start = at;
-        let mut number = WORD_SEED;
-        while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
-            // The bit that makes letters small, and that digits have.
-            number = mixed(number, bytes[at] | 0x20);
+        while at < bytes.len() && IS_OF_WORD[usize::from(bytes[at])] {
             at += 1;
         }
         if at < bytes.len() && !bytes[at].is_ascii() {
@@ -160,25 +196,41 @@ fn each_word(text: &str, words_max: usize, mut take: impl FnMut(u64)) {
             continue;
         }
         if at > start {
-            take(number);
+            take(Word::Ascii(&bytes[start..at]));
             words += 1;
         }
         at += 1;
     }
 }
 
-/// A run that is not ASCII: one word, or as many as it has characters. How many words that were.
-fn other_words(run: &str, words_max: usize, take: &mut impl FnMut(u64)) -> usize {
+/// A run that ends at or holds what is not ASCII: one word, or as many as it has characters. How many words that were.
+fn other_words<'t>(run: &'t str, words_max: usize, take: &mut impl FnMut(Word<'t>)) -> usize {
     if run.is_empty() {
         return 0;
     }
+    // A sign may follow it that is not ASCII.
+    if run.is_ascii() {
+        take(Word::Ascii(run.as_bytes()));
+        return 1;
+    }
     if !run.chars().any(is_word_by_itself) {
-        take(run.to_lowercase().bytes().fold(WORD_SEED, mixed));
+        take(Word::Number(run.to_lowercase().bytes().fold(WORD_SEED, mixed)));
         return 1;
     }
     let sign = |c: char| u64::from(u32::from(c)).wrapping_mul(WORD_FACTOR);
-    run.chars().take(words_max).map(|c| take(sign(c))).count()
+    run.chars().take(words_max).map(|c| take(Word::Number(sign(c)))).count()
 }
+
+/// Letters and digits of ASCII.
+const IS_OF_WORD: [bool; 256] = {
+    let mut is_of_word = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        is_of_word[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    is_of_word
+};
 
 const WORD_SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 const WORD_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -196,10 +248,11 @@ mod tests {
     fn words_are_the_same_in_any_case_and_next_to_any_sign() {
         let words = |text: &str| {
             let mut words = Vec::new();
-            each_word(text, 8, |word| words.push(word));
+            each_word(text, 8, |word| words.push((word.shape(), word.number())));
             words
         };
         assert_eq!(words("The Übung, 42 times"), words("«the» übung…42/TIMES!"));
+        assert_eq!(words("two words"), words("two… words’"));
         assert_eq!(words("naïve idea").len(), 2);
         assert_eq!(words("旧桥 old").len(), 3);
         assert_eq!(words("旧桥")[1], words("桥")[0]);

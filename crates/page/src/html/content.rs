@@ -69,11 +69,11 @@ impl<'a> Tokenizer<'a> {
         self.lexer.position()
     }
 
-    /// The next token, as part of the caller's own loop: a token that crosses a call is written
-    /// byte by byte and copied as a whole, which costs more than scanning it.
+    /// The next token, as part of the caller's own loop: one that crosses a call is written byte by
+    /// byte and copied as a whole, which costs more than to scan it.
     #[inline(always)]
     pub(crate) fn advance(&mut self) -> Option<Token<'a>> {
-        match self.lexer.next_token()? {
+        match self.lexer.next_token()?.token() {
             Token::Start(start) => {
                 let is_plain = self.regions.is_empty() && !changes_reading(start.tag);
                 let foreign = !is_plain && self.started(start);

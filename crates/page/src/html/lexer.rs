@@ -28,6 +28,47 @@ pub(super) enum Model<'a> {
     PlainText,
 }
 
+/// A token before it is told apart. All kinds have one shape: kinds that share memory would be
+/// written byte by byte and read as a whole, and that waits for the bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Lexed<'a> {
+    kind: Kind,
+    /// The element, or whose raw text it is.
+    tag: Tag,
+    self_closing: bool,
+    place: Place,
+    /// The element's name, or the text.
+    text: &'a str,
+    /// A start tag's attributes.
+    rest: &'a str,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Start,
+    End,
+}
+
+impl<'a> Lexed<'a> {
+    #[inline(always)]
+    fn text(text: &'a str, tag: Tag, place: Place) -> Lexed<'a> {
+        Lexed { kind: Kind::Text, tag, self_closing: false, place, text, rest: "" }
+    }
+
+    #[inline(always)]
+    pub(super) fn token(self) -> Token<'a> {
+        let Lexed { kind, tag, self_closing, place, text, rest } = self;
+        match kind {
+            Kind::Text => Token::Text(Text { raw: text, owner: tag, place }),
+            Kind::Start => {
+                Token::Start(StartTag { tag, name: text, self_closing, foreign: false, rest })
+            }
+            Kind::End => Token::End(EndTag { tag, name: text }),
+        }
+    }
+}
+
 pub(super) struct Lexer<'a> {
     html: &'a str,
     at: usize,
@@ -50,7 +91,7 @@ impl<'a> Lexer<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn next_token(&mut self) -> Option<Token<'a>> {
+    pub(super) fn next_token(&mut self) -> Option<Lexed<'a>> {
         if self.model != Model::Data
             && let Some(token) = self.raw_text()
         {
@@ -61,7 +102,7 @@ impl<'a> Lexer<'a> {
             if open > self.at {
                 let raw = &self.html[self.at..open];
                 self.at = open;
-                return Some(Token::Text(Text { raw, owner: self.owner, place: Place::Data }));
+                return Some(Lexed::text(raw, self.owner, Place::Data));
             }
             let bytes = self.html.as_bytes();
             match *bytes.get(open + 1)? {
@@ -104,25 +145,34 @@ impl<'a> Lexer<'a> {
     }
 
     #[inline(always)]
-    fn start_tag(&mut self, name_start: usize) -> Option<Token<'a>> {
+    fn start_tag(&mut self, name_start: usize) -> Option<Lexed<'a>> {
         let (tag, name_end) = self.tag_name(name_start)?;
         let (self_closing, next) = self.tag_end(name_end)?;
         self.at = next;
-        Some(Token::Start(StartTag {
+        Some(Lexed {
+            kind: Kind::Start,
             tag,
-            name: &self.html[name_start..name_end],
             self_closing,
-            foreign: false,
+            place: Place::Data,
+            text: &self.html[name_start..name_end],
             rest: &self.html[name_end..next],
-        }))
+        })
     }
 
     #[inline(always)]
-    fn end_tag(&mut self, name_start: usize) -> Option<Token<'a>> {
+    fn end_tag(&mut self, name_start: usize) -> Option<Lexed<'a>> {
         let (tag, name_end) = self.tag_name(name_start)?;
         let (_, next) = self.tag_end(name_end)?;
         self.at = next;
-        Some(Token::End(EndTag { tag, name: &self.html[name_start..name_end] }))
+        let text = &self.html[name_start..name_end];
+        Some(Lexed {
+            kind: Kind::End,
+            tag,
+            self_closing: false,
+            place: Place::Data,
+            text,
+            rest: "",
+        })
     }
 
     /// The tag's name; a page that ends within a tag has no such tag, and nothing after it.
@@ -166,7 +216,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Passes `<!…`: a comment, a doctype, a bogus comment; or hands out a CDATA section.
-    fn declaration(&mut self, open: usize) -> Option<Token<'a>> {
+    fn declaration(&mut self, open: usize) -> Option<Lexed<'a>> {
         let after = open + 2;
         let rest = &self.html.as_bytes()[after..];
         if rest.starts_with(b"--") {
@@ -180,7 +230,7 @@ impl<'a> Lexer<'a> {
             self.at = next;
             if end > start {
                 let (raw, owner) = (&self.html[start..end], self.owner);
-                return Some(Token::Text(Text { raw, owner, place: Place::Cdata }));
+                return Some(Lexed::text(raw, owner, Place::Cdata));
             }
         } else {
             // In a doctype as in a bogus comment the first '>' is the end, quoted or not.
@@ -190,7 +240,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The text of the current content model, if there is any; then markup goes on.
-    fn raw_text(&mut self) -> Option<Token<'a>> {
+    fn raw_text(&mut self) -> Option<Lexed<'a>> {
         let bytes = self.html.as_bytes();
         let (end, place) = match self.model {
             Model::Data => return None,
@@ -203,7 +253,7 @@ impl<'a> Lexer<'a> {
         self.at = end;
         self.model = Model::Data;
         self.owner = Tag::Other;
-        (!raw.is_empty()).then_some(Token::Text(Text { raw, owner, place }))
+        (!raw.is_empty()).then_some(Lexed::text(raw, owner, place))
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A `base` counts for links before it too, so references are kept (borrowed) until the page is
 //! read. Then each different one is resolved once, in order, and repeats of a URL are merged.
-//! Repeats are found by sorting hashes: no page can make that slower than n log n, as it could with
-//! a hash table.
+//! Repeats are found in a table of hashes with a bounded search: a page whose links all meet in one
+//! place keeps some repeats, and takes no more time.
 
 use std::borrow::Cow;
 
@@ -45,6 +45,11 @@ pub struct Link {
     pub nofollow: bool,
 }
 
+/// Links that room is made for at once.
+const LINKS_LIKELY: usize = 32;
+/// Places that are looked at for a link's like.
+const STEPS_MAX: usize = 32;
+
 /// Links as the page writes them, until its base is known.
 pub(super) struct RawLinks<'a> {
     found: Vec<RawLink<'a>>,
@@ -60,7 +65,7 @@ struct RawLink<'a> {
 
 impl<'a> RawLinks<'a> {
     pub(super) fn new(links_max: usize) -> RawLinks<'a> {
-        RawLinks { found: Vec::new(), links_max, beyond: 0 }
+        RawLinks { found: Vec::with_capacity(LINKS_LIKELY), links_max, beyond: 0 }
     }
 
     /// Takes a link in, unless it leads nowhere we go or there are too many.
@@ -79,13 +84,12 @@ impl<'a> RawLinks<'a> {
     /// The links, each URL once, in order of first appearance; and how many were beyond the limit.
     pub(super) fn resolve(mut self, base: &Url) -> (Vec<Link>, u64) {
         merge_repeats(&mut self.found, |link| &link.reference, |link| &mut link.nofollow);
-        let mut links: Vec<Link> = self
-            .found
-            .into_iter()
-            .filter_map(|RawLink { reference, kind, nofollow }| {
-                base.join(&reference).ok().map(|url| Link { url, kind, nofollow })
-            })
-            .collect();
+        let mut links = Vec::with_capacity(self.found.len());
+        for RawLink { reference, kind, nofollow } in self.found {
+            if let Ok(url) = base.join(&reference) {
+                links.push(Link { url, kind, nofollow });
+            }
+        }
         merge_repeats(&mut links, |link| link.url.as_str(), |link| &mut link.nofollow);
         (links, self.beyond)
     }
@@ -98,24 +102,39 @@ fn merge_repeats<T>(
     text: impl Fn(&T) -> &str,
     nofollow: impl Fn(&mut T) -> &mut bool,
 ) {
-    let mut order: Vec<(u64, u32)> =
-        items.iter().zip(0..).map(|(item, i)| (xxh3_64(text(item).as_bytes()), i)).collect();
-    order.sort_unstable();
+    // A hash's upper half, and the number of the item counted from one. A quarter of the places is
+    // taken at most, so that only made-up hashes ever meet as often as the search allows.
+    let mut places = vec![(0_u32, 0_u32); (items.len() * 4).next_power_of_two()];
+    let mask = places.len() - 1;
+    let mut repeats = 0;
     let mut is_repeat = vec![false; items.len()];
-    for group in order.chunk_by(|a, b| a.0 == b.0) {
-        let first = group[0].1 as usize;
-        for &(_, i) in &group[1..] {
-            let repeat = i as usize;
-            // Two texts with one hash both stay: a repeat does no harm, a lost link would.
-            if text(&items[first]) == text(&items[repeat]) {
-                is_repeat[repeat] = true;
-                let both = *nofollow(&mut items[first]) && *nofollow(&mut items[repeat]);
-                *nofollow(&mut items[first]) = both;
+    for at in 0..items.len() {
+        let hash = xxh3_64(text(&items[at]).as_bytes());
+        let (from, mark) = (hash as usize, (hash >> 32) as u32);
+        for place in (0..STEPS_MAX).map(|step| from.wrapping_add(step) & mask) {
+            match places[place] {
+                (_, 0) => {
+                    places[place] = (mark, at as u32 + 1);
+                    break;
+                }
+                (other, number)
+                    if other == mark && text(&items[number as usize - 1]) == text(&items[at]) =>
+                {
+                    let first = number as usize - 1;
+                    let both = *nofollow(&mut items[first]) && *nofollow(&mut items[at]);
+                    *nofollow(&mut items[first]) = both;
+                    is_repeat[at] = true;
+                    repeats += 1;
+                    break;
+                }
+                _ => (),
             }
         }
     }
-    let mut repeats = is_repeat.into_iter();
-    items.retain(|_| !repeats.next().unwrap_or(false));
+    if repeats > 0 {
+        let mut is_repeat = is_repeat.into_iter();
+        items.retain(|_| !is_repeat.next().unwrap_or(false));
+    }
 }
 
 /// Whether a reference can lead to another page: not empty, not only a fragment, not of a scheme

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Tag;
-use super::lexer::{Lexer, Model};
+use super::lexer::{Lexed, Lexer, Model};
 use super::token::Token;
 
 const FOLDER: &str =
@@ -120,7 +120,7 @@ impl Case {
             other => panic!("unknown state {other}"),
         }
         let mut seen = Vec::new();
-        while let Some(token) = lexer.next_token() {
+        while let Some(token) = lexer.next_token().map(Lexed::token) {
             match token {
                 Token::Start(start) => {
                     let mut attributes: Vec<(String, String)> = Vec::new();

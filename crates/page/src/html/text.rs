@@ -47,7 +47,7 @@ enum Gap {
 impl VisibleText {
     pub(super) fn new(keeps: bool) -> VisibleText {
         VisibleText {
-            buffer: String::with_capacity(CHUNK_BYTES * 2),
+            buffer: String::new(),
             keeps,
             hasher: Xxh3Default::new(),
             hashed_bytes: 0,
@@ -83,6 +83,10 @@ impl VisibleText {
     }
 
     fn write(&mut self, run: &str) {
+        // Made room for by the first word: not every reader wants the text.
+        if self.buffer.capacity() == 0 {
+            self.buffer.reserve(CHUNK_BYTES * 2);
+        }
         if self.gap != Gap::Nothing && (self.hashed_bytes > 0 || !self.buffer.is_empty()) {
             self.buffer.push(if self.gap == Gap::Break { '\n' } else { ' ' });
         }

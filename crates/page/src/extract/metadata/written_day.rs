@@ -14,7 +14,8 @@ const PIECES_MAX: usize = 40;
 /// The day that a text names first, as `2024-05-01`.
 pub(super) fn day_in(text: &str) -> Option<String> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
-    if !text.bytes().any(|b| b.is_ascii_digit()) {
+    // Every way to write a day has a year of four digits.
+    if !text.as_bytes().windows(4).any(|digits| digits.iter().all(u8::is_ascii_digit)) {
         return None;
     }
     let pieces: Vec<Piece<'_>> = pieces(text).take(PIECES_MAX).collect();
