@@ -1,9 +1,9 @@
 //! Settling at a stretch, when no order has to be kept meanwhile.
 //!
-//! The heaviest page first, as `buckets` has it, is right while URLs are chosen by what
-//! lies on them, and every edge update pays for it. Here pages are pushed in sweeps, in the order of
-//! their downloads, which is nearly that of memory; an edge update is an addition, and sums, levels
-//! and buckets are made anew in the end. The pushes are the same, so is what they keep.
+//! The heaviest page first, as `buckets` has it, is right while URLs are chosen by what lies on
+//! them, and every edge update pays for it. Here pages are pushed in sweeps, in the order of their
+//! downloads, which is nearly that of memory; an edge update is an addition, and sums, levels and
+//! buckets are made anew in the end. Pushes in any order keep the bound.
 
 use super::{Buckets, LEVEL_NONE, Ledger, Standing, State, level, share};
 
