@@ -13,7 +13,7 @@ use html5ever::tokenizer::{
     BufferQueue, Token as TheirToken, TokenSink, TokenSinkResult, Tokenizer as TheirTokenizer,
 };
 use rhumb_page::extract::{self, Options, extract};
-use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_text};
+use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
 const PAGES: &str =
@@ -66,6 +66,10 @@ fn compare(pages: &[(Url, String)], wanted: &str) {
     });
     measure("read: links resolved, text fingerprinted", &|url, html| {
         read(html.as_bytes(), Some("utf-8"), url, &limits).links.len()
+    });
+    measure("read: links and own text, as in a crawl", &|url, html| {
+        let read = read_with_own_text(html.as_bytes(), Some("utf-8"), url, &limits);
+        read.0.links.len() + read.1.len()
     });
     measure("read, text kept", &|url, html| {
         read_with_text(html.as_bytes(), Some("utf-8"), url, &limits).1.len()

@@ -203,7 +203,8 @@ fn each_word<'t>(text: &'t str, words_max: usize, mut take: impl FnMut(Word<'t>)
     }
 }
 
-/// A run that ends at or holds what is not ASCII: one word, or as many as it has characters. How many words that were.
+/// A run that ends at or holds what is not ASCII: one word, or as many as it has characters. How
+/// many words that were.
 fn other_words<'t>(run: &'t str, words_max: usize, take: &mut impl FnMut(Word<'t>)) -> usize {
     if run.is_empty() {
         return 0;
