@@ -93,9 +93,9 @@ impl<'a> Lexer<'a> {
     #[inline(always)]
     pub(super) fn next_token(&mut self) -> Option<Lexed<'a>> {
         if self.model != Model::Data
-            && let Some(token) = self.raw_text()
+            && let Some((raw, owner, place)) = self.raw_text()
         {
-            return Some(token);
+            return Some(Lexed::text(raw, owner, place));
         }
         loop {
             let open = self.markup_start();
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
                 },
                 b'!' => {
                     if let Some(section) = self.declaration(open) {
-                        return Some(section);
+                        return Some(Lexed::text(section, self.owner, Place::Cdata));
                     }
                 }
                 b'?' => self.skip_past_next(b'>', open + 2),
@@ -216,7 +216,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Passes `<!…`: a comment, a doctype, a bogus comment; or hands out a CDATA section.
-    fn declaration(&mut self, open: usize) -> Option<Lexed<'a>> {
+    fn declaration(&mut self, open: usize) -> Option<&'a str> {
         let after = open + 2;
         let rest = &self.html.as_bytes()[after..];
         if rest.starts_with(b"--") {
@@ -229,8 +229,7 @@ impl<'a> Lexer<'a> {
             };
             self.at = next;
             if end > start {
-                let (raw, owner) = (&self.html[start..end], self.owner);
-                return Some(Lexed::text(raw, owner, Place::Cdata));
+                return Some(&self.html[start..end]);
             }
         } else {
             // In a doctype as in a bogus comment the first '>' is the end, quoted or not.
@@ -239,8 +238,9 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// The text of the current content model, if there is any; then markup goes on.
-    fn raw_text(&mut self) -> Option<Lexed<'a>> {
+    /// The text of the current content model, whose it is and where, if there is any; then markup
+    /// goes on.
+    fn raw_text(&mut self) -> Option<(&'a str, Tag, Place)> {
         let bytes = self.html.as_bytes();
         let (end, place) = match self.model {
             Model::Data => return None,
@@ -253,7 +253,7 @@ impl<'a> Lexer<'a> {
         self.at = end;
         self.model = Model::Data;
         self.owner = Tag::Other;
-        (!raw.is_empty()).then_some(Lexed::text(raw, owner, place))
+        (!raw.is_empty()).then_some((raw, owner, place))
     }
 }
 
