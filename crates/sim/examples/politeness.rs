@@ -38,8 +38,13 @@ fn main() {
         for hosts in [100, 1_000] {
             for partitions in [1, 4, 16] {
                 let crawl = Crawl { hosts, partitions, ..MANY };
-                // Each partition asks for what is best in its own eyes.
-                Crawl { delay_s: None, in_flight: partitions as usize, ..crawl }.print();
+                // Each partition asks for what is best in its own eyes; one with as many in flight
+                // shows what that alone costs.
+                let at_once = Crawl { delay_s: None, in_flight: partitions as usize, ..crawl };
+                at_once.print();
+                if partitions > 1 {
+                    Crawl { partitions: 1, ..at_once }.print();
+                }
                 crawl.print();
             }
         }
