@@ -29,6 +29,8 @@ pub struct NodeArchive {
     pub synced: Instant,
     /// Tells the state, which must never be ahead, that its turn has come.
     pub state_may_sync: Rc<Cell<bool>>,
+    /// The state has more than it wants to hold until the next sync.
+    pub state_wants_sync: Rc<Cell<bool>>,
 }
 
 impl Archive for NodeArchive {
@@ -69,7 +71,7 @@ impl NodeArchive {
     /// Rows are about to claim these records: they must outlive the process, and now and then
     /// the machine.
     fn secure(&mut self) -> Result<(), Error> {
-        let due = self.synced.elapsed() >= SYNC_EVERY;
+        let due = self.synced.elapsed() >= SYNC_EVERY || self.state_wants_sync.get();
         if let Some(writer) = &mut self.writer {
             if due { writer.sync() } else { writer.flush() }.map_err(archive_error)?;
         }

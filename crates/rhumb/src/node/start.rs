@@ -104,7 +104,7 @@ fn run(
     let engine = Engine::open(config, opening, clock.now());
     send_seeds(settings, &events_in);
     let rejudged = rejudge::start(settings, known, state.reader(), events_in)?;
-    let may_sync = Rc::new(Cell::new(false));
+    let (may_sync, wants_sync) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let mut archive = NodeArchive {
         writer,
         packer: Packer::new(settings.compression_level),
@@ -112,8 +112,9 @@ fn run(
         rows: rows.clone(),
         synced: Instant::now(),
         state_may_sync: Rc::clone(&may_sync),
+        state_wants_sync: Rc::clone(&wants_sync),
     };
-    let mut state = NodeState { state, may_sync };
+    let mut state = NodeState { state, may_sync, wants_sync };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers,

@@ -10,6 +10,8 @@ use std::rc::Rc;
 pub struct NodeState {
     pub state: LocalState,
     pub may_sync: Rc<Cell<bool>>,
+    /// Tells the archive, which must never be behind, that the state wants to sync.
+    pub wants_sync: Rc<Cell<bool>>,
 }
 
 impl State for NodeState {
@@ -18,6 +20,7 @@ impl State for NodeState {
         if self.may_sync.replace(false) {
             self.state.sync()?;
         }
+        self.wants_sync.set(self.state.wants_sync());
         Ok(())
     }
 }

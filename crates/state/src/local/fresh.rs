@@ -6,7 +6,7 @@
 //! while the next one is filled: see [`super::stow`].
 //!
 //! Whoever reads sees whole commits only, and holds nobody up: each row knows in which commit it
-//! was written, and the one before it is kept as long as somebody may look for it.
+//! was written, and the one before it is kept if somebody may look for it.
 
 use super::table::{TABLES, Table};
 use fjall::{UserKey, UserValue};
@@ -157,16 +157,11 @@ impl Generation {
         self.shelves[table as usize].get(key)?.at(commit).cloned()
     }
 
-    /// The rows of a table after a commit, in the order of keys.
-    pub fn sorted(&self, table: Table, commit: u64) -> Vec<FreshRow> {
+    /// The rows of a table after a commit, to be put [`in_order`].
+    pub fn rows(&self, table: Table, commit: u64) -> Vec<FreshRow> {
         match &self.shelves[table as usize] {
             Shelf::Walked(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
-            Shelf::Found(rows) => {
-                let rows = rows.iter().filter_map(|row| copied(row, commit));
-                let mut rows: Vec<FreshRow> = rows.collect();
-                rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-                rows
-            }
+            Shelf::Found(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
         }
     }
 
@@ -189,6 +184,12 @@ impl Generation {
         }
         last.cloned()
     }
+}
+
+/// Sorts rows by their keys. Apart from taking them out, so that nobody waits for it.
+pub fn in_order(mut rows: Vec<FreshRow>) -> Vec<FreshRow> {
+    rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    rows
 }
 
 /// Counted references: no bytes are copied.
@@ -272,13 +273,16 @@ impl View {
             to: to.clone(),
             rows: VecDeque::new(),
         };
-        Newest::of(Some(walk(&self.now)), self.leaving.as_ref().map(walk))
+        Newest::of(walk(&self.now), self.leaving.as_ref().map(walk))
     }
 
     /// All rows of a table.
     pub fn sorted(&self, table: Table) -> Newest<std::vec::IntoIter<FreshRow>> {
-        let rows = |some: &SharedGeneration| some.read().sorted(table, self.commit).into_iter();
-        Newest::of(Some(rows(&self.now)), self.leaving.as_ref().map(rows))
+        let rows = |some: &SharedGeneration| {
+            let rows = some.read().rows(table, self.commit);
+            in_order(rows).into_iter()
+        };
+        Newest::of(rows(&self.now), self.leaving.as_ref().map(rows))
     }
 }
 
@@ -310,16 +314,13 @@ impl Iterator for Walk {
 
 /// Rows of both generations in the order of keys, each key once.
 pub struct Newest<I: Iterator<Item = FreshRow>> {
-    newer: std::iter::Peekable<std::iter::Flatten<std::option::IntoIter<I>>>,
+    newer: std::iter::Peekable<I>,
     older: std::iter::Peekable<std::iter::Flatten<std::option::IntoIter<I>>>,
 }
 
 impl<I: Iterator<Item = FreshRow>> Newest<I> {
-    fn of(newer: Option<I>, older: Option<I>) -> Newest<I> {
-        Newest {
-            newer: newer.into_iter().flatten().peekable(),
-            older: older.into_iter().flatten().peekable(),
-        }
+    fn of(newer: I, older: Option<I>) -> Newest<I> {
+        Newest { newer: newer.peekable(), older: older.into_iter().flatten().peekable() }
     }
 }
 

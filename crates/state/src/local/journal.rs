@@ -1,9 +1,10 @@
 //! The journal: every commit is appended to a file before anything else knows of it.
 //!
 //! A file holds frames, one per commit: its length, its number, a checksum, and its rows. What
-//! follows the first frame that is not whole, or not next in number, was never acknowledged as
-//! synced; [`super::open`] compares the last number with the one that was promised. A file is
-//! removed when its rows are in fjall's tables; reading one again changes nothing.
+//! follows the first frame that is not whole, or not next in number, was never synced, or is
+//! damaged, which the mark tells: [`super::open`] compares the last number with the one that was
+//! promised. A file is synced before its rows are moved into fjall's tables, and removed when they
+//! are there.
 
 use super::file_error;
 use super::table::Table;
@@ -91,8 +92,10 @@ pub struct Journal {
     number: u64,
     /// Files whose rows are being stowed, and that have not been synced.
     unsynced: Vec<(PathBuf, File)>,
-    /// A commit that was written in part: nothing may follow it.
-    is_torn: bool,
+    /// Bytes in the file.
+    bytes: u64,
+    /// A commit was written in part, or could not be synced: nothing may follow it.
+    is_broken: bool,
 }
 
 impl Journal {
@@ -101,26 +104,39 @@ impl Journal {
         let number = files(dir)?.last().map_or(0, |(number, _)| number + 1);
         let (path, file) = create(dir, number)?;
         let dir = dir.to_owned();
-        Ok(Journal { dir, file, path, number, unsynced: Vec::new(), is_torn: false })
+        Ok(Journal { dir, file, path, number, unsynced: Vec::new(), bytes: 0, is_broken: false })
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Appends a commit: once this returns, the death of the process does not undo it.
     pub fn append(&mut self, batch: &mut Batch, commit: u64) -> Result<(), Error> {
-        if self.is_torn {
-            let what = "state: a commit could not be written, and nothing can follow it";
-            return Err(Error::new(ErrorKind::Retry, what));
-        }
+        self.check()?;
         let frame = batch.seal(commit);
-        self.is_torn = true;
+        self.is_broken = true;
         self.file.write_all(frame).map_err(|e| file_error(&self.path, e))?;
-        self.is_torn = false;
+        self.is_broken = false;
+        self.bytes += frame.len() as u64;
         Ok(())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match self.is_broken {
+            true => {
+                let what = "state: a commit could not be written, and nothing can follow it";
+                Err(Error::new(ErrorKind::Retry, what))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Begins another file; the path of the one that ends.
     pub fn turn_over(&mut self) -> Result<PathBuf, Error> {
         let (path, file) = create(&self.dir, self.number + 1)?;
         self.number += 1;
+        self.bytes = 0;
         let ended = std::mem::replace(&mut self.path, path);
         let file = std::mem::replace(&mut self.file, file);
         // Those that were stowed meanwhile are gone, and need no sync.
@@ -131,10 +147,16 @@ impl Journal {
 
     /// Makes all commits so far survive the death of the machine, in their order.
     pub fn sync(&mut self) -> Result<(), Error> {
-        for (path, file) in self.unsynced.drain(..) {
-            file.sync_data().map_err(|e| file_error(&path, e))?;
+        self.check()?;
+        // What could not be synced once may look as if it were, the next time.
+        self.is_broken = true;
+        for (path, file) in &self.unsynced {
+            file.sync_data().map_err(|e| file_error(path, e))?;
         }
-        self.file.sync_data().map_err(|e| file_error(&self.path, e))
+        self.file.sync_data().map_err(|e| file_error(&self.path, e))?;
+        self.unsynced.clear();
+        self.is_broken = false;
+        Ok(())
     }
 }
 
@@ -170,18 +192,18 @@ pub struct Read {
     pub is_whole: bool,
 }
 
-/// Reads the commits in a file up to the first that is not whole, or not the next after `last`; the
-/// very first may not be later than `first_max`.
+/// Reads the commits in a file up to the first that is not whole, or not the next after `last`. What
+/// was stowed already is passed over; the very first may not be later than the next after that.
 pub fn read(
     path: &Path,
     mut last: Option<u64>,
-    first_max: u64,
+    stowed: u64,
     mut row: impl FnMut(Table, &[u8], Option<&[u8]>),
 ) -> Result<Read, Error> {
     let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
     let mut rest = bytes.as_slice();
     while let Some((number, rows, after)) = frame(rest) {
-        let is_next = last.map_or(number <= first_max, |last| number == last + 1);
+        let is_next = last.map_or(number <= stowed + 1, |last| number == last + 1);
         if !is_next {
             break;
         }
@@ -189,7 +211,9 @@ pub fn read(
             let what = format!("{}: commit {number} cannot be read", path.display());
             Error::new(ErrorKind::Corrupt, what)
         })?;
-        rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
+        if number > stowed {
+            rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
+        }
         (last, rest) = (Some(number), after);
     }
     Ok(Read { last, is_whole: rest.is_empty() })

@@ -44,9 +44,12 @@ const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 
-/// Rows in memory that are stowed while the next ones are gathered; at twice as much a commit waits
-/// until the ones before are stowed.
+/// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 24 << 20;
+/// At so many times as much a commit does not wait for somebody to ask for a sync.
+const FRESH_MAX: usize = 3;
+/// So many times as much in the journal is worth it, too: some rows are written again and again.
+const JOURNAL_MAX: u64 = 4;
 
 /// The store as the loop holds it: it alone writes.
 pub struct LocalState {
@@ -57,6 +60,8 @@ pub struct LocalState {
     /// Used again from commit to commit.
     batch: Batch,
     fresh_bytes: usize,
+    /// Bytes of rows in memory that nobody stows yet.
+    bytes: usize,
     commits: u64,
 }
 
@@ -80,10 +85,21 @@ impl LocalState {
         LocalReader { shared: Arc::clone(&self.shared) }
     }
 
-    /// Makes all commits so far survive the death of the machine.
+    /// Makes all commits so far survive the death of the machine, and begins to stow rows if there
+    /// are many: never before, so that tables hold nothing that could be forgotten, nor anything
+    /// that whoever asks for this has not made safe before.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
-        open::write_mark(&self.shared.dir, self.commits)
+        open::write_mark(&self.shared.dir, self.commits)?;
+        if self.wants_sync() { self.turn_over() } else { Ok(()) }
+    }
+
+    /// Rows have gathered that can be stowed after a sync. Whoever does not ask for one in time is
+    /// not waited for.
+    pub fn wants_sync(&self) -> bool {
+        let is_much = self.bytes >= self.fresh_bytes
+            || self.journal.bytes() >= JOURNAL_MAX * self.fresh_bytes as u64;
+        is_much && !self.shared.rows.is_stowing()
     }
 
     /// Has rows stowed when so many bytes of them are in memory; 24 MiB unless said otherwise.
@@ -101,32 +117,31 @@ impl LocalState {
         stowed.check()?;
         self.journal.append(&mut self.batch, self.commits + 1)?;
         self.commits += 1;
-        let bytes = {
+        {
             let mut fresh = lock(&stowed.fresh);
             fresh.commit = self.commits;
             let (readers, mut now) = (fresh.readers(), fresh.now.write());
             for row in self.batch.rows() {
                 now.put(row, self.commits, readers);
             }
-            now.bytes()
-        };
-        if bytes >= self.fresh_bytes { self.turn_over(bytes) } else { Ok(()) }
-    }
-
-    /// Has what is in memory stowed, if what was there before is.
-    fn turn_over(&mut self, bytes: usize) -> Result<(), Error> {
-        let stowed = &*self.shared.rows;
-        if bytes >= 2 * self.fresh_bytes {
-            stowed.wait()?;
+            self.bytes = now.bytes();
         }
-        let mut fresh = lock(&stowed.fresh);
-        if fresh.leaving.is_some() {
+        if self.bytes < FRESH_MAX * self.fresh_bytes {
             return Ok(());
         }
+        stowed.wait()?;
+        self.sync()
+    }
+
+    /// Has what is in memory stowed: nothing else is, at this moment.
+    fn turn_over(&mut self) -> Result<(), Error> {
+        let stowed = &*self.shared.rows;
         let path = self.journal.turn_over()?;
+        let mut fresh = lock(&stowed.fresh);
         let leaving = std::mem::take(&mut fresh.now);
         fresh.leaving = Some(leaving.clone());
         drop(fresh);
+        self.bytes = 0;
         self.stower.stow(leaving, path);
         Ok(())
     }
@@ -247,12 +262,17 @@ const DISK_FULL: &str = "state: no space left on the disk; free some and run the
 /// What the store says when it fails, with what to do about it where we know.
 fn store_error(error: fjall::Error) -> Error {
     match &error {
-        fjall::Error::Io(io) if io.kind() == std::io::ErrorKind::StorageFull => {
-            Error::new(ErrorKind::Retry, DISK_FULL)
-        }
+        _ if is_disk_full(&error) => Error::new(ErrorKind::Retry, DISK_FULL),
         fjall::Error::Io(io) => Error::new(ErrorKind::Retry, format!("state: {io}")),
         _ => Error::new(ErrorKind::Corrupt, format!("state: {error}")),
     }
+}
+
+/// Whether a full disk is at the bottom of an error, however deep.
+fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::StorageFull)
+        || error.source().is_some_and(is_disk_full)
 }
 
 fn file_error(path: &Path, error: std::io::Error) -> Error {

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// fjall's own journal, which hardly anything is written to: the least that it takes.
-const JOURNAL_BYTES_MAX: u64 = 64 << 20;
+const FJALL_JOURNAL_BYTES_MAX: u64 = 64 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
@@ -44,7 +44,7 @@ impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(keyspaces, commits));
+        let rows = Arc::new(Stowed::new(&database, keyspaces, commits));
         let stored = Stored { database: &database, rows: &rows };
         let seed = filter_seed(stored, seed)?;
         let mut mass = Mass::default();
@@ -56,8 +56,8 @@ impl LocalState {
         let journal = Journal::begin(&journal_dir(dir))?;
         let stower = Stower::start(Arc::clone(&rows))?;
         let shared = Arc::new(Shared::new(database, rows, seen, dir));
-        let (batch, fresh_bytes) = (Batch::default(), FRESH_BYTES);
-        Ok((LocalState { stower, shared, journal, batch, fresh_bytes, commits }, opening))
+        let (batch, fresh_bytes, bytes) = (Batch::default(), FRESH_BYTES, 0);
+        Ok((LocalState { stower, shared, journal, batch, fresh_bytes, bytes, commits }, opening))
     }
 
     /// From now on pages are compared with leaders; also with those that the rows have.
@@ -78,7 +78,7 @@ impl LocalReader {
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(keyspaces, commits));
+        let rows = Arc::new(Stowed::new(&database, keyspaces, commits));
         let shared = Shared::new(database, rows, Seen::new(0), dir);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
@@ -189,30 +189,37 @@ fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
     check_format(dir)?;
     let database = Database::builder(dir.join("fjall"))
         .cache_size(CACHE_BYTES)
-        .max_journaling_size(JOURNAL_BYTES_MAX)
+        .max_journaling_size(FJALL_JOURNAL_BYTES_MAX)
         // Of two, the one that is kept free for memtables hands every task to itself again and
         // again while the other merges; and there is nothing in the memtables.
         .worker_threads(1)
         .open()
         .map_err(|e| opening_error(dir, e))?;
     let keyspaces = Keyspaces::open(&database)?;
-    let commits = finish_journal(&journal_dir(dir), &keyspaces)?;
+    let files = journal::files(&journal_dir(dir))?;
+    let (rows, commits) = read_journal(&files, &keyspaces)?;
+    // Before anything is touched: what is refused stays as it is.
     check_mark(dir, commits)?;
+    keyspaces.stow(&database, |table| rows.rows(table, 0))?;
+    for (_, path) in &files {
+        fs::remove_file(path).map_err(|e| file_error(path, e))?;
+    }
     Ok((database, keyspaces, commits))
 }
 
-/// Stows what the journal holds, and removes it; the number of commits in all.
-fn finish_journal(dir: &Path, keyspaces: &Keyspaces) -> Result<u64, Error> {
+/// What the journal holds beyond the tables, and the number of commits in all.
+fn read_journal(
+    files: &[(u64, PathBuf)],
+    keyspaces: &Keyspaces,
+) -> Result<(Generation, u64), Error> {
     let stowed: u64 = match keyspaces.of(Table::Meta).get(COMMITS).map_err(store_error)? {
         Some(bytes) => decode("commits", &bytes)?,
         None => 0,
     };
-    let files = journal::files(dir)?;
     let mut rows = Generation::default();
-    // The first may have been stowed, in part or whole; a later first one would leave a gap.
     let mut last = None;
-    for (_, path) in &files {
-        let read = journal::read(path, last, stowed + 1, |table, key, value| {
+    for (_, path) in files {
+        let read = journal::read(path, last, stowed, |table, key, value| {
             rows.put((table, key, value), 0, None);
         })?;
         last = read.last;
@@ -220,13 +227,7 @@ fn finish_journal(dir: &Path, keyspaces: &Keyspaces) -> Result<u64, Error> {
             break;
         }
     }
-    for table in Table::ALL {
-        keyspaces.stow(table, rows.sorted(table, 0))?;
-    }
-    for (_, path) in &files {
-        fs::remove_file(path).map_err(|e| file_error(path, e))?;
-    }
-    Ok(last.unwrap_or(stowed))
+    Ok((rows, last.unwrap_or(stowed).max(stowed)))
 }
 
 pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
@@ -266,9 +267,15 @@ fn check_format(dir: &Path) -> Result<(), Error> {
 }
 
 fn write_format(dir: &Path, path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(dir)
-        .and_then(|()| fs::write(path, format!("{FORMAT}\n")))
-        .map_err(|e| file_error(path, e))
+    let write = || -> std::io::Result<()> {
+        fs::create_dir_all(dir.join("journal"))?;
+        let mut file = fs::File::create(path)?;
+        writeln!(file, "{FORMAT}")?;
+        // A store must not outlive the word on what it is.
+        file.sync_data()?;
+        fs::File::open(dir)?.sync_all()
+    };
+    write().map_err(|e| file_error(path, e))
 }
 
 /// Fewer commits than were synced means that something promised is gone.
@@ -367,11 +374,10 @@ fn opening(stored: Stored<'_>) -> Result<Opening, Error> {
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {
-    let text = error.to_string();
-    if text.contains("Locked") {
+    if matches!(error, fjall::Error::Locked) {
         let what = format!("{} is in use by another rhumb", dir.display());
         return Error::new(ErrorKind::Invalid, what);
     }
-    let what = format!("the store in {} cannot be opened: {text}", dir.display());
-    Error::new(ErrorKind::Corrupt, what)
+    let Error { kind, what } = store_error(error);
+    Error::new(kind, format!("the store in {} cannot be opened: {what}", dir.display()))
 }

@@ -4,11 +4,13 @@
 //! memtables. While that lasts they stay readable where they were; if it is cut short they are
 //! still in our journal, and are moved again by the next opening.
 
-use super::fresh::{Fresh, FreshRow, SharedGeneration};
+use super::fresh::{Fresh, FreshRow, SharedGeneration, in_order};
 use super::table::{Keyspaces, Table};
 use super::{file_error, lock, store_error};
+use fjall::{Database, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -19,11 +21,12 @@ use std::time::Duration;
 /// so nothing is added before it has caught up.
 const UNMERGED_MAX: usize = 16;
 const UNMERGED_WAIT: Duration = Duration::from_millis(20);
-/// How often we wait for that: then the row goes in all the same. A minute.
-const UNMERGED_WAITS_MAX: usize = 3_000;
+/// How often we wait for that before we give up: five minutes.
+const UNMERGED_WAITS_MAX: usize = 15_000;
 
 /// What the thread works on, beside those who commit and read.
 pub struct Stowed {
+    database: Database,
     pub keyspaces: Keyspaces,
     pub fresh: Mutex<Fresh>,
     /// What went wrong, for the next who commits.
@@ -34,8 +37,9 @@ pub struct Stowed {
 
 impl Stowed {
     /// All rows up to this commit are in fjall's tables.
-    pub fn new(keyspaces: Keyspaces, commit: u64) -> Stowed {
+    pub fn new(database: &Database, keyspaces: Keyspaces, commit: u64) -> Stowed {
         Stowed {
+            database: database.clone(),
             keyspaces,
             fresh: Mutex::new(Fresh::after(commit)),
             failed: Mutex::default(),
@@ -50,7 +54,7 @@ impl Stowed {
         }
     }
 
-    fn is_stowing(&self) -> bool {
+    pub fn is_stowing(&self) -> bool {
         lock(&self.fresh).leaving.is_some()
     }
 
@@ -66,25 +70,45 @@ impl Stowed {
     }
 
     fn stow(&self, generation: &SharedGeneration, journal: &PathBuf) -> Result<(), Error> {
-        for table in Table::ALL {
-            let rows = generation.read().sorted(table, u64::MAX);
-            self.keyspaces.stow(table, rows)?;
-        }
+        self.keyspaces.stow(&self.database, |table| generation.read().rows(table, u64::MAX))?;
         lock(&self.fresh).leaving = None;
         fs::remove_file(journal).map_err(|e| file_error(journal, e))
     }
 }
 
 impl Keyspaces {
-    /// Moves rows of a table into fjall, in the order of keys.
-    pub fn stow(&self, table: Table, rows: Vec<FreshRow>) -> Result<(), Error> {
+    /// Moves rows into fjall. The last table tells how many commits the tables hold: when it says
+    /// so, the others hold them.
+    pub fn stow(
+        &self,
+        database: &Database,
+        rows: impl Fn(Table) -> Vec<FreshRow>,
+    ) -> Result<(), Error> {
+        let (first, others) = Table::ALL.split_first().expect("there are tables");
+        assert_eq!(*first, Table::Meta, "the number of commits is in the first");
+        for &table in others.iter().chain([first]) {
+            self.stow_table(database, table, in_order(rows(table)))?;
+        }
+        is_working(database)
+    }
+
+    fn stow_table(
+        &self,
+        database: &Database,
+        table: Table,
+        rows: Vec<FreshRow>,
+    ) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
         let keyspace = self.of(table);
-        for _ in 0..UNMERGED_WAITS_MAX {
-            if keyspace.l0_table_count() < UNMERGED_MAX {
-                break;
+        let mut waits = 0;
+        while keyspace.l0_table_count() >= UNMERGED_MAX {
+            is_working(database)?;
+            waits += 1;
+            if waits > UNMERGED_WAITS_MAX {
+                let what = format!("state: the tables of {} are not merged", table.name());
+                return Err(Error::new(ErrorKind::Retry, what));
             }
             std::thread::sleep(UNMERGED_WAIT);
         }
@@ -98,6 +122,11 @@ impl Keyspaces {
         }
         ingestion.finish().map_err(store_error)
     }
+}
+
+/// Whoever merges tables may have failed, which only those who write to fjall's journal are told.
+fn is_working(database: &Database) -> Result<(), Error> {
+    database.persist(PersistMode::Buffer).map_err(store_error)
 }
 
 /// The thread that stows; it ends when this is dropped.
@@ -118,7 +147,7 @@ impl Stower {
 
     /// Stows a generation whose rows are in this file of the journal.
     pub fn stow(&self, generation: SharedGeneration, journal: PathBuf) {
-        // Nobody takes it if the thread has ended, which the next commit is told of.
+        // Nobody takes it if the thread has ended: it has said why.
         let _ = self.work.as_ref().expect("until it is dropped").send((generation, journal));
     }
 }
@@ -134,7 +163,11 @@ impl Drop for Stower {
 
 fn run(stowed: &Stowed, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     while let Ok((generation, journal)) = todo.recv() {
-        let done = stowed.stow(&generation, &journal);
+        // A panic in there must not leave those who commit waiting.
+        let work = || stowed.stow(&generation, &journal);
+        let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Corrupt, "state: rows could not be moved into tables"))
+        });
         let is_done = done.is_ok();
         *lock(&stowed.failed) = done.err();
         let (mutex, told) = &stowed.left;

@@ -10,6 +10,7 @@ use rhumb_engine::time::Time;
 use rhumb_engine::turn::State;
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
+use rhumb_state::snapshot::Snapshot;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -121,6 +122,26 @@ fn commits_behind_a_gap_are_not_taken_for_the_next_ones() {
     fs::write(&journal, &bytes[bytes.len() / 3..]).unwrap();
     let error = refusal(scratch.path());
     assert!(error.what.contains("0 commits, but 3 were written"), "{error}");
+    assert!(journal.exists(), "what is refused stays as it is");
+}
+
+#[test]
+fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
+    let scratch = three_commits("ghost");
+    let ghost = fs::read(journal_of(&scratch)).unwrap();
+    let mut state = open(scratch.path()).expect("all three, stowed by now");
+    let url = Url::parse("http://a.test/0").unwrap();
+    let record = UrlRecord::new(UrlId(0), Status::Gone, 0, 0, Time::ZERO);
+    state.commit(&mut vec![Row::Url { key: url.key(), record }]).expect("a commit");
+    drop(state);
+    drop(open(scratch.path()).expect("all four, stowed by now"));
+    // The directory forgot that it was removed, and the file lost its end.
+    let path = scratch.path().join("journal/000000000000.journal");
+    fs::write(path, &ghost[..ghost.len() * 4 / 5]).unwrap();
+    let state = open(scratch.path()).expect("as it was");
+    assert_eq!(state.commits(), 4);
+    let record = state.reader().snapshot().url(&url.key()).unwrap().expect("a row");
+    assert_eq!(record.status, Status::Gone);
 }
 
 #[test]
