@@ -192,8 +192,9 @@ pub struct Read {
     pub is_whole: bool,
 }
 
-/// Reads the commits in a file up to the first that is not whole, or not the next after `last`. What
-/// was stowed already is passed over; the very first may not be later than the next after that.
+/// Reads the commits in a file up to the first that is not whole, or not the next after `last`.
+/// What was stowed already is passed over; the very first may not be later than the next after
+/// that.
 pub fn read(
     path: &Path,
     mut last: Option<u64>,
