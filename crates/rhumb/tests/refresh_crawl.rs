@@ -15,6 +15,8 @@ const DAY_US: u64 = 8_000_000;
 const BUDGET: usize = 240;
 /// Requests in flight: so many may be asked for in one day and arrive in the next.
 const CONCURRENCY: usize = 2;
+/// Looks at the crawl at rest until something is overdue.
+const LOOKS_MAX: usize = 1_000;
 /// Two days each. One is enough, unless the machine stalls: what it stands still for beyond a 64th
 /// of a day is lost, since to catch up would be too much for some other day.
 const RUNS_MAX: usize = 5;
@@ -75,8 +77,8 @@ fn the_budget_is_kept_over_a_compressed_day_and_through_a_kill() {
     assert!(report["collection"]["changes_seen"].as_u64().unwrap() > 0, "{report}");
     let freshness = report["collection"]["freshness"].as_f64().unwrap();
     assert!((0.0..1.0).contains(&freshness), "{report}");
-    let overdue = report["most_overdue"].as_array().unwrap();
-    assert!(!overdue.is_empty() && overdue.len() <= 10, "{report}");
+    // On a machine that keeps up, nothing may be overdue in that very moment.
+    assert!(report["most_overdue"].as_array().unwrap().len() <= 10, "{report}");
     status_tells(&site);
 }
 
@@ -105,7 +107,15 @@ fn machine_load() -> impl Fn() -> Option<f64> {
 /// Of the crawl at rest: the budget, what is overdue, and what is believed of one page.
 fn status_tells(site: &Site) {
     let dir = site.crawl_dir();
-    let status = status::of_dir(&dir).unwrap();
+    // Pages fall due all the time, whether anybody visits them or not.
+    let mut status = status::of_dir(&dir).unwrap();
+    for _ in 0..LOOKS_MAX {
+        if !status.report.most_overdue.is_empty() {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(5));
+        status = status::of_dir(&dir).unwrap();
+    }
     let kept = status.report.collection.as_ref().expect("it goes on");
     assert_eq!((kept.budget.requests, kept.budget.period_s), (BUDGET as u64, 8.0));
     let used = kept.budget.used.expect("a share of the last day");
