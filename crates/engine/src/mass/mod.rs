@@ -42,8 +42,8 @@ use rhumb_page::url::Url;
 use std::collections::HashMap;
 use written::Writing;
 
-/// Edge updates that a page's links pay for: some three microseconds of pushing.
-const EDGES_PER_PAGE: u64 = 250;
+/// Edge updates that a page's links pay for: some two microseconds of pushing.
+const EDGES_PER_PAGE: u64 = 120;
 /// Edge updates saved up for later.
 const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// Edge updates before the last word is said on a crawl that ends. It settles nearly everything on
