@@ -22,7 +22,7 @@ use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
-use rhumb_state::table::PlainMap;
+use rhumb_state::plain::PlainMap;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use xxhash_rust::xxh3::Xxh3;

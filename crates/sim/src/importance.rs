@@ -10,7 +10,7 @@ use rhumb_engine::config::Config;
 use rhumb_engine::outcome::{Outcome, Report};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
-use rhumb_state::table::PlainMap;
+use rhumb_state::plain::PlainMap;
 use std::collections::VecDeque;
 
 const FOLLOWED: f64 = 0.85;

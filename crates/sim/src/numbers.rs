@@ -5,7 +5,7 @@
 
 use rhumb_engine::record::UrlId;
 use rhumb_page::url::{Url, UrlKey};
-use rhumb_state::table::PlainMap;
+use rhumb_state::plain::PlainMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 #[derive(Default)]

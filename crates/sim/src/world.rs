@@ -16,7 +16,7 @@ use rhumb_engine::turn::{BATCH_MAX, World};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
-use rhumb_state::table::PlainMap;
+use rhumb_state::plain::PlainMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::net::IpAddr;

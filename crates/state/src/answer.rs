@@ -1,9 +1,9 @@
 //! The engine's questions, answered from a snapshot: the same for every store.
 
 use crate::leaders::Leaders;
+use crate::plain::PlainMap;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
-use crate::table::PlainMap;
 use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{

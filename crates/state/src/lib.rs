@@ -8,7 +8,7 @@ pub mod answer;
 pub mod leaders;
 pub mod local;
 pub mod memory;
+pub mod plain;
 pub mod seen;
 mod slots;
 pub mod snapshot;
-pub mod table;

@@ -2,9 +2,9 @@
 
 use crate::answer;
 use crate::leaders::Leaders;
+use crate::plain::{PlainMap, PlainTable};
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
-use crate::table::{PlainMap, Table};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Chunk, Found};
 use rhumb_engine::engine::Opening;
@@ -34,14 +34,14 @@ pub struct MemoryState {
 
 #[derive(Default)]
 pub struct MemoryRows {
-    pub urls: Table<UrlKey, UrlRecord>,
+    pub urls: PlainTable<UrlKey, UrlRecord>,
     pub queue: Queue,
-    pub hosts: Table<HostKey, HostRecord>,
-    pub robots: Table<HostKey, Box<Robots>>,
+    pub hosts: PlainTable<HostKey, HostRecord>,
+    pub robots: PlainTable<HostKey, Box<Robots>>,
     /// Ranks are unique, so a place names one host.
     pub sleep: BTreeMap<SleepPlace, HostKey>,
     pub outbox: BTreeMap<u64, Arc<Chunk>>,
-    pub content: Table<ContentDigest, Twin>,
+    pub content: PlainTable<ContentDigest, Twin>,
     pub leaders: BTreeMap<LeaderId, Leader>,
     /// With the owner's trust in each.
     pub seeds: BTreeMap<Url, f64>,

@@ -14,7 +14,6 @@
 use crate::slots::{ASIDE_MASK, Slot, Slots};
 use rhumb_engine::record::UrlId;
 use rhumb_page::url::{Url, UrlKey};
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Slots of the exact cache, 8 bytes each. A power of two.
 pub const CACHE_SLOTS: usize = 1 << 20;
@@ -54,18 +53,12 @@ impl Seen {
 
     /// Of a URL's own text: those who read pages have it at hand, and ask most often.
     pub fn fingerprint(&self, url: &Url) -> Fingerprint {
-        self.fingerprint_text(url.as_str())
+        Fingerprint(url.fingerprint(self.seed))
     }
 
     /// Of the URL with this key.
     pub fn fingerprint_key(&self, key: &[u8]) -> Fingerprint {
-        let mut text = String::with_capacity(key.len() + 8);
-        UrlKey::push_url(key, &mut text);
-        self.fingerprint_text(&text)
-    }
-
-    fn fingerprint_text(&self, url: &str) -> Fingerprint {
-        Fingerprint(xxh3_128_with_seed(url.as_bytes(), self.seed))
+        Fingerprint(UrlKey::fingerprint(key, self.seed))
     }
 
     pub fn look(&self, fingerprint: Fingerprint, depth: u16) -> Sighting {
@@ -131,6 +124,7 @@ fn place(rest: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xxhash_rust::xxh3::xxh3_128;
 
     #[test]
     fn a_url_is_new_once_and_asked_about_again_only_by_a_shorter_way() {
@@ -150,7 +144,7 @@ mod tests {
     fn what_falls_out_of_the_cache_is_asked_of_the_store() {
         let mut seen = Seen::new(1);
         let prints: Vec<Fingerprint> =
-            (0..3 * CACHE_SLOTS as u64).map(|n| seen.fingerprint_text(&n.to_string())).collect();
+            (0..3 * CACHE_SLOTS as u64).map(|n| Fingerprint(xxh3_128(&n.to_be_bytes()))).collect();
         prints.iter().zip(0..).for_each(|(&p, n)| seen.insert(p, 0, UrlId(n)));
         assert_eq!(seen.len(), prints.len());
         assert_eq!(seen.look(prints[5], 0), Sighting::Ask { rises: false, id: Some(5) });

@@ -133,8 +133,12 @@ impl Url {
 
     /// A fingerprint of the canonical text, for filters in memory.
     pub fn fingerprint(&self, seed: u64) -> u128 {
-        xxhash_rust::xxh3::xxh3_128_with_seed(self.text.as_bytes(), seed)
+        fingerprint(&self.text, seed)
     }
+}
+
+fn fingerprint(text: &str, seed: u64) -> u128 {
+    xxhash_rust::xxh3::xxh3_128_with_seed(text.as_bytes(), seed)
 }
 
 impl PartialEq for Url {

@@ -33,12 +33,15 @@ impl UrlKey {
         url_of(text).expect("a URL key is built from a URL")
     }
 
-    /// Appends the text of the URL whose key has these bytes, as far as it is one.
-    pub fn push_url(bytes: &[u8], text: &mut String) {
+    /// [`Url::fingerprint`] of the URL whose key has these bytes. Nothing is checked: of other bytes
+    /// it is some number.
+    pub fn fingerprint(bytes: &[u8], seed: u64) -> u128 {
         let key = std::str::from_utf8(bytes).unwrap_or_default();
         let slash = key.find('/').unwrap_or(key.len());
-        push_origin(text, &key[..slash]);
+        let mut text = String::with_capacity(key.len() + 8);
+        push_origin(&mut text, &key[..slash]);
         text.push_str(&key[slash..]);
+        super::fingerprint(&text, seed)
     }
 
     pub fn host_key(&self) -> HostKey {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use rhumb_page::url::Url;
-use rhumb_state::table::PlainSet;
+use rhumb_state::plain::PlainSet;
 
 use super::Web;
 use super::manner::{Manner, manner};

@@ -1,8 +1,8 @@
 //! Rows that are not yet in fjall's tables: in the journal, and here in memory.
 //!
-//! A commit costs a hash or a step in a tree for each row, which is a tenth of what fjall's own
-//! memtables take; a row that is written again meanwhile is stored once, and what is moved into
-//! fjall at last is sorted, so that it becomes tables at once. A generation is filled, then stowed
+//! A commit costs a hash or a step in a tree for each row, where fjall's own memtables walk through
+//! lists all over memory; a row that is written again meanwhile is stored once, and what is moved
+//! into fjall at last is sorted, so that it becomes tables at once. A generation is filled, then stowed
 //! while the next one is filled: see [`super::stow`].
 //!
 //! Whoever reads sees whole commits only, and holds nobody up: each row knows in which commit it

@@ -90,8 +90,6 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     number: u64,
-    /// Files whose rows are being stowed, and that have not been synced.
-    unsynced: Vec<(PathBuf, File)>,
     /// Bytes in the file.
     bytes: u64,
     /// A commit was written in part, or could not be synced: nothing may follow it.
@@ -104,7 +102,7 @@ impl Journal {
         let number = files(dir)?.last().map_or(0, |(number, _)| number + 1);
         let (path, file) = create(dir, number)?;
         let dir = dir.to_owned();
-        Ok(Journal { dir, file, path, number, unsynced: Vec::new(), bytes: 0, is_broken: false })
+        Ok(Journal { dir, file, path, number, bytes: 0, is_broken: false })
     }
 
     pub fn bytes(&self) -> u64 {
@@ -132,29 +130,22 @@ impl Journal {
         }
     }
 
-    /// Begins another file; the path of the one that ends.
+    /// Begins another file; the path of the one that ends, all of which must have been synced.
     pub fn turn_over(&mut self) -> Result<PathBuf, Error> {
         let (path, file) = create(&self.dir, self.number + 1)?;
         self.number += 1;
         self.bytes = 0;
-        let ended = std::mem::replace(&mut self.path, path);
-        let file = std::mem::replace(&mut self.file, file);
-        // Those that were stowed meanwhile are gone, and need no sync.
-        self.unsynced.retain(|(path, _)| path.exists());
-        self.unsynced.push((ended.clone(), file));
-        Ok(ended)
+        self.file = file;
+        Ok(std::mem::replace(&mut self.path, path))
     }
 
-    /// Makes all commits so far survive the death of the machine, in their order.
+    /// Makes all commits so far survive the death of the machine: earlier files were synced when
+    /// they ended.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.check()?;
         // What could not be synced once may look as if it were, the next time.
         self.is_broken = true;
-        for (path, file) in &self.unsynced {
-            file.sync_data().map_err(|e| file_error(path, e))?;
-        }
         self.file.sync_data().map_err(|e| file_error(&self.path, e))?;
-        self.unsynced.clear();
         self.is_broken = false;
         Ok(())
     }

@@ -16,6 +16,7 @@ mod merged;
 mod open;
 mod post;
 mod read;
+mod store;
 mod stow;
 mod table;
 
@@ -23,7 +24,6 @@ use crate::answer;
 use crate::leaders::Leaders;
 use crate::seen::Seen;
 use codec::{encode_into, encode_leader_into};
-use fjall::Database;
 use journal::{Batch, Journal};
 use rhumb_engine::discovery::Found;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -31,7 +31,8 @@ use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::turn::State;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use stow::{Stowed, Stower};
+use store::Store;
+use stow::Stower;
 use table::Table;
 
 pub use read::LocalSnapshot;
@@ -46,7 +47,8 @@ const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 24 << 20;
-/// At so many times as much a commit does not wait for somebody to ask for a sync.
+/// At so many times as much a commit does not wait for somebody to ask for a sync: memory is bounded
+/// whoever commits. The node asks long before, and syncs its archive first.
 const FRESH_MAX: usize = 3;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
@@ -72,8 +74,7 @@ pub struct LocalReader {
 }
 
 struct Shared {
-    database: Database,
-    rows: Arc<Stowed>,
+    store: Arc<Store>,
     seen: Mutex<Seen>,
     /// None until texts are to be compared.
     leaders: Mutex<Option<Leaders>>,
@@ -99,7 +100,7 @@ impl LocalState {
     pub fn wants_sync(&self) -> bool {
         let is_much = self.bytes >= self.fresh_bytes
             || self.journal.bytes() >= JOURNAL_MAX * self.fresh_bytes as u64;
-        is_much && !self.shared.rows.is_stowing()
+        is_much && !self.shared.store.is_stowing()
     }
 
     /// Has rows stowed when so many bytes of them are in memory; 24 MiB unless said otherwise.
@@ -113,12 +114,12 @@ impl LocalState {
 
     /// Writes the batch to the journal, then to memory.
     fn write(&mut self) -> Result<(), Error> {
-        let stowed = &*self.shared.rows;
-        stowed.check()?;
+        let store = &*self.shared.store;
+        store.check()?;
         self.journal.append(&mut self.batch, self.commits + 1)?;
         self.commits += 1;
         {
-            let mut fresh = lock(&stowed.fresh);
+            let mut fresh = lock(&store.fresh);
             fresh.commit = self.commits;
             let (readers, mut now) = (fresh.readers(), fresh.now.write());
             for row in self.batch.rows() {
@@ -129,15 +130,15 @@ impl LocalState {
         if self.bytes < FRESH_MAX * self.fresh_bytes {
             return Ok(());
         }
-        stowed.wait()?;
+        store.wait()?;
         self.sync()
     }
 
     /// Has what is in memory stowed: nothing else is, at this moment.
     fn turn_over(&mut self) -> Result<(), Error> {
-        let stowed = &*self.shared.rows;
+        let store = &*self.shared.store;
         let path = self.journal.turn_over()?;
-        let mut fresh = lock(&stowed.fresh);
+        let mut fresh = lock(&store.fresh);
         let leaving = std::mem::take(&mut fresh.now);
         fresh.leaving = Some(leaving.clone());
         drop(fresh);
@@ -237,7 +238,7 @@ fn put(batch: &mut Batch, row: &Row) {
 impl LocalReader {
     /// The rows as they are now. What is overwritten while it is held stays in memory for it.
     pub fn snapshot(&self) -> LocalSnapshot<'_> {
-        LocalSnapshot::take(&self.shared.database, &self.shared.rows)
+        LocalSnapshot::take(&self.shared.store)
     }
 
     pub fn answer(&self, question: Question) -> Result<Answer, Error> {
@@ -252,7 +253,8 @@ impl LocalReader {
 
     /// Bytes on disk.
     pub fn disk_bytes(&self) -> u64 {
-        self.shared.database.disk_space().unwrap_or(0) + open::journal_bytes(&self.shared.dir)
+        let Shared { store, dir, .. } = &*self.shared;
+        store.database.disk_space().unwrap_or(0) + open::journal_bytes(dir)
     }
 }
 

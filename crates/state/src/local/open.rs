@@ -4,8 +4,8 @@
 use super::codec::{decode, decode_leader, encode_into};
 use super::fresh::Generation;
 use super::journal::{self, Batch, Journal};
-use super::read::Stored;
-use super::stow::{Stowed, Stower};
+use super::store::Store;
+use super::stow::Stower;
 use super::table::{Keyspaces, Table};
 use super::{
     COMMITS, COUNTERS, FORMAT, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error,
@@ -44,18 +44,17 @@ impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(&database, keyspaces, commits));
-        let stored = Stored { database: &database, rows: &rows };
-        let seed = filter_seed(stored, seed)?;
+        let store = Arc::new(Store::new(database, keyspaces, commits));
+        let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
-        let seen = rebuild_filter(stored, seed, &mut mass)?;
-        read_mass(stored, &mut mass)?;
-        let mut opening = opening(stored)?;
+        let seen = rebuild_filter(&store, seed, &mut mass)?;
+        read_mass(&store, &mut mass)?;
+        let mut opening = opening(&store)?;
         opening.post.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
         let journal = Journal::begin(&journal_dir(dir))?;
-        let stower = Stower::start(Arc::clone(&rows))?;
-        let shared = Arc::new(Shared::new(database, rows, seen, dir));
+        let stower = Stower::start(Arc::clone(&store))?;
+        let shared = Arc::new(Shared::new(store, seen, dir));
         let (batch, fresh_bytes, bytes) = (Batch::default(), FRESH_BYTES, 0);
         Ok((LocalState { stower, shared, journal, batch, fresh_bytes, bytes, commits }, opening))
     }
@@ -63,7 +62,7 @@ impl LocalState {
     /// From now on pages are compared with leaders; also with those that the rows have.
     pub fn compare_texts(&mut self, threshold: f64) -> Result<(), Error> {
         let mut leaders = Leaders::new(threshold);
-        for row in self.shared.stored().all(Table::Leader) {
+        for row in self.shared.store.all(Table::Leader) {
             let (key, value) = row?;
             leaders.add(keys::leader_id(&key)?, &decode_leader(&value)?.sketch);
         }
@@ -78,14 +77,14 @@ impl LocalReader {
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
         let (database, keyspaces, commits) = open_rows(dir)?;
-        let rows = Arc::new(Stowed::new(&database, keyspaces, commits));
-        let shared = Shared::new(database, rows, Seen::new(0), dir);
+        let store = Arc::new(Store::new(database, keyspaces, commits));
+        let shared = Shared::new(store, Seen::new(0), dir);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
 
     /// Every URL and its record, in the order of keys.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
-        self.shared.stored().all(Table::Url).map(|row| {
+        self.shared.store.all(Table::Url).map(|row| {
             let (key, value) = row?;
             let key = UrlKey::from_bytes(&key)
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt, "url key cannot be read"))?;
@@ -102,7 +101,7 @@ impl LocalReader {
 
     /// Every host and its record, in the order of keys.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
-        self.shared.stored().all(Table::Host).map(|row| {
+        self.shared.store.all(Table::Host).map(|row| {
             let (key, value) = row?;
             let key = std::str::from_utf8(&key)
                 .ok()
@@ -115,7 +114,7 @@ impl LocalReader {
     /// The URLs that the owner named, and the trust in each.
     pub fn seeds(&self) -> Result<Vec<(Url, f64)>, Error> {
         let mut seeds = Vec::new();
-        for row in self.shared.stored().all(Table::Seed) {
+        for row in self.shared.store.all(Table::Seed) {
             let (key, value) = row?;
             let text = String::from_utf8_lossy(&key).into_owned();
             let weight = decode("seed", &value)?;
@@ -126,12 +125,12 @@ impl LocalReader {
 
     /// What all pages of a crawl that goes on share, when that was last written.
     pub fn scheduler(&self) -> Result<Option<Scheduler>, Error> {
-        self.shared.stored().get(Table::Meta, "scheduler", SCHEDULER)
+        self.shared.store.get(Table::Meta, "scheduler", SCHEDULER)
     }
 
     /// What was settled on a page when that was last written.
     pub fn settled(&self, id: UrlId) -> Result<Option<i64>, Error> {
-        for row in self.shared.stored().all(Table::Settled) {
+        for row in self.shared.store.all(Table::Settled) {
             let (_, value) = row?;
             let row: SettledRow = decode("settled", &value)?;
             if let Some((_, s)) = row.settled.iter().find(|(node, _)| u64::from(*node) == id.0) {
@@ -147,7 +146,7 @@ impl LocalReader {
         for row in self.urls() {
             mass.restore_url(&row?.1);
         }
-        read_mass(self.shared.stored(), &mut mass)?;
+        read_mass(&self.shared.store, &mut mass)?;
         let seeds = self.seeds()?;
         mass.seeded(seeds.iter().cloned());
         for (url, _) in &seeds {
@@ -160,18 +159,14 @@ impl LocalReader {
     }
 
     pub fn counters(&self) -> Result<Counters, Error> {
-        counters(self.shared.stored())
+        counters(&self.shared.store)
     }
 }
 
 impl Shared {
-    fn new(database: Database, rows: Arc<Stowed>, seen: Seen, dir: &Path) -> Shared {
+    fn new(store: Arc<Store>, seen: Seen, dir: &Path) -> Shared {
         let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
-        Shared { database, rows, seen, leaders, dir: dir.to_owned() }
-    }
-
-    fn stored(&self) -> Stored<'_> {
-        Stored { database: &self.database, rows: &self.rows }
+        Shared { store, seen, leaders, dir: dir.to_owned() }
     }
 }
 
@@ -314,23 +309,23 @@ pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
     write().map_err(|e| file_error(&path, e))
 }
 
-fn filter_seed(stored: Stored<'_>, new: u64) -> Result<u64, Error> {
-    match stored.get(Table::Meta, "filter seed", SEED)? {
+fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
+    match store.get(Table::Meta, "filter seed", SEED)? {
         Some(seed) => Ok(seed),
         None => {
-            let meta = stored.rows.keyspaces.of(Table::Meta);
+            let meta = store.keyspaces.of(Table::Meta);
             meta.insert(SEED, encode_into(&new)(Vec::new())).map_err(store_error)?;
-            stored.database.persist(PersistMode::SyncAll).map_err(store_error)?;
+            store.database.persist(PersistMode::SyncAll).map_err(store_error)?;
             Ok(new)
         }
     }
 }
 
 /// One walk over all URLs, for the filter and for the books of importance.
-fn rebuild_filter(stored: Stored<'_>, seed: u64, mass: &mut Mass) -> Result<Seen, Error> {
+fn rebuild_filter(store: &Store, seed: u64, mass: &mut Mass) -> Result<Seen, Error> {
     let mut seen = Seen::new(seed);
-    seen.reserve(counters(stored)?.known as usize);
-    for row in stored.all(Table::Url) {
+    seen.reserve(counters(store)?.known as usize);
+    for row in store.all(Table::Url) {
         let (key, value) = row?;
         let record: UrlRecord = decode("url", &value)?;
         let fingerprint = seen.fingerprint_key(&key);
@@ -341,35 +336,35 @@ fn rebuild_filter(stored: Stored<'_>, seed: u64, mass: &mut Mass) -> Result<Seen
 }
 
 /// Links, and what was settled by them: after the URLs, whose standing they rest on.
-fn read_mass(stored: Stored<'_>, mass: &mut Mass) -> Result<(), Error> {
-    for row in stored.all(Table::Links) {
+fn read_mass(store: &Store, mass: &mut Mass) -> Result<(), Error> {
+    for row in store.all(Table::Links) {
         let (key, value) = row?;
         let (page, part) = keys::link_part(&key)
             .ok_or_else(|| Error::new(ErrorKind::Corrupt, "link key cannot be read"))?;
         mass.restore_links(page, part, &decode("links", &value)?);
     }
-    for row in stored.all(Table::Settled) {
+    for row in store.all(Table::Settled) {
         let (_, value) = row?;
         mass.restore_settled(&decode("settled", &value)?);
     }
-    post::read_moved(stored, mass)?;
+    post::read_moved(store, mass)?;
     mass.restored();
     Ok(())
 }
 
-fn counters(stored: Stored<'_>) -> Result<Counters, Error> {
-    Ok(stored.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default())
+fn counters(store: &Store) -> Result<Counters, Error> {
+    Ok(store.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default())
 }
 
-fn opening(stored: Stored<'_>) -> Result<Opening, Error> {
+fn opening(store: &Store) -> Result<Opening, Error> {
     let mut sleepers = Vec::new();
-    for row in stored.all(Table::Sleep) {
+    for row in store.all(Table::Sleep) {
         let (key, value) = row?;
         sleepers.push(read::sleeper(&key, &value)?.place);
     }
-    let counters = counters(stored)?;
-    let scheduler = stored.get(Table::Meta, "scheduler", SCHEDULER)?;
-    let post = post::opening(stored)?;
+    let counters = counters(store)?;
+    let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
+    let post = post::opening(store)?;
     Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post })
 }
 

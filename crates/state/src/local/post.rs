@@ -3,7 +3,7 @@
 
 use super::codec::{decode, encode_into};
 use super::journal::Batch;
-use super::read::Stored;
+use super::store::Store;
 use super::table::Table;
 use super::{NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
@@ -39,10 +39,10 @@ pub fn put_moved(batch: &mut Batch, node: u32, mass: i64) {
 }
 
 /// What the engine's post starts from.
-pub fn opening(stored: Stored<'_>) -> Result<PostOpening, Error> {
-    let numbers = stored.get(Table::Meta, "numbers", NUMBERS)?.unwrap_or_default();
+pub fn opening(store: &Store) -> Result<PostOpening, Error> {
+    let numbers = store.get(Table::Meta, "numbers", NUMBERS)?.unwrap_or_default();
     let mut unacknowledged = Vec::new();
-    for row in stored.prefix(Table::Exchange, &[LETTER]) {
+    for row in store.prefix(Table::Exchange, &[LETTER]) {
         let (key, value) = row?;
         let letter: Letter = decode("letter", &value)?;
         unacknowledged.push((node(&key)?, taken_back(&letter)));
@@ -51,8 +51,8 @@ pub fn opening(stored: Stored<'_>) -> Result<PostOpening, Error> {
 }
 
 /// What came and went, into books that know all links.
-pub fn read_moved(stored: Stored<'_>, mass: &mut Mass) -> Result<(), Error> {
-    for row in stored.prefix(Table::Exchange, &[MOVED]) {
+pub fn read_moved(store: &Store, mass: &mut Mass) -> Result<(), Error> {
+    for row in store.prefix(Table::Exchange, &[MOVED]) {
         let (key, value) = row?;
         mass.restore_moved(node(&key)?, decode("moved", &value)?);
     }

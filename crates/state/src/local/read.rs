@@ -3,11 +3,11 @@
 use super::codec::{decode, decode_leader};
 use super::fresh::View;
 use super::merged::{Merged, StoredRow};
-use super::stow::Stowed;
+use super::store::Store;
 use super::table::Table;
 use super::{keys, lock, post, store_error};
 use crate::snapshot::Snapshot;
-use fjall::{Database, Readable, Snapshot as Moment, UserValue};
+use fjall::{Readable, Snapshot as Moment, UserValue};
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Rows;
@@ -22,72 +22,39 @@ use rhumb_page::url::{HostKey, Url, UrlKey};
 use serde::de::DeserializeOwned;
 use std::ops::Bound;
 
-/// The rows for those who look at many of them, and must not hold up commits meanwhile.
-#[derive(Clone, Copy)]
-pub struct Stored<'a> {
-    pub database: &'a Database,
-    pub rows: &'a Stowed,
-}
-
-impl<'a> Stored<'a> {
-    pub fn get<T: DeserializeOwned>(
-        self,
-        table: Table,
-        what: &str,
-        key: &[u8],
-    ) -> Result<Option<T>, Error> {
-        LocalSnapshot::take(self.database, self.rows).get(table, what, key)
-    }
-
-    /// All rows of a table as they are now, in the order of keys.
-    pub fn all(self, table: Table) -> impl Iterator<Item = StoredRow> + use<> {
-        self.prefix(table, &[])
-    }
-
-    /// All rows of a table whose keys begin so.
-    pub fn prefix(self, table: Table, prefix: &[u8]) -> impl Iterator<Item = StoredRow> + use<> {
-        let snapshot = LocalSnapshot::take(self.database, self.rows);
-        let fresh = snapshot.view.sorted(table);
-        let is_inside = {
-            let prefix = prefix.to_vec();
-            move |key: &[u8]| key.starts_with(&prefix)
-        };
-        let stored = snapshot.moment.prefix(self.rows.keyspaces.of(table), prefix);
-        Merged::new(
-            fresh.filter(move |(key, _)| is_inside(key)),
-            stored.map(|guard| guard.into_inner().map_err(store_error)),
-        )
-    }
-}
-
 /// The rows at one moment.
 pub struct LocalSnapshot<'a> {
-    view: View,
+    pub(super) view: View,
     moment: Moment,
-    rows: &'a Stowed,
+    store: &'a Store,
 }
 
 impl Drop for LocalSnapshot<'_> {
     fn drop(&mut self) {
-        lock(&self.rows.fresh).leave(&self.view);
+        lock(&self.store.fresh).leave(&self.view);
     }
 }
 
 impl<'a> LocalSnapshot<'a> {
-    pub(super) fn take(database: &Database, rows: &'a Stowed) -> LocalSnapshot<'a> {
+    pub(super) fn take(store: &'a Store) -> LocalSnapshot<'a> {
         // At once: what leaves memory meanwhile must be in one of the two.
-        let mut fresh = lock(&rows.fresh);
-        LocalSnapshot { view: fresh.enter(), moment: database.snapshot(), rows }
+        let mut fresh = lock(&store.fresh);
+        LocalSnapshot { view: fresh.enter(), moment: store.database.snapshot(), store }
+    }
+
+    /// The rows in fjall's tables alone.
+    pub(super) fn moment(&self, table: Table, prefix: &[u8]) -> fjall::Iter {
+        self.moment.prefix(self.store.keyspaces.of(table), prefix)
     }
 
     fn bytes(&self, table: Table, key: &[u8]) -> Result<Option<UserValue>, Error> {
         match self.view.get(table, key) {
             Some(row) => Ok(row),
-            None => self.moment.get(self.rows.keyspaces.of(table), key).map_err(store_error),
+            None => self.moment.get(self.store.keyspaces.of(table), key).map_err(store_error),
         }
     }
 
-    fn get<T: DeserializeOwned>(
+    pub(super) fn get<T: DeserializeOwned>(
         &self,
         table: Table,
         what: &str,
@@ -112,7 +79,7 @@ impl<'a> LocalSnapshot<'a> {
             None => Bound::Unbounded,
         };
         let fresh = self.view.range(table, &start, &end);
-        let stored = self.moment.range::<Vec<u8>, _>(self.rows.keyspaces.of(table), (start, end));
+        let stored = self.moment.range::<Vec<u8>, _>(self.store.keyspaces.of(table), (start, end));
         Merged::new(fresh, stored.map(|guard| guard.into_inner().map_err(store_error)))
     }
 
@@ -159,7 +126,7 @@ impl Snapshot for LocalSnapshot<'_> {
         match self.view.get(Table::Url, key.as_bytes()) {
             Some(row) => Ok(row.is_some()),
             None => {
-                let keyspace = self.rows.keyspaces.of(Table::Url);
+                let keyspace = self.store.keyspaces.of(Table::Url);
                 self.moment.contains_key(keyspace, key.as_bytes()).map_err(store_error)
             }
         }

@@ -4,16 +4,17 @@
 //! memtables. While that lasts they stay readable where they were; if it is cut short they are
 //! still in our journal, and are moved again by the next opening.
 
-use super::fresh::{Fresh, FreshRow, SharedGeneration, in_order};
+use super::fresh::{FreshRow, SharedGeneration, in_order};
+use super::store::Store;
 use super::table::{Keyspaces, Table};
 use super::{file_error, lock, store_error};
 use fjall::{Database, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,58 +25,6 @@ const UNMERGED_WAIT: Duration = Duration::from_millis(20);
 /// How often we wait for that before we give up: five minutes.
 const UNMERGED_WAITS_MAX: usize = 15_000;
 
-/// What the thread works on, beside those who commit and read.
-pub struct Stowed {
-    database: Database,
-    pub keyspaces: Keyspaces,
-    pub fresh: Mutex<Fresh>,
-    /// What went wrong, for the next who commits.
-    failed: Mutex<Option<Error>>,
-    /// Told whenever a generation has left.
-    left: (Mutex<()>, Condvar),
-}
-
-impl Stowed {
-    /// All rows up to this commit are in fjall's tables.
-    pub fn new(database: &Database, keyspaces: Keyspaces, commit: u64) -> Stowed {
-        Stowed {
-            database: database.clone(),
-            keyspaces,
-            fresh: Mutex::new(Fresh::after(commit)),
-            failed: Mutex::default(),
-            left: (Mutex::default(), Condvar::new()),
-        }
-    }
-
-    pub fn check(&self) -> Result<(), Error> {
-        match lock(&self.failed).clone() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
-    }
-
-    pub fn is_stowing(&self) -> bool {
-        lock(&self.fresh).leaving.is_some()
-    }
-
-    /// Waits until no generation is on its way.
-    pub fn wait(&self) -> Result<(), Error> {
-        let (mutex, told) = &self.left;
-        let mut guard = lock(mutex);
-        while self.is_stowing() {
-            self.check()?;
-            guard = told.wait(guard).unwrap_or_else(|e| e.into_inner());
-        }
-        Ok(())
-    }
-
-    fn stow(&self, generation: &SharedGeneration, journal: &PathBuf) -> Result<(), Error> {
-        self.keyspaces.stow(&self.database, |table| generation.read().rows(table, u64::MAX))?;
-        lock(&self.fresh).leaving = None;
-        fs::remove_file(journal).map_err(|e| file_error(journal, e))
-    }
-}
-
 impl Keyspaces {
     /// Moves rows into fjall. The last table tells how many commits the tables hold: when it says
     /// so, the others hold them.
@@ -84,9 +33,8 @@ impl Keyspaces {
         database: &Database,
         rows: impl Fn(Table) -> Vec<FreshRow>,
     ) -> Result<(), Error> {
-        let (first, others) = Table::ALL.split_first().expect("there are tables");
-        assert_eq!(*first, Table::Meta, "the number of commits is in the first");
-        for &table in others.iter().chain([first]) {
+        let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
+        for table in others.chain([Table::Meta]) {
             self.stow_table(database, table, in_order(rows(table)))?;
         }
         is_working(database)
@@ -136,11 +84,11 @@ pub struct Stower {
 }
 
 impl Stower {
-    pub fn start(stowed: Arc<Stowed>) -> Result<Stower, Error> {
+    pub fn start(store: Arc<Store>) -> Result<Stower, Error> {
         let (work, todo) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("rhumb-stower".into())
-            .spawn(move || run(&stowed, &todo))
+            .spawn(move || run(&store, &todo))
             .map_err(|e| Error::new(ErrorKind::Retry, format!("no thread for the state: {e}")))?;
         Ok(Stower { work: Some(work), thread: Some(thread) })
     }
@@ -161,20 +109,23 @@ impl Drop for Stower {
     }
 }
 
-fn run(stowed: &Stowed, todo: &Receiver<(SharedGeneration, PathBuf)>) {
+fn run(store: &Store, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     while let Ok((generation, journal)) = todo.recv() {
         // A panic in there must not leave those who commit waiting.
-        let work = || stowed.stow(&generation, &journal);
+        let work = || stow(store, &generation, &journal);
         let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Corrupt, "state: rows could not be moved into tables"))
         });
         let is_done = done.is_ok();
-        *lock(&stowed.failed) = done.err();
-        let (mutex, told) = &stowed.left;
-        let _guard = lock(mutex);
-        told.notify_all();
+        store.has_stowed(done);
         if !is_done {
             return;
         }
     }
+}
+
+fn stow(store: &Store, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
+    store.keyspaces.stow(&store.database, |table| generation.read().rows(table, u64::MAX))?;
+    lock(&store.fresh).leaving = None;
+    fs::remove_file(journal).map_err(|e| file_error(journal, e))
 }

@@ -56,15 +56,15 @@ impl Hasher for PlainHasher {
 
 /// Rows that come and are replaced, and never go.
 #[derive(Clone, Debug)]
-pub struct Table<K, V>(PlainMap<K, V>);
+pub struct PlainTable<K, V>(PlainMap<K, V>);
 
-impl<K, V> Default for Table<K, V> {
-    fn default() -> Table<K, V> {
-        Table(PlainMap::default())
+impl<K, V> Default for PlainTable<K, V> {
+    fn default() -> PlainTable<K, V> {
+        PlainTable(PlainMap::default())
     }
 }
 
-impl<K: Hash + Ord, V> Table<K, V> {
+impl<K: Hash + Ord, V> PlainTable<K, V> {
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn rows_are_replaced_and_sorted_when_asked() {
-        let mut table = Table::default();
+        let mut table = PlainTable::default();
         [3, 1, 2, 1].iter().zip(0..).for_each(|(key, value)| table.insert(*key, value));
         assert_eq!((table.len(), table.get(&1)), (3, Some(&3)));
         assert_eq!(table.sorted(), [(&1, &3), (&2, &2), (&3, &0)]);
