@@ -33,8 +33,8 @@ impl UrlKey {
         url_of(text).expect("a URL key is built from a URL")
     }
 
-    /// [`Url::fingerprint`] of the URL whose key has these bytes. Nothing is checked: of other bytes
-    /// it is some number.
+    /// [`Url::fingerprint`] of the URL whose key has these bytes. Nothing is checked: of other
+    /// bytes it is some number.
     pub fn fingerprint(bytes: &[u8], seed: u64) -> u128 {
         let key = std::str::from_utf8(bytes).unwrap_or_default();
         let slash = key.find('/').unwrap_or(key.len());

@@ -2,8 +2,8 @@
 //!
 //! A commit costs a hash or a step in a tree for each row, where fjall's own memtables walk through
 //! lists all over memory; a row that is written again meanwhile is stored once, and what is moved
-//! into fjall at last is sorted, so that it becomes tables at once. A generation is filled, then stowed
-//! while the next one is filled: see [`super::stow`].
+//! into fjall at last is sorted, so that it becomes tables at once. A generation is filled, then
+//! stowed while the next one is filled: see [`super::stow`].
 //!
 //! Whoever reads sees whole commits only, and holds nobody up: each row knows in which commit it
 //! was written, and the one before it is kept if somebody may look for it.

@@ -47,8 +47,8 @@ const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 24 << 20;
-/// At so many times as much a commit does not wait for somebody to ask for a sync: memory is bounded
-/// whoever commits. The node asks long before, and syncs its archive first.
+/// At so many times as much a commit does not wait for somebody to ask for a sync: memory is
+/// bounded whoever commits. The node asks long before, and syncs its archive first.
 const FRESH_MAX: usize = 3;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
