@@ -6,6 +6,7 @@
 //! compared with, by their sketches alone.
 
 use rhumb_neardup::Sketch;
+use rhumb_neardup::estimate::Slots;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,10 @@ use crate::record::Twin;
 
 /// A member of so many leaders does not lead: those it could find more are found by them.
 const LEADERS_OF_A_LEADER_MAX: usize = 2;
+
+/// Standard errors below the threshold that no pair of texts makes good, however short.
+const HOPELESS_ERRORS: f64 = 8.0;
+const SHINGLES_FEW: u64 = 24;
 
 /// A page that others may nearly repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +81,10 @@ pub fn nearest<'a>(
 ) -> Option<Nearest> {
     let mut nearest: Option<(f64, &Leader)> = None;
     let mut alike = 0;
-    for leader in leaders {
+    // Nearly all leaders are nothing alike, which the slots tell in a tenth of the time.
+    let agreeing_min = Slots::BYTES.agreeing_min(threshold, HOPELESS_ERRORS, SHINGLES_FEW);
+    let may_be = |leader: &&Leader| sketch.agreeing(&leader.sketch) >= agreeing_min;
+    for leader in leaders.into_iter().filter(may_be) {
         let Some(resemblance) = sketch.fine.resemblance_from(&leader.sketch.fine, threshold) else {
             continue;
         };

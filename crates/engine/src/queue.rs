@@ -1,7 +1,7 @@
 //! Places: where a URL waits within its host, and where a host sleeps. Their order is the order
 //! of service, in memory and in the store alike.
 
-use crate::record::UrlRecord;
+use crate::record::{UrlId, UrlRecord};
 use crate::time::Time;
 use rhumb_page::url::{HostKey, Url};
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,12 @@ impl Place {
             Place::Now { .. } => Section::Now,
             Place::Later { .. } => Section::Later,
         }
+    }
+
+    /// Whose place it is.
+    pub fn id(&self) -> UrlId {
+        let (Place::Now { id, .. } | Place::Later { id, .. }) = *self;
+        UrlId(id)
     }
 
     /// The last place before this one: where reading begins that is to find this one first.

@@ -88,7 +88,13 @@ impl Sketch {
     /// Slots that agree.
     #[inline]
     pub fn agreeing(&self, other: &Sketch) -> u32 {
-        self.slots.iter().zip(&other.slots).map(|(a, b)| u32::from(a == b)).sum()
+        // Counted in bytes, sixteen at a time, which the compiler makes a few instructions of.
+        let mut lanes = [0u8; 16];
+        let (ours, theirs) = (self.slots.as_chunks::<16>().0, other.slots.as_chunks::<16>().0);
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            (0..16).for_each(|at| lanes[at] += u8::from(ours[at] == theirs[at]));
+        }
+        lanes.iter().map(|&lane| u32::from(lane)).sum()
     }
 
     /// How alike the texts are, as far as sketches tell, from 0 to 1.

@@ -145,12 +145,14 @@ impl BackQueue {
 
     /// Serves a URL sooner; false if it is not among the rows here.
     pub fn raise(&mut self, id: UrlId, place: Place) -> bool {
-        let Some((stored, _)) = self.rows.iter().find(|(_, entry)| entry.record.id == id) else {
-            return false;
-        };
-        self.raised.retain(|(p, _)| p != stored);
-        self.raised.push((*stored, place));
-        true
+        // Links to the same URL come again and again: most often it was raised before.
+        if let Some((_, served)) = self.raised.iter_mut().find(|(stored, _)| stored.id() == id) {
+            *served = place;
+            return true;
+        }
+        let stored = self.rows.iter().map(|(stored, _)| *stored).find(|stored| stored.id() == id);
+        self.raised.extend(stored.map(|stored| (stored, place)));
+        stored.is_some()
     }
 
     /// A row leaves its place for another; false if it is out and must stay.
@@ -310,8 +312,7 @@ mod tests {
         }
 
         fn entry(&self, place: Place) -> Entry {
-            let (Place::Now { id, .. } | Place::Later { id, .. }) = place;
-            let record = UrlRecord::new(UrlId(id), Status::Queued, 0, 0, Time::ZERO);
+            let record = UrlRecord::new(place.id(), Status::Queued, 0, 0, Time::ZERO);
             Entry { url: self.url.clone(), record }
         }
 
@@ -359,9 +360,9 @@ mod tests {
         fn raise(&mut self) {
             let nth = self.rng.draw() as usize % self.store.len().max(1);
             let Some(stored) = self.store.iter().copied().nth(nth) else { return };
-            let (Place::Now { id, .. } | Place::Later { id, .. }) = stored;
-            let served = Place::Now { class: 7, rank: self.rng.draw() % 100, id };
-            if self.queue.raise(UrlId(id), served) {
+            let id = stored.id();
+            let served = Place::Now { class: 7, rank: self.rng.draw() % 100, id: id.0 };
+            if self.queue.raise(id, served) {
                 assert!(!self.out.contains(&stored), "{stored:?} is out");
                 self.raised.insert(stored, served);
             }

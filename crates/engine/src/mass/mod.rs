@@ -42,15 +42,18 @@ use rhumb_page::url::Url;
 use std::collections::HashMap;
 use written::Writing;
 
-/// Edge updates that a page's links pay for: some two microseconds of pushing.
-const EDGES_PER_PAGE: u64 = 120;
+/// Edge updates that a page's links pay for: some microseconds of pushing.
+const EDGES_PER_PAGE: u64 = 80;
+/// The first pages pay for more. They are the most important ones, and there are few of them.
+const PAGES_FIRST: usize = 2_000;
+const EDGES_PER_FIRST_PAGE: u64 = 500;
 /// Edge updates saved up for later.
 const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// Edge updates before the last word is said on a crawl that ends. It settles nearly everything on
 /// some ten thousand pages; a large crawl pays some hundredths of its CPU time, and says a little
 /// less than `rhumb coverage` will.
 const EDGES_AT_END: u64 = 1_000_000;
-const EDGES_AT_END_PER_PAGE: u64 = 100;
+const EDGES_AT_END_PER_PAGE: u64 = 60;
 /// Edge updates between two turns of the crawl while all crawled pages are pushed: a hundredth of a
 /// second or two.
 const EDGES_PER_TURN: u64 = 1 << 20;
@@ -182,7 +185,9 @@ impl Mass {
             self.ledger.push_page(whole.page);
         }
         self.window.0 += 1;
-        self.edges_saved = (self.edges_saved + EDGES_PER_PAGE).min(EDGES_SAVED_MAX);
+        let is_first = self.ledger.pages_len() <= PAGES_FIRST;
+        let edges = if is_first { EDGES_PER_FIRST_PAGE } else { EDGES_PER_PAGE };
+        self.edges_saved = (self.edges_saved + edges).min(EDGES_SAVED_MAX);
     }
 
     /// Pushes crawled pages, as far as the pages that came pay for it.

@@ -110,10 +110,15 @@ fn push_parts(text: &mut String, host: &str, scheme: Scheme, port: u16) {
     if ip_of(host).is_some() {
         text.push_str(host);
     } else {
-        for label in host.rsplit('.') {
-            text.push_str(label);
+        // Byte by byte: labels are too short for a search to pay.
+        let mut end = host.len();
+        for (at, _) in host.bytes().enumerate().rev().filter(|(_, byte)| *byte == b'.') {
+            text.push_str(&host[at + 1..end]);
             text.push(',');
+            end = at;
         }
+        text.push_str(&host[..end]);
+        text.push(',');
     }
     text.push(':');
     text.push_str(scheme.as_str());
