@@ -49,7 +49,8 @@ thread_local! {
 }
 
 impl Workers {
-    pub async fn fetch(self: Arc<Self>, fetch: Fetch) {
+    /// Fetches a URL; what the loop is to be told of it.
+    pub async fn fetch(&self, fetch: Fetch) -> Event {
         let at = self.clock.now();
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {
@@ -79,8 +80,12 @@ impl Workers {
             self.known.number_known(&mut page.found, fetch.depth);
         }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
+        Event::Fetched { fetch: fetch.id, report }
+    }
+
+    pub fn tell(&self, event: Event) {
         // The loop has ended if nobody listens: nothing is lost that was promised.
-        let _ = self.events.send(Event::Fetched { fetch: fetch.id, report });
+        let _ = self.events.send(event);
     }
 
     /// Reads a response, packs it if it will most likely be kept, and holds it.
@@ -132,7 +137,7 @@ impl Workers {
 
     pub async fn resolve(self: Arc<Self>, host: HostKey) {
         let answer = self.address(&host).await;
-        let _ = self.events.send(Event::Resolved { host, answer });
+        self.tell(Event::Resolved { host, answer });
     }
 
     async fn address(&self, host: &HostKey) -> Result<Address, FailKind> {

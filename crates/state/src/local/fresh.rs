@@ -10,7 +10,8 @@
 
 use super::table::{TABLES, Table};
 use fjall::{UserKey, UserValue};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use foldhash::fast::RandomState;
+use std::collections::{BTreeMap, HashMap, VecDeque, btree_map, hash_map};
 use std::ops::Bound;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -77,7 +78,7 @@ pub struct Readers {
 
 /// The rows of one table in a generation.
 enum Shelf {
-    Found(HashMap<UserKey, Version>),
+    Found(HashMap<UserKey, Version, RandomState>),
     Walked(BTreeMap<UserKey, Version>),
 }
 
@@ -85,7 +86,7 @@ impl Shelf {
     fn new(table: Table) -> Shelf {
         match table.is_walked() {
             true => Shelf::Walked(BTreeMap::new()),
-            false => Shelf::Found(HashMap::new()),
+            false => Shelf::Found(HashMap::default()),
         }
     }
 
@@ -96,17 +97,18 @@ impl Shelf {
         }
     }
 
-    fn get_mut(&mut self, key: &[u8]) -> Option<&mut Version> {
+    /// Puts a row in, and has the one that is there dealt with. The key is looked for once: with
+    /// long keys that begin alike, that is most of the work.
+    fn put(&mut self, key: UserKey, new: Version, replace: impl FnOnce(&mut Version, Version)) {
         match self {
-            Shelf::Found(rows) => rows.get_mut(key),
-            Shelf::Walked(rows) => rows.get_mut(key),
-        }
-    }
-
-    fn insert(&mut self, key: UserKey, version: Version) {
-        match self {
-            Shelf::Found(rows) => drop(rows.insert(key, version)),
-            Shelf::Walked(rows) => drop(rows.insert(key, version)),
+            Shelf::Found(rows) => match rows.entry(key) {
+                hash_map::Entry::Occupied(mut old) => replace(old.get_mut(), new),
+                hash_map::Entry::Vacant(room) => drop(room.insert(new)),
+            },
+            Shelf::Walked(rows) => match rows.entry(key) {
+                btree_map::Entry::Occupied(mut old) => replace(old.get_mut(), new),
+                btree_map::Entry::Vacant(room) => drop(room.insert(new)),
+            },
         }
     }
 }
@@ -132,18 +134,14 @@ impl Generation {
         readers: Option<Readers>,
     ) {
         let version = Version { commit, value: value.map(UserValue::from), before: None };
-        self.bytes += version.bytes();
+        let mut more = version.bytes() + key.len() + ROW_BYTES;
         let shelf = &mut self.shelves[table as usize];
-        match shelf.get_mut(key) {
-            Some(old) => {
-                self.bytes -= old.bytes();
-                old.overwrite(version, readers);
-            }
-            None => {
-                self.bytes += key.len() + ROW_BYTES;
-                shelf.insert(key.into(), version);
-            }
-        }
+        shelf.put(key.into(), version, |old, version| {
+            more = version.bytes();
+            self.bytes -= old.bytes();
+            old.overwrite(version, readers);
+        });
+        self.bytes += more;
     }
 
     /// Bytes in memory, roughly.
