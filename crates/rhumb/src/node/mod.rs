@@ -2,8 +2,8 @@
 //!
 //! One thread runs the loop ([`rhumb_engine::turn::run`]) and owns engine, state and archive. One
 //! thread reads the state ([`reader`]). Tokio tasks do the network work and read what arrives
-//! ([`desks`], [`worker`], [`reading`]); what they hold until the engine says how to keep it lies in the
-//! [`shop`]. Nothing here decides what is fetched when.
+//! ([`desks`], [`worker`], [`reading`]); what they hold until the engine says how to keep it lies
+//! in the [`shop`]. Nothing here decides what is fetched when.
 
 mod archive;
 mod clock;
