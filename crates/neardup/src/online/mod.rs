@@ -2,7 +2,7 @@
 //!
 //! A text that resembles no leader becomes one; a text that does is its member. Of each leader the
 //! index keeps its number, four bits of 64 slots of its sketch, and an entry for each of ten bands:
-//! at most 93 bytes in all ([`BYTES_PER_LEADER`]). It grows with its leaders by small steps and
+//! at most 95 bytes in all ([`BYTES_PER_LEADER`]). It grows with its leaders by small steps and
 //! never has much more room than it needs. When it holds as many as it may, the oldest leaders give
 //! way, a sixty-fourth of all at a time.
 //!

@@ -4,7 +4,7 @@
 //! the entry, and say by their size where in the part it should be; it is there or, if others are,
 //! some slots further on. A part is therefore in the order of its tags (P. Celis, "Robin Hood
 //! Hashing", 1986, with linear probing), and can be laid out anew from its entries alone, without
-//! the keys. A part that is full to 15 sixteenths grows by a sixteenth of its size. The parts are
+//! the keys. A part that is full to 15 sixteenths grows by a tenth of its size. The parts are
 //! small and do not grow at once, so the table never has much more room than it needs.
 //!
 //! Of one tag the latest twelve entries are held: a key that thousands of texts have in common does
@@ -20,8 +20,9 @@ pub const PLACES_MAX: usize = (1 << PLACE_BITS) - 1;
 const NOWHERE: u32 = PLACES_MAX as u32;
 /// Slots of an empty part.
 const SLOTS_MIN: usize = 16;
-/// A part grows by this share of it, and has at most that many empty slots when it does.
-const STEPS: usize = 16;
+/// A part grows when no more than this share of it is empty, and by that share.
+const EMPTY_SHARE: usize = 16;
+const GROWTH_SHARE: usize = 10;
 /// Slots that are appended when the last entries of a part find none.
 const TAIL: usize = 8;
 /// Entries of one tag.
@@ -31,7 +32,7 @@ const RUN_MAX: usize = 12;
 type Slot = [u8; 5];
 
 /// Most slots an entry may need: those of a part that has just grown, divided by its entries.
-pub const BYTES_PER_ENTRY: f64 = 5.0 * 17.0 / 15.0;
+pub const BYTES_PER_ENTRY: f64 = 5.0 * (11.0 / 10.0) / (15.0 / 16.0);
 /// An empty table.
 pub const EMPTY_BYTES: usize = PARTS * (size_of::<Part>() + (SLOTS_MIN + TAIL) * size_of::<Slot>());
 
@@ -65,8 +66,8 @@ impl Places {
     pub fn insert(&mut self, key: u64, place: u32) {
         let (part, tag) = split(key);
         let part = &mut self.parts[part];
-        if (part.len + 1) * STEPS > part.named * (STEPS - 1) {
-            let more = part.named / STEPS;
+        if (part.len + 1) * EMPTY_SHARE > part.named * (EMPTY_SHARE - 1) {
+            let more = part.named / GROWTH_SHARE;
             part.lay_out(part.named + more, &mut self.entries, |_| true);
         }
         part.insert(Entry { tag, place });
