@@ -210,6 +210,7 @@ fn bad_input_is_a_clear_line() {
     let left_out = "left out: 1 links of pages to themselves, 1 repeated links";
     states(&["sim", "order", "--graph", &twice, "--trust", "0", "--json"], left_out);
     assert_eq!(answer(&["rank", "--graph", &empty, "--json"]), Value::Array(Vec::new()));
+    states(&["rank", "--graph", &empty], "the graph has no pages");
 }
 
 /// It works, and says this beside.

@@ -109,6 +109,9 @@ pub(super) fn trouble(error: Error) -> Trouble {
 
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let graph = flags.graph.read()?;
+    if graph.pages() == 0 {
+        eprintln!("warning: the graph has no pages");
+    }
     if let Some(name) = &flags.export_bv {
         bv::write(&graph, name).map_err(trouble)?;
     }
