@@ -19,6 +19,7 @@ use hickory_resolver::config::{
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::Name;
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::ConfigError;
@@ -155,7 +156,14 @@ impl Resolver {
     async fn ask(&self, host: &str) -> Answer {
         let _permit = self.in_flight.acquire().await.expect("the semaphore is never closed");
         // With the dot the name is whole: no search list of the system is tried.
-        let name = format!("{}.", host.trim_end_matches('.'));
+        let name = match Name::from_utf8(format!("{}.", host.trim_end_matches('.'))) {
+            Ok(name) => name,
+            // A name that cannot be asked for cannot exist either.
+            Err(error) => {
+                let kind = DnsFailureKind::NotFound;
+                return self.failed(kind, error.to_string(), None, Instant::now());
+            }
+        };
         let lookup = self.hickory.lookup_ip(name).await;
         let now = Instant::now();
         match lookup {
@@ -255,8 +263,6 @@ fn judge(error: &NetError) -> (DnsFailureKind, Option<u32>) {
         NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => {
             (DnsFailureKind::Refused, None)
         }
-        // A name that cannot be asked for cannot exist either.
-        NetError::Proto(_) => (DnsFailureKind::NotFound, None),
         _ => (DnsFailureKind::Temporary, None),
     }
 }
