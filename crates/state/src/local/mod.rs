@@ -46,10 +46,10 @@ const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
-const FRESH_BYTES: usize = 24 << 20;
+const FRESH_BYTES: usize = 12 << 20;
 /// At so many times as much a commit does not wait for somebody to ask for a sync: memory is
 /// bounded whoever commits. The node asks long before, and syncs its archive first.
-const FRESH_MAX: usize = 3;
+const FRESH_MAX: usize = 2;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
 
@@ -103,7 +103,7 @@ impl LocalState {
         is_much && !self.shared.store.is_stowing()
     }
 
-    /// Has rows stowed when so many bytes of them are in memory; 24 MiB unless said otherwise.
+    /// Has rows stowed when so many bytes of them are in memory; 12 MiB unless said otherwise.
     pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
         LocalState { fresh_bytes, ..self }
     }

@@ -33,6 +33,9 @@ use std::sync::{Arc, Mutex};
 const FJALL_JOURNAL_BYTES_MAX: u64 = 64 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
+/// Tables that come straight from memory before they are merged: what is stowed at once is little, to
+/// save memory, and merging it too often would cost more than look-ups gain.
+const UNMERGED_MANY: u8 = 8;
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
 const TABLE_BYTES: u64 = 16 << 20;
 
@@ -226,7 +229,8 @@ fn read_journal(
 }
 
 pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
-    let leveled = Leveled::default().with_table_target_size(TABLE_BYTES);
+    let leveled =
+        Leveled::default().with_table_target_size(TABLE_BYTES).with_l0_threshold(UNMERGED_MANY);
     KeyspaceCreateOptions::default()
         .max_memtable_size(MEMTABLE_BYTES_MAX)
         .compaction_strategy(Arc::new(leveled))
