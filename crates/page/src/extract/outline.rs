@@ -59,6 +59,8 @@ pub(super) const SIGNS: usize = ROLES + HINTS;
 pub(super) type Nearness = [u8; SIGNS];
 /// What one level further out takes off.
 const NEARNESS_STEP: u8 = 20;
+/// The nearness of a sign that an element has itself, or the one around it.
+pub(super) const NEAR: u8 = 255 - NEARNESS_STEP;
 
 #[derive(Clone, Debug)]
 pub(super) struct Element {
