@@ -49,8 +49,7 @@ pub(super) fn write(page: &Blocks<'_>, around: &Surroundings, scores: &[f32], ma
     let worth: Vec<u8> = worth_something(&likely, &said);
     let elements = &page.outline.elements;
     for (at, block) in blocks.iter().enumerate() {
-        let mut row = matrix.row(at);
-        row.skip(FEATURES);
+        let mut row = matrix.row(at, FEATURES);
         row.put(said[at]);
         for offset in NEIGHBOURS {
             let neighbour = at.checked_add_signed(offset).and_then(|at| said.get(at));

@@ -5,6 +5,7 @@
 //! So a page that is plain to read is cut at one half, and of a page that is doubtful throughout
 //! more is taken than left. The F1 to be expected is the confidence.
 
+use super::asides::Asides;
 use super::blocks::{Block, Blocks};
 use super::forest::probability;
 use super::markdown;
@@ -27,7 +28,9 @@ pub(super) struct Taken {
 pub(super) fn take(page: &Blocks<'_>, scores: &[f32]) -> Taken {
     const STEPS: usize = 64;
     let blocks = &page.blocks;
-    let mut likely: Vec<f32> = scores.iter().map(|score| probability(score - CAUTION)).collect();
+    let asides = Asides::of(page, scores);
+    let likely_of = |(score, block)| probability(score - CAUTION - asides.caution(block));
+    let mut likely: Vec<f32> = scores.iter().zip(blocks).map(likely_of).collect();
     join_rows(page, &mut likely);
     let mut masses = [(0.0_f32, 0.0_f32); STEPS];
     let mut expected_all = 0.0;

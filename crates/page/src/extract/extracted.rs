@@ -77,7 +77,7 @@ impl MainText {
         MainText {
             text: match choice.body {
                 Some(body) => body.trim().to_owned(),
-                None => joined(reading, &choice.taken).0,
+                None => Joined::of(reading, &choice.taken).text,
             },
             confidence: choice.confidence,
             blocks: reading.blocks.blocks.iter().map(|block| block.hash).collect(),
@@ -101,9 +101,9 @@ impl Extracted {
             reading.blocks.order_spans();
         }
         let page = &reading.blocks;
-        let (main, link_mass, mass) = match &choice.body {
-            Some(body) => (body.trim().to_owned(), 0, 1),
-            None => joined(&reading, &choice.taken),
+        let main = match &choice.body {
+            Some(body) => Joined::all(body.trim()),
+            None => Joined::of(&reading, &choice.taken),
         };
         let hints = reading.hints(url);
         let heading = reading.title_at.map(|at| page.text_of(&page.blocks[at]).to_owned());
@@ -137,36 +137,54 @@ impl Extracted {
             metadata.published =
                 in_address.or_else(|| day.map(|d| Stated::new(d, Source::Text, 0.5)));
         }
-        metadata.words = words::count(&main).words;
+        metadata.words = main.words;
         if options.detects_language || metadata.language.is_none() {
-            metadata.language_detected = language::detect(&main)
+            metadata.language_detected = language::detect(&main.text)
                 .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
         }
-        metadata.kind = kind_of(hints, metadata.words, link_mass as f32 / mass.max(1) as f32);
+        metadata.kind = kind_of(hints, main.words, main.link_mass as f32 / main.mass.max(1) as f32);
         let mut all = reading.blocks.text;
         all.truncate(all.trim_end().len());
         let Choice { confidence, method, .. } = choice;
+        let main = main.text;
         Extracted { main, all, confidence, method, markdown, metadata, blocks, oddities }
     }
 }
 
-/// The taken blocks as text, their link mass and mass.
-fn joined(reading: &Reading<'_>, taken: &[bool]) -> (String, u32, u32) {
-    let page = &reading.blocks;
-    let mut main = String::with_capacity(page.text.len() / 2);
-    let (mut link_mass, mut mass) = (0, 0);
-    let mut last_row = None;
-    for (block, _) in page.blocks.iter().zip(taken).filter(|(_, taken)| **taken) {
-        let row = markdown::row_of(page, block);
-        if !main.is_empty() {
-            main.push(if row.is_some() && row == last_row { '\t' } else { '\n' });
-        }
-        last_row = row;
-        main.push_str(page.text_of(block));
-        link_mass += block.link_mass;
-        mass += block.count.mass;
+/// The main text, and what it holds.
+struct Joined {
+    text: String,
+    words: u32,
+    link_mass: u32,
+    mass: u32,
+}
+
+impl Joined {
+    /// A text that is no block of the page.
+    fn all(text: &str) -> Joined {
+        let count = words::count(text);
+        Joined { text: text.to_owned(), words: count.words, link_mass: 0, mass: count.mass }
     }
-    (main, link_mass, mass)
+
+    /// The taken blocks. No word goes on from one to the next, so theirs are those of the whole.
+    fn of(reading: &Reading<'_>, taken: &[bool]) -> Joined {
+        let page = &reading.blocks;
+        let text = String::with_capacity(page.text.len() / 2);
+        let mut main = Joined { text, words: 0, link_mass: 0, mass: 0 };
+        let mut last_row = None;
+        for (block, _) in page.blocks.iter().zip(taken).filter(|(_, taken)| **taken) {
+            let row = markdown::row_of(page, block);
+            if !main.text.is_empty() {
+                main.text.push(if row.is_some() && row == last_row { '\t' } else { '\n' });
+            }
+            last_row = row;
+            main.text.push_str(page.text_of(block));
+            main.words += block.count.words;
+            main.link_mass += block.link_mass;
+            main.mass += block.count.mass;
+        }
+        main
+    }
 }
 
 /// A day that is named next to the title: behind it more often than before.

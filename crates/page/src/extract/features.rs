@@ -25,34 +25,35 @@ const PAGE: usize = 24;
 pub(super) struct Matrix {
     pub columns: usize,
     pub rows: usize,
-    data: Vec<u8>,
+    data: Vec<[u8; LANES]>,
 }
 
 impl Matrix {
     pub(super) fn new(rows: usize, columns: usize) -> Matrix {
-        Matrix { columns, rows, data: vec![0; rows.div_ceil(LANES) * LANES * columns] }
+        Matrix { columns, rows, data: vec![[0; LANES]; rows.div_ceil(LANES) * columns] }
     }
 
     /// A group's column.
     #[inline]
     pub(super) fn column(&self, group: usize, column: usize) -> &[u8; LANES] {
-        let at = (group * self.columns + column) * LANES;
-        self.data[at..at + LANES].first_chunk().expect("a group has its lanes")
+        &self.data[group * self.columns + column]
     }
 
     pub(super) fn groups(&self) -> usize {
         self.rows.div_ceil(LANES)
     }
 
-    pub(super) fn row(&mut self, row: usize) -> Row<'_> {
-        let at = (row / LANES * self.columns) * LANES + row % LANES;
-        Row { data: &mut self.data, at, left: self.columns }
+    /// A row, to be written from a column on.
+    pub(super) fn row(&mut self, row: usize, from: usize) -> Row<'_> {
+        let group = row / LANES * self.columns;
+        let columns = self.data[group + from..group + self.columns].iter_mut();
+        Row { columns, lane: row % LANES }
     }
 
     /// Gives a column the same value in all rows.
     fn fill(&mut self, column: usize, value: u8) {
-        for group in self.data.chunks_exact_mut(self.columns * LANES) {
-            group[column * LANES..][..LANES].fill(value);
+        for group in self.data.chunks_exact_mut(self.columns) {
+            group[column].fill(value);
         }
     }
 
@@ -61,20 +62,18 @@ impl Matrix {
     }
 }
 
-/// A row being written, from its first column to its last.
+/// A row being written, column by column.
 pub(super) struct Row<'m> {
-    data: &'m mut [u8],
-    at: usize,
-    left: usize,
+    /// Those that are not written yet.
+    columns: std::slice::IterMut<'m, [u8; LANES]>,
+    lane: usize,
 }
 
 impl Row<'_> {
     #[inline]
     pub(super) fn put(&mut self, value: u8) {
-        assert!(self.left > 0, "a row has as many values as there are columns");
-        self.data[self.at] = value;
-        self.at += LANES;
-        self.left -= 1;
+        let column = self.columns.next().expect("a row has as many values as there are columns");
+        column[self.lane % LANES] = value;
     }
 
     #[inline]
@@ -85,12 +84,6 @@ impl Row<'_> {
     #[inline]
     fn share(&mut self, part: u32, whole: u32) {
         self.put(share(part, whole));
-    }
-
-    pub(super) fn skip(&mut self, columns: usize) {
-        assert!(self.left >= columns, "a row has as many values as there are columns");
-        self.at += LANES * columns;
-        self.left -= columns;
     }
 }
 
@@ -131,7 +124,7 @@ pub(super) fn write(
     let looks: Vec<Look> = page.blocks.iter().map(Look::of).collect();
     let mut levels = Levels { of_elements: vec![None; around.held.len()] };
     for (at, block) in page.blocks.iter().enumerate() {
-        let mut row = matrix.row(at);
+        let mut row = matrix.row(at, 0);
         let element = &page.outline.elements[block.element as usize];
         element.near.iter().for_each(|sign| row.put(*sign));
         own(&mut row, block, looks[at], element.tag);

@@ -11,6 +11,9 @@ use super::features::{LANES, Matrix};
 /// Questions of a tree.
 pub(super) const DEPTH: usize = 6;
 const LEAVES: usize = 1 << DEPTH;
+/// Trees whose leaves are added up before they are added to a block's sum: it is read and written
+/// once for all of them.
+const TOGETHER: usize = 4;
 /// Leaves are log-odds in this part of one.
 pub(super) const UNIT: f32 = 1.0 / 1024.0;
 
@@ -60,24 +63,51 @@ impl Forest {
     /// The log-odds of every row.
     pub(super) fn score(&self, matrix: &Matrix) -> Vec<f32> {
         let mut scores = Vec::with_capacity(matrix.rows + LANES);
+        let (fours, rest) = self.trees.as_chunks::<TOGETHER>();
         for group in 0..matrix.groups() {
             let mut sums = [self.bias; LANES];
-            for tree in &self.trees {
-                let mut leaf = [0_u8; LANES];
-                for (bit, (feature, value)) in tree.questions.iter().enumerate() {
-                    let column = matrix.column(group, usize::from(*feature));
-                    for (leaf, have) in leaf.iter_mut().zip(column) {
-                        *leaf |= u8::from(have > value) << bit;
-                    }
+            for trees in fours {
+                let [a, b, c, d] = trees;
+                let of_tree = |tree: &Tree| tree.leaves_of(matrix, group);
+                let leaves = [of_tree(a), of_tree(b), of_tree(c), of_tree(d)];
+                for (lane, sum) in sums.iter_mut().enumerate() {
+                    let [of_a, of_b, of_c, of_d] = leaves;
+                    *sum += a.leaf(of_a[lane])
+                        + b.leaf(of_b[lane])
+                        + c.leaf(of_c[lane])
+                        + d.leaf(of_d[lane]);
                 }
-                for (sum, leaf) in sums.iter_mut().zip(leaf) {
-                    *sum += i32::from(tree.leaves[usize::from(leaf) % LEAVES]);
+            }
+            for tree in rest {
+                let leaves = tree.leaves_of(matrix, group);
+                for (sum, leaf) in sums.iter_mut().zip(leaves) {
+                    *sum += tree.leaf(leaf);
                 }
             }
             scores.extend(sums.iter().map(|sum| *sum as f32 * UNIT));
         }
         scores.truncate(matrix.rows);
         scores
+    }
+}
+
+impl Tree {
+    /// Which leaf each block of a group comes to.
+    #[inline(always)]
+    fn leaves_of(&self, matrix: &Matrix, group: usize) -> [u8; LANES] {
+        let mut leaves = [0; LANES];
+        for (bit, (feature, value)) in self.questions.iter().enumerate() {
+            let column = matrix.column(group, usize::from(*feature));
+            for (leaf, have) in leaves.iter_mut().zip(column) {
+                *leaf |= u8::from(have > value) << bit;
+            }
+        }
+        leaves
+    }
+
+    #[inline(always)]
+    fn leaf(&self, leaf: u8) -> i32 {
+        i32::from(self.leaves[usize::from(leaf) % LEAVES])
     }
 }
 

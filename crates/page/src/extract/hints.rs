@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 /// One hint, by its place in [`WORDS`].
 pub(super) const HINTS: usize = WORDS.len();
+/// The hint of captions and what they stand under.
+pub(super) const CAPTION: usize = 28;
 
 /// The words of each hint, as parts of `class`, `id`, `role` and `itemprop` in any case. One that
 /// begins with `=` has no letter next to it.
@@ -234,6 +236,7 @@ mod tests {
         is("h2 h20", &[27]);
         is("path2", &[]);
         is("colour", &[21]);
+        is("img-caption", &[CAPTION as u32]);
         // Words that end and begin in each other, and one within a longer one.
         is("commentopicture", &[3, 18]);
         is("SUBSCRIPTION", &[15]);

@@ -8,6 +8,7 @@
 //!
 //! No rule here knows a language. The table was made by `examples/train_extract`.
 
+mod asides;
 mod blocks;
 mod context;
 mod decode;

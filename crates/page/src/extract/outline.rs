@@ -59,6 +59,8 @@ pub(super) const SIGNS: usize = ROLES + HINTS;
 pub(super) type Nearness = [u8; SIGNS];
 /// What one level further out takes off.
 const NEARNESS_STEP: u8 = 20;
+/// The nearness of a sign that an element has itself, or the one around it.
+pub(super) const NEAR: u8 = 255 - NEARNESS_STEP;
 
 #[derive(Clone, Debug)]
 pub(super) struct Element {
@@ -168,10 +170,11 @@ impl Outline {
             } else if let Some(role) = role_named(attribute.raw) {
                 near[role as usize] = 255;
             }
-            for (hint, sign) in near[ROLES..].iter_mut().enumerate() {
-                if bits & 1 << hint != 0 {
-                    *sign = 255;
-                }
+            // Most names hint at nothing, or at one thing.
+            let mut left = bits;
+            while left != 0 {
+                near[ROLES + left.trailing_zeros() as usize] = 255;
+                left &= left - 1;
             }
         }
         signature
@@ -198,6 +201,10 @@ impl Outline {
         }
         if self.open_by_tag[tag as usize] == 0 {
             return;
+        }
+        // Nearly always it is the innermost one that ends.
+        if self.elements[self.current() as usize].tag == tag {
+            return self.close();
         }
         let search = self.open.iter().rev().take(SEARCH_MAX).take_while(|open| {
             let within = self.elements[**open as usize].tag;

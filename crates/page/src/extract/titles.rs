@@ -32,8 +32,7 @@ pub(super) struct Titles {
 
 impl Titles {
     pub(super) fn of(page: &Blocks<'_>, title: &str, description: &str) -> Titles {
-        let wanted = WordSet::of(title);
-        let described = WordSet::of(description);
+        let told = Told::of(title, description);
         let mut titles = Titles {
             overlap: Vec::with_capacity(page.blocks.len()),
             heading: Vec::with_capacity(page.blocks.len()),
@@ -49,8 +48,7 @@ impl Titles {
         let mut best = 0;
         for (at, block) in page.blocks.iter().enumerate() {
             let is_short = block.count.mass <= HEADING_MASS_MAX;
-            let (overlap, described) = overlaps(page.text_of(block), &wanted, &described);
-            let overlap = if is_short { overlap } else { 0 };
+            let (overlap, described) = told.overlaps(page.text_of(block), is_short);
             titles.overlap.push(overlap);
             titles.described.push(described);
             titles.heading.push((level, since));
@@ -93,35 +91,79 @@ fn articles_begun(page: &Blocks<'_>) -> Vec<u8> {
     begun.collect()
 }
 
-/// The words of a short text.
-struct WordSet {
-    sorted: Vec<u64>,
-    /// A bit for each word's shape: most words are not in the set, which one look tells.
-    shapes: [u64; 4],
+/// The words of the title and of the description.
+struct Told {
+    /// For each shape of a word which of the two may have it: most words are in neither, which one
+    /// look tells.
+    shapes: [u8; SHAPES],
+    /// Each word at the place of its number or behind it, and which of the two have it; 0 is free.
+    words: [(u64, u8); PLACES],
+    /// How many different words they have.
+    title: u32,
+    description: u32,
 }
 
-impl WordSet {
-    fn of(text: &str) -> WordSet {
-        let mut sorted = Vec::new();
-        let mut shapes = [0; 4];
-        each_word(text, TITLE_WORDS_MAX, |word| {
-            sorted.push(word.number());
-            let shape = usize::from(word.shape());
-            shapes[shape / 64] |= 1 << (shape % 64);
+const IN_TITLE: u8 = 1;
+const IN_DESCRIPTION: u8 = 2;
+/// Shapes of words, and places for all words at once, with most of them free: powers of two.
+const SHAPES: usize = 1024;
+const PLACES: usize = 256;
+
+impl Told {
+    fn of(title: &str, description: &str) -> Told {
+        let mut told =
+            Told { shapes: [0; SHAPES], words: [(0, 0); PLACES], title: 0, description: 0 };
+        each_word(title, TITLE_WORDS_MAX, |word| told.title += told.add(word, IN_TITLE));
+        each_word(description, TITLE_WORDS_MAX, |word| {
+            told.description += told.add(word, IN_DESCRIPTION);
         });
-        sorted.sort_unstable();
-        sorted.dedup();
-        WordSet { sorted, shapes }
+        told
     }
 
-    #[inline]
-    fn may_have(&self, shape: u8) -> bool {
-        self.shapes[usize::from(shape / 64)] >> (shape % 64) & 1 != 0
+    /// Adds a word; 1 if it is new there.
+    fn add(&mut self, word: Word<'_>, of: u8) -> u32 {
+        self.shapes[word.shape()] |= of;
+        let place = self.place(word.number());
+        let (number, known) = &mut self.words[place];
+        let is_new = *known & of == 0;
+        (*number, *known) = (word.number(), *known | of);
+        u32::from(is_new)
     }
 
+    /// Where a word is, or would be.
     #[inline]
-    fn has(&self, word: u64) -> bool {
-        self.sorted.binary_search(&word).is_ok()
+    fn place(&self, number: u64) -> usize {
+        let mut place = number as usize % PLACES;
+        while self.words[place].1 != 0 && self.words[place].0 != number {
+            place = (place + 1) % PLACES;
+        }
+        place
+    }
+
+    /// How alike the beginning of a text and the title are, if it may be one, and how much of the
+    /// description is in it.
+    fn overlaps(&self, text: &str, may_be_title: bool) -> (u8, u8) {
+        const DESCRIPTION_WORDS_MIN: u32 = 5;
+        let is_described = self.description >= DESCRIPTION_WORDS_MIN;
+        let may_be_title = may_be_title && self.title > 0;
+        if !may_be_title && !is_described {
+            return (0, 0);
+        }
+        let (mut all, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
+        each_word(text, TITLE_WORDS_MAX, |word| {
+            all += 1;
+            if self.shapes[word.shape()] != 0 {
+                let found = self.words[self.place(word.number())].1;
+                in_title += u32::from(found & IN_TITLE);
+                in_description += u32::from(found / IN_DESCRIPTION);
+            }
+        });
+        let part = |shared: u32, whole: u32| share(shared.min(whole), whole);
+        let alike = u32::from(share(in_title, all)) * u32::from(part(in_title, self.title)) / 255;
+        (
+            if may_be_title { alike as u8 } else { 0 },
+            if is_described { part(in_description, self.description) } else { 0 },
+        )
     }
 }
 
@@ -136,45 +178,28 @@ enum Word<'t> {
 
 impl Word<'_> {
     /// The same for words that are the same in any case.
+    #[inline]
     fn number(self) -> u64 {
         match self {
             // The bit that makes letters small, and that digits have.
-            Word::Ascii(word) => word.iter().fold(WORD_SEED, |n, byte| mixed(n, byte | 0x20)),
+            Word::Ascii(word) => number_of(word, 0x20),
             Word::Number(number) => number,
         }
     }
 
     /// What can be told of it at a glance: equal for equal words, and mostly not for others.
     #[inline]
-    fn shape(self) -> u8 {
-        match self {
-            Word::Ascii(word) => (word[0] | 0x20).wrapping_mul(29).wrapping_add(word.len() as u8),
-            Word::Number(number) => (number >> 56) as u8,
-        }
+    fn shape(self) -> usize {
+        const LETTER: usize = 31;
+        let shape = match self {
+            Word::Ascii(word) => {
+                let letter = |at: usize| usize::from(word[at]) & LETTER;
+                (letter(0) << 5 | letter(word.len() - 1)) ^ word.len() << 2
+            }
+            Word::Number(number) => number as usize,
+        };
+        shape % SHAPES
     }
-}
-
-/// How alike the beginning of a text and the title are, and how much of the description is in it.
-fn overlaps(text: &str, title: &WordSet, description: &WordSet) -> (u8, u8) {
-    const DESCRIPTION_WORDS_MIN: usize = 5;
-    let (title_words, description_words) = (title.sorted.len(), description.sorted.len());
-    if title_words + description_words == 0 {
-        return (0, 0);
-    }
-    let (mut all, mut in_title, mut in_description) = (0_u32, 0_u32, 0_u32);
-    each_word(text, TITLE_WORDS_MAX, |word| {
-        all += 1;
-        let shape = word.shape();
-        if title.may_have(shape) || description.may_have(shape) {
-            let number = word.number();
-            in_title += u32::from(title.has(number));
-            in_description += u32::from(description.has(number));
-        }
-    });
-    let part = |shared: u32, whole: usize| share(shared.min(whole as u32), whole as u32);
-    let alike = u32::from(share(in_title, all)) * u32::from(part(in_title, title_words)) / 255;
-    let is_told = description_words >= DESCRIPTION_WORDS_MIN;
-    (alike as u8, if is_told { part(in_description, description_words) } else { 0 })
 }
 
 /// Hands over the first words of a text; a CJK character is one.
@@ -215,7 +240,7 @@ fn other_words<'t>(run: &'t str, words_max: usize, take: &mut impl FnMut(Word<'t
         return 1;
     }
     if !run.chars().any(is_word_by_itself) {
-        take(Word::Number(run.to_lowercase().bytes().fold(WORD_SEED, mixed)));
+        take(Word::Number(number_of(run.to_lowercase().as_bytes(), 0)));
         return 1;
     }
     let sign = |c: char| u64::from(u32::from(c)).wrapping_mul(WORD_FACTOR);
@@ -233,12 +258,27 @@ const IS_OF_WORD: [bool; 256] = {
     is_of_word
 };
 
-const WORD_SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 const WORD_FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// A word's number, after the bits of `case` are set in each of its bytes: eight of them at a
+/// time, the last of them twice where they do not come out even.
 #[inline]
-fn mixed(number: u64, byte: u8) -> u64 {
-    (number ^ u64::from(byte)).wrapping_mul(WORD_FACTOR).rotate_left(29)
+fn number_of(word: &[u8], case: u8) -> u64 {
+    let case = u64::from_le_bytes([case; 8]);
+    let mixed = |number: u64, bytes: u64| {
+        (number ^ (bytes | case)).wrapping_mul(WORD_FACTOR).rotate_left(29)
+    };
+    let number = word.len() as u64;
+    if let Some(last) = word.last_chunk::<8>() {
+        let (eights, _) = word.as_chunks::<8>();
+        let number = eights.iter().fold(number, |n, e| mixed(n, u64::from_le_bytes(*e)));
+        return mixed(number, u64::from_le_bytes(*last));
+    }
+    let four = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        return mixed(number, four(first) << 32 | four(last));
+    }
+    mixed(number, word.iter().fold(0, |bytes, byte| bytes << 8 | u64::from(*byte)))
 }
 
 #[cfg(test)]

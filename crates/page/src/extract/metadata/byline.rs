@@ -151,10 +151,22 @@ static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::new(["uthor", "yline", "sername"]).expect("words that are constants, few of them")
 });
 
+/// Whether a text has the first and third letter of one of the [`MARKS`], two bytes apart: many
+/// bytes are compared at once, without a branch.
+fn may_be_marked(text: &[u8]) -> bool {
+    let is_pair = |first: u8, third: u8| {
+        (first == b'u') & (third == b'h')
+            | (first == b'y') & (third == b'i')
+            | (first == b's') & (third == b'r')
+    };
+    let thirds = text.get(2..).unwrap_or_default();
+    text.iter().zip(thirds).fold(0, |found, (a, b)| found | u8::from(is_pair(*a, *b))) != 0
+}
+
 /// How far a start tag's names mark the author, if they do.
 fn mark_of(start: &StartTag<'_>) -> Option<(f32, Source)> {
     // Nearly no tag has them: look at the raw text before anything is taken apart.
-    if !MARKS.is_match(start.source()) {
+    if !may_be_marked(start.source().as_bytes()) || !MARKS.is_match(start.source()) {
         return None;
     }
     let mut best: Option<(f32, Source)> = None;
@@ -267,6 +279,14 @@ mod tests {
         ] {
             assert_eq!(name_in(text).as_deref(), name, "{text}");
         }
+    }
+
+    #[test]
+    fn no_mark_is_missed_at_a_glance() {
+        for text in [" class=\"post-author\">", " id=Byline>", " class='a UsernameLink'>"] {
+            assert!(MARKS.is_match(text) && may_be_marked(text.as_bytes()), "{text}");
+        }
+        assert!(!may_be_marked(b" class=\"text\" style='x'>") && !may_be_marked(b">"));
     }
 
     #[test]

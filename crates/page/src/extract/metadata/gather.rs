@@ -106,13 +106,15 @@ impl Gather {
     fn meta(&mut self, start: &StartTag<'_>) {
         let (mut name, mut property, mut content) = (None, None, None);
         for attribute in start.attributes() {
-            match attribute.name.to_ascii_lowercase().as_str() {
-                "name" | "http-equiv" => name = name.or(Some(attribute)),
-                "property" => property = property.or(Some(attribute)),
-                "itemprop" => name = name.or(Some(attribute)),
-                "content" => content = content.or(Some(attribute)),
-                _ => (),
-            }
+            let of = match attribute.name.len() {
+                7 if attribute.is("content") => &mut content,
+                8 if attribute.is("property") => &mut property,
+                _ if ["name", "http-equiv", "itemprop"].iter().any(|n| attribute.is(n)) => {
+                    &mut name
+                }
+                _ => continue,
+            };
+            *of = of.or(Some(attribute));
         }
         let Some(content) = content else { return };
         let value = folded(&content.value(), VALUE_BYTES_MAX);
@@ -174,13 +176,16 @@ impl Gather {
             "license" | "dc.rights" | "dcterms.license" | "copyright" => {
                 metadata.license = metadata.license.take().or(Some(value.to_owned()));
             }
-            _ => self.date_said(key, date(0.9), date(0.7)),
+            _ => self.date_said(key, date),
         }
     }
 
-    fn date_said(&mut self, key: &str, sure: Option<Stated<Date>>, likely: Option<Stated<Date>>) {
+    /// Takes in a date if the key is one of a date; `date` reads it, with the trust in the key.
+    fn date_said(&mut self, key: &str, date: impl Fn(f32) -> Option<Stated<Date>>) {
+        const SURE: f32 = 0.9;
+        const LIKELY: f32 = 0.7;
         let metadata = &mut self.metadata;
-        let (known, said) = match key {
+        let (known, trust) = match key {
             "article:published_time"
             | "og:published_time"
             | "datepublished"
@@ -188,7 +193,7 @@ impl Gather {
             | "parsely-pub-date"
             | "dc.date.issued"
             | "dcterms.created"
-            | "sailthru.date" => (&mut metadata.published, sure),
+            | "sailthru.date" => (&mut metadata.published, SURE),
             "date"
             | "dc.date"
             | "pubdate"
@@ -200,18 +205,18 @@ impl Gather {
             | "citation_date"
             | "originalpublicationdate"
             | "og:pubdate"
-            | "timestamp" => (&mut metadata.published, likely),
+            | "timestamp" => (&mut metadata.published, LIKELY),
             "article:modified_time"
             | "og:updated_time"
             | "datemodified"
             | "dcterms.modified"
-            | "article:updated_time" => (&mut metadata.modified, sure),
+            | "article:updated_time" => (&mut metadata.modified, SURE),
             "last-modified" | "lastmod" | "revised" | "article.updated" | "updated" => {
-                (&mut metadata.modified, likely)
+                (&mut metadata.modified, LIKELY)
             }
             _ => return,
         };
-        if let Some(said) = said {
+        if let Some(said) = date(trust) {
             prefer(known, said);
         }
     }
