@@ -76,7 +76,8 @@ pub struct Readers {
     newest: u64,
 }
 
-/// The rows of one table in a generation.
+/// The rows of one table in a generation. Strangers choose keys: the hash has a seed of its own in
+/// every process.
 enum Shelf {
     Found(HashMap<UserKey, Version, RandomState>),
     Walked(BTreeMap<UserKey, Version>),

@@ -47,9 +47,12 @@ const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 12 << 20;
-/// At so many times as much a commit does not wait for somebody to ask for a sync: memory is
-/// bounded whoever commits. The node asks long before, and syncs its archive first.
+/// At so many times as much a commit waits until the generation before has left, so that whoever
+/// commits can ask for a sync, after one of its archive.
 const FRESH_MAX: usize = 2;
+/// At so many times as much a commit does not wait for that any longer: memory is bounded whoever
+/// commits. The node asks in its next turn, long before.
+const FRESH_UNASKED_MAX: usize = 3;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
 
@@ -127,11 +130,10 @@ impl LocalState {
             }
             self.bytes = now.bytes();
         }
-        if self.bytes < FRESH_MAX * self.fresh_bytes {
-            return Ok(());
+        if self.bytes >= FRESH_MAX * self.fresh_bytes {
+            store.wait()?;
         }
-        store.wait()?;
-        self.sync()
+        if self.bytes >= FRESH_UNASKED_MAX * self.fresh_bytes { self.sync() } else { Ok(()) }
     }
 
     /// Has what is in memory stowed: nothing else is, at this moment.

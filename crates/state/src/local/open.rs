@@ -5,7 +5,7 @@ use super::codec::{decode, decode_leader, encode_into};
 use super::fresh::Generation;
 use super::journal::{self, Batch, Journal};
 use super::store::Store;
-use super::stow::Stower;
+use super::stow::{Stower, UNMERGED_MAX};
 use super::table::{Keyspaces, Table};
 use super::{
     COMMITS, COUNTERS, FORMAT, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error,
@@ -33,9 +33,11 @@ use std::sync::{Arc, Mutex};
 const FJALL_JOURNAL_BYTES_MAX: u64 = 64 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
-/// Tables that come straight from memory before they are merged: what is stowed at once is little, to
-/// save memory, and merging it too often would cost more than look-ups gain.
+/// Tables that come straight from memory before they are merged, and, with the size of a table, how
+/// large the first level may be. What is stowed at once is little, to save memory; merging it more
+/// often would cost more than look-ups gain.
 const UNMERGED_MANY: u8 = 8;
+const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins before we wait");
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
 const TABLE_BYTES: u64 = 16 << 20;
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// Tables of one keyspace that fjall has not yet merged: with more of them every look-up is slower,
 /// so nothing is added before it has caught up.
-const UNMERGED_MAX: usize = 16;
+pub(super) const UNMERGED_MAX: usize = 16;
 const UNMERGED_WAIT: Duration = Duration::from_millis(20);
 /// How often we wait for that before we give up: five minutes.
 const UNMERGED_WAITS_MAX: usize = 15_000;

@@ -4,3 +4,4 @@ mod killed;
 mod model;
 mod opening;
 mod scratch;
+mod stowing;
