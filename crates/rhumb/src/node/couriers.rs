@@ -1,8 +1,8 @@
-//! Desks: tasks that fetch one URL after the other.
+//! Couriers: tasks that fetch one URL after the other.
 //!
 //! A task for each request would be made on the loop's core, some five thousand bytes of it, and
-//! begin on another. A desk is made once, and what crosses over is the order alone. There are never
-//! more of them than requests in flight at once.
+//! begin on another. A courier is made once, and what crosses over is the order alone. There are
+//! never more of them than requests in flight at once.
 
 use super::worker::Workers;
 use rhumb_engine::event::Fetch;
@@ -11,38 +11,40 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 #[derive(Default)]
-pub struct Desks {
-    /// Those without work; the last to have had some is the first to get more.
-    idle: Arc<Mutex<Vec<Arc<Desk>>>>,
+pub struct Couriers {
+    /// Those without an order; the last to have had one is the first to get another.
+    idle: Idle,
 }
 
-/// Where a task finds what it is to do next.
+type Idle = Arc<Mutex<Vec<Arc<Courier>>>>;
+
+/// Where a task finds its next order. While it has none it holds nothing else: the store is closed
+/// when the crawl has ended, whether or not the task has heard of it.
 #[derive(Default)]
-struct Desk {
-    order: Mutex<Option<Fetch>>,
+struct Courier {
+    order: Mutex<Option<(Fetch, Arc<Workers>)>>,
     bell: Notify,
 }
 
-impl Desks {
+impl Couriers {
     /// Has a URL fetched; the loop is told of it as an event.
     pub fn fetch(&self, fetch: Fetch, workers: &Arc<Workers>, runtime: &Handle) {
         let idle = lock(&self.idle).pop();
-        let desk = idle.unwrap_or_else(|| {
-            let desk = Arc::new(Desk::default());
-            let idle = Arc::clone(&self.idle);
-            runtime.spawn(Arc::clone(&desk).work(Arc::clone(workers), idle));
-            desk
+        let courier = idle.unwrap_or_else(|| {
+            let courier = Arc::new(Courier::default());
+            runtime.spawn(Arc::clone(&courier).work(Arc::clone(&self.idle)));
+            courier
         });
-        *lock(&desk.order) = Some(fetch);
-        desk.bell.notify_one();
+        *lock(&courier.order) = Some((fetch, Arc::clone(workers)));
+        courier.bell.notify_one();
     }
 }
 
-impl Desk {
-    async fn work(self: Arc<Desk>, workers: Arc<Workers>, idle: Arc<Mutex<Vec<Arc<Desk>>>>) {
+impl Courier {
+    async fn work(self: Arc<Courier>, idle: Idle) {
         loop {
             self.bell.notified().await;
-            let Some(fetch) = lock(&self.order).take() else { continue };
+            let Some((fetch, workers)) = lock(&self.order).take() else { continue };
             let event = workers.fetch(fetch).await;
             // Before the loop hears of it: it may have the next order ready.
             lock(&idle).push(Arc::clone(&self));

@@ -2,12 +2,12 @@
 //!
 //! One thread runs the loop ([`rhumb_engine::turn::run`]) and owns engine, state and archive. One
 //! thread reads the state ([`reader`]). Tokio tasks do the network work and read what arrives
-//! ([`desks`], [`worker`], [`reading`]); what they hold until the engine says how to keep it lies
-//! in the [`shop`]. Nothing here decides what is fetched when.
+//! ([`couriers`], [`worker`], [`reading`]); what they hold until the engine says how to keep it
+//! lies in the [`shop`]. Nothing here decides what is fetched when.
 
 mod archive;
 mod clock;
-mod desks;
+mod couriers;
 mod reader;
 mod reading;
 mod rejudge;

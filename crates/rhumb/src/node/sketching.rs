@@ -1,12 +1,11 @@
 //! The sketch of a text, for comparing pages while crawling.
 
+use rhumb_engine::near::SHINGLES_MIN;
 use rhumb_neardup::{Sketch, shingle};
 use rhumb_page::charset;
 use rhumb_page::html::OWN_TEXT_BYTES_MAX;
 use std::cell::RefCell;
 
-/// A text with fewer shingles has no sketch: two short notices are alike by chance too often.
-const SHINGLES_MIN: usize = 24;
 /// Fingerprints for which room is kept from page to page.
 const KEPT_MAX: usize = 64 << 10;
 

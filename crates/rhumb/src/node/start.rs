@@ -2,7 +2,7 @@
 
 use super::archive::{NodeArchive, archive_error, row_error};
 use super::clock::Clock;
-use super::desks::Desks;
+use super::couriers::Couriers;
 use super::reading::Reader;
 use super::shop::Shop;
 use super::store::NodeState;
@@ -119,7 +119,7 @@ fn run(
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers,
-        desks: Desks::default(),
+        couriers: Couriers::default(),
         runtime: runtime.handle().clone(),
         clock,
         events,

@@ -1,4 +1,4 @@
-//! Workers: tokio tasks that fetch one URL or resolve one name, and tell the loop.
+//! Workers: what tasks do for one URL or one name, and how the loop is told.
 
 use super::clock::Clock;
 use super::reading::{Reader, report_failure};

@@ -1,7 +1,7 @@
 //! The world as the loop sees it: actions go out to workers and reader, events come in.
 
 use super::clock::Clock;
-use super::desks::Desks;
+use super::couriers::Couriers;
 use super::worker::Workers;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Action, Event, Question, StopReason};
@@ -22,7 +22,7 @@ const GATHER: Duration = Duration::from_millis(2);
 
 pub struct NodeWorld {
     pub workers: Arc<Workers>,
-    pub desks: Desks,
+    pub couriers: Couriers,
     pub runtime: Handle,
     pub clock: Clock,
     pub events: Receiver<Event>,
@@ -77,7 +77,7 @@ impl World for NodeWorld {
     fn perform(&mut self, action: Action) -> Result<(), Error> {
         match action {
             Action::Fetch(fetch) => {
-                self.desks.fetch(fetch, &self.workers, &self.runtime);
+                self.couriers.fetch(fetch, &self.workers, &self.runtime);
             }
             Action::Resolve { host } => {
                 self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
