@@ -6,14 +6,16 @@
 
 use super::blocks::{Block, Blocks};
 use super::hints::CAPTION;
-use super::outline::{NEAR, ROLES};
+use super::outline::{NEAR, ROLES, Role};
 
 /// Log-odds that such a block loses. Chosen by cross-validation, as are the limits below.
 const CAUTION: f32 = 1.0;
 /// Of the likely mass of a page of prose, the hundredths that are links.
 const LINKS_MAX: u64 = 15;
-/// Mass of a teaser; shorter links are names and numbers.
+/// Mass, in half words, of a teaser; shorter links are names and numbers.
 const TEASER_MASS_MIN: u32 = 8;
+/// Mass of a caption. What its names call one and is longer is a text in a box for pictures.
+const CAPTION_MASS_MAX: u32 = 120;
 
 pub(super) struct Asides<'p, 'a> {
     page: &'p Blocks<'a>,
@@ -36,9 +38,12 @@ impl<'p, 'a> Asides<'p, 'a> {
             return 0.0;
         }
         let near = &self.page.outline.elements[block.element as usize].near;
-        let is_caption = near[ROLES + CAPTION] >= NEAR;
-        let is_teaser = block.count.mass >= TEASER_MASS_MIN
-            && u64::from(block.link_mass) * 10 >= u64::from(block.count.mass) * 9;
+        let mass = block.count.mass;
+        let is_caption = near[ROLES + CAPTION] >= NEAR && mass <= CAPTION_MASS_MAX;
+        // Headings of documentation often link to themselves.
+        let is_teaser = mass >= TEASER_MASS_MIN
+            && near[Role::Heading as usize] < NEAR
+            && u64::from(block.link_mass) * 10 >= u64::from(mass) * 9;
         CAUTION * f32::from(u8::from(is_caption) + u8::from(is_teaser))
     }
 }
@@ -64,5 +69,8 @@ mod tests {
         assert_eq!(cautions(&[&paragraph, link, &paragraph].concat()), [0.0, CAUTION, 0.0]);
         assert_eq!(cautions(&[&paragraph, caption, name].concat()), [0.0, CAUTION, 0.0]);
         assert_eq!(cautions(&[link, link, caption].concat()), [0.0; 3]);
+        let heading = "<h2><a href=#ebbe>Ebbe und Flut im Wattenmeer erklärt</a></h2>";
+        let boxed = format!("<div class=media-body>{paragraph}</div>");
+        assert_eq!(cautions(&[&paragraph, heading, &boxed].concat()), [0.0; 3]);
     }
 }

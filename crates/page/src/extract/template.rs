@@ -14,8 +14,9 @@ const PLACES: usize = 4096;
 const WAYS: usize = 4;
 /// Pages after which counts are halved, so that a new design is learned.
 const PAGES_MAX: u16 = 256;
-/// Log-odds that a block which recurs on every page loses: of the words of noise 46 % recur on
-/// another page of their host, of those of content 0.6 %, and that is how much likelier noise is.
+/// Log-odds that a block which was on the one page before loses: of the words of noise 46 % recur
+/// on another page of their host, of those of content 0.6 %, and that is how much likelier noise
+/// is. What was on more pages loses more, by the logarithm of how many: content hardly recurs twice.
 const RECURRING_LOG_ODDS: f32 = 4.3;
 /// Pages that must be known before recurring means anything.
 const PAGES_MIN: u16 = 1;
@@ -93,14 +94,19 @@ impl HostTemplate {
         if self.pages < PAGES_MIN {
             return 0.0;
         }
+        f32::from(self.pages_with(block)) / f32::from(self.pages)
+    }
+
+    fn pages_with(&self, block: u64) -> u16 {
         let set = &self.places[set(block)..][..WAYS];
         let pages = set.iter().find(|place| place.tag == tag(block)).map_or(0, |p| p.pages);
-        f32::from(pages.min(self.pages)) / f32::from(self.pages)
+        pages.min(self.pages)
     }
 
     /// What a block's odds lose by recurring.
     pub(super) fn log_odds(&self, block: u64) -> f32 {
-        -RECURRING_LOG_ODDS * self.share(block)
+        let pages = f32::from(self.pages_with(block).max(1));
+        -(RECURRING_LOG_ODDS + pages.ln()) * self.share(block)
     }
 }
 
