@@ -17,9 +17,10 @@ use crate::record::Twin;
 /// A member of so many leaders does not lead: those it could find more are found by them.
 const LEADERS_OF_A_LEADER_MAX: usize = 2;
 
+/// A text with fewer shingles has no sketch: two short notices are alike by chance too often.
+pub const SHINGLES_MIN: usize = 24;
 /// Standard errors below the threshold that no pair of texts makes good, however short.
 const HOPELESS_ERRORS: f64 = 8.0;
-const SHINGLES_FEW: u64 = 24;
 
 /// A page that others may nearly repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub fn nearest<'a>(
     let mut nearest: Option<(f64, &Leader)> = None;
     let mut alike = 0;
     // Nearly all leaders are nothing alike, which the slots tell in a tenth of the time.
-    let agreeing_min = Slots::BYTES.agreeing_min(threshold, HOPELESS_ERRORS, SHINGLES_FEW);
+    let agreeing_min = Slots::BYTES.agreeing_min(threshold, HOPELESS_ERRORS, SHINGLES_MIN as u64);
     let may_be = |leader: &&Leader| sketch.agreeing(&leader.sketch) >= agreeing_min;
     for leader in leaders.into_iter().filter(may_be) {
         let Some(resemblance) = sketch.fine.resemblance_from(&leader.sketch.fine, threshold) else {

@@ -20,6 +20,7 @@ use crate::words::fold;
 
 /// Slots of a sketch.
 pub const K: usize = 128;
+const _: () = assert!(K.is_multiple_of(16), "slots are compared sixteen at a time");
 /// Bytes of a sketch.
 pub const SKETCH_BYTES: usize = K + FINE_BYTES;
 

@@ -42,9 +42,9 @@ use rhumb_page::url::Url;
 use std::collections::HashMap;
 use written::Writing;
 
-/// Edge updates that a page's links pay for: some microseconds of pushing.
+/// Edge updates that a page's links pay for: a microsecond or two of pushing.
 const EDGES_PER_PAGE: u64 = 80;
-/// The first pages pay for more. They are the most important ones, and there are few of them.
+/// While there are few pages they pay for more: the first are the most important ones.
 const PAGES_FIRST: usize = 2_000;
 const EDGES_PER_FIRST_PAGE: u64 = 500;
 /// Edge updates saved up for later.
@@ -53,7 +53,7 @@ const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// some ten thousand pages; a large crawl pays some hundredths of its CPU time, and says a little
 /// less than `rhumb coverage` will.
 const EDGES_AT_END: u64 = 1_000_000;
-const EDGES_AT_END_PER_PAGE: u64 = 60;
+const EDGES_AT_END_PER_PAGE: u64 = 100;
 /// Edge updates between two turns of the crawl while all crawled pages are pushed: a hundredth of a
 /// second or two.
 const EDGES_PER_TURN: u64 = 1 << 20;

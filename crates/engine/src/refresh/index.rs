@@ -64,7 +64,7 @@ impl Objective {
     }
 }
 
-/// Newton's method gets there in one or two.
+/// Newton's method gets there in one or two, seldom in six.
 const STEPS_MAX: usize = 12;
 const TOLERANCE: f64 = 1e-3;
 /// A step smaller than this leaves less than the tolerance: errors shrink with their square.

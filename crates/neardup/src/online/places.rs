@@ -20,8 +20,9 @@ pub const PLACES_MAX: usize = (1 << PLACE_BITS) - 1;
 const NOWHERE: u32 = PLACES_MAX as u32;
 /// Slots of an empty part.
 const SLOTS_MIN: usize = 16;
-/// A part grows when no more than this share of it is empty, and by that share.
+/// A part grows when no more than one slot in so many is empty,
 const EMPTY_SHARE: usize = 16;
+/// and by one slot for so many.
 const GROWTH_SHARE: usize = 10;
 /// Slots that are appended when the last entries of a part find none.
 const TAIL: usize = 8;
@@ -32,7 +33,8 @@ const RUN_MAX: usize = 12;
 type Slot = [u8; 5];
 
 /// Most slots an entry may need: those of a part that has just grown, divided by its entries.
-pub const BYTES_PER_ENTRY: f64 = 5.0 * (11.0 / 10.0) / (15.0 / 16.0);
+pub const BYTES_PER_ENTRY: f64 =
+    size_of::<Slot>() as f64 * (1.0 + 1.0 / GROWTH_SHARE as f64) / (1.0 - 1.0 / EMPTY_SHARE as f64);
 /// An empty table.
 pub const EMPTY_BYTES: usize = PARTS * (size_of::<Part>() + (SLOTS_MIN + TAIL) * size_of::<Slot>());
 
