@@ -16,7 +16,8 @@ const WAYS: usize = 4;
 const PAGES_MAX: u16 = 256;
 /// Log-odds that a block which was on the one page before loses: of the words of noise 46 % recur
 /// on another page of their host, of those of content 0.6 %, and that is how much likelier noise
-/// is. What was on more pages loses more, by the logarithm of how many: content hardly recurs twice.
+/// is. What was on more pages loses more, by the logarithm of how many: content hardly recurs
+/// twice.
 const RECURRING_LOG_ODDS: f32 = 4.3;
 /// Pages that must be known before recurring means anything.
 const PAGES_MIN: u16 = 1;
