@@ -47,6 +47,16 @@ proptest! {
     }
 }
 
+#[test]
+fn a_byte_order_mark_within_a_page_is_text_and_one_before_it_is_not() {
+    let html = "\u{FEFF}<p>a</p><script></script>\u{FEFF}b";
+    let url = Url::parse("http://page.test/").unwrap();
+    let (_, text) = read_with_text(html.as_bytes(), Some("utf-8"), &url, &Limits::default());
+    let shown: String = text.chars().filter(|c| *c > ' ').collect();
+    assert_eq!(shown, "a\u{FEFF}b");
+    assert_eq!(truth(html).text, shown);
+}
+
 fn page() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(piece(), 0..24)
 }

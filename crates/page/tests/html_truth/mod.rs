@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink};
+use html5ever::tokenizer::TokenizerOpts;
 use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 
@@ -26,8 +27,10 @@ pub struct Truth {
 /// Parses with scripting off.
 pub fn tree(html: &str) -> Vec<Rc<Node>> {
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-    let opts = ParseOpts { tree_builder, ..Default::default() };
-    parse_document(Sink::default(), opts).one(html)
+    // Left to itself html5ever drops a byte order mark after each script, too.
+    let tokenizer = TokenizerOpts { discard_bom: false, ..Default::default() };
+    let html = html.strip_prefix('\u{FEFF}').unwrap_or(html);
+    parse_document(Sink::default(), ParseOpts { tree_builder, tokenizer }).one(html)
 }
 
 pub fn truth(html: &str) -> Truth {
