@@ -6,7 +6,7 @@
 //! compared with, by their sketches alone.
 
 use rhumb_neardup::Sketch;
-use rhumb_neardup::estimate::Slots;
+use rhumb_neardup::threshold::Threshold;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,6 @@ const LEADERS_OF_A_LEADER_MAX: usize = 2;
 
 /// A text with fewer shingles has no sketch: two short notices are alike by chance too often.
 pub const SHINGLES_MIN: usize = 24;
-/// Standard errors below the threshold that no pair of texts makes good, however short.
-const HOPELESS_ERRORS: f64 = 8.0;
 
 /// A page that others may nearly repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,13 +80,9 @@ pub fn nearest<'a>(
 ) -> Option<Nearest> {
     let mut nearest: Option<(f64, &Leader)> = None;
     let mut alike = 0;
-    // Nearly all leaders are nothing alike, which the slots tell in a tenth of the time.
-    let agreeing_min = Slots::BYTES.agreeing_min(threshold, HOPELESS_ERRORS, SHINGLES_MIN as u64);
-    let may_be = |leader: &&Leader| sketch.agreeing(&leader.sketch) >= agreeing_min;
-    for leader in leaders.into_iter().filter(may_be) {
-        let Some(resemblance) = sketch.fine.resemblance_from(&leader.sketch.fine, threshold) else {
-            continue;
-        };
+    let threshold = Threshold::new(threshold, SHINGLES_MIN as u64);
+    for leader in leaders {
+        let Some(resemblance) = threshold.resemblance(sketch, &leader.sketch) else { continue };
         alike += 1;
         if nearest.is_none_or(|(most, _)| resemblance > most) {
             nearest = Some((resemblance, leader));

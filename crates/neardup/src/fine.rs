@@ -53,22 +53,7 @@ impl Fine {
     pub fn compare(&self, other: &Fine) -> Bins {
         compare_bytes(&self.0, &other.0)
     }
-
-    /// The resemblance if it is at least `least`. Most pairs are nothing alike, which a quarter of
-    /// the bins tells.
-    pub fn resemblance_from(&self, other: &Fine, least: f64) -> Option<f64> {
-        let some = compare_bytes(&self.0[..FINE_BYTES / 4], &other.0[..FINE_BYTES / 4]);
-        if some.resemblance() + HOPELESS_ERRORS * some.error().max(ERROR_MIN) < least {
-            return None;
-        }
-        Some(self.compare(other).resemblance()).filter(|&resemblance| resemblance >= least)
-    }
 }
-
-/// Standard errors below the threshold that no pair makes good.
-const HOPELESS_ERRORS: f64 = 8.0;
-/// An estimate from few bins may claim to be certain.
-const ERROR_MIN: f64 = 0.03;
 
 fn compare_bytes(one: &[u8], other: &[u8]) -> Bins {
     let mut bins = Bins::default();
@@ -135,23 +120,6 @@ mod tests {
         }
         assert_eq!(a.fine.compare(&b.fine), counted);
         assert!(counted.same > 100 && counted.either < 1024, "{counted:?}");
-    }
-
-    #[test]
-    fn a_look_at_a_quarter_of_the_bins_loses_no_pair_that_is_alike() {
-        for size in [24u64, 100, 1000, 20_000] {
-            for trial in 0..200 {
-                let (base, shared) = (trial << 32, size * trial / 200);
-                let a = Sketch::of(&prints(base..base + size)).expect("some");
-                let b = prints(base + size - shared..base + 2 * size - shared);
-                let b = Sketch::of(&b).expect("some");
-                let whole = a.fine.compare(&b.fine).resemblance();
-                for least in [0.5, 0.8, 0.9] {
-                    let told = a.fine.resemblance_from(&b.fine, least);
-                    assert_eq!(told, Some(whole).filter(|r| *r >= least), "{size} {trial} {least}");
-                }
-            }
-        }
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub mod reference;
 pub mod resemblance;
 pub mod shingle;
 pub mod sketch;
+pub mod threshold;
 pub mod words;
 
 pub use sketch::Sketch;

@@ -1,6 +1,7 @@
 //! The engine's questions, answered from a snapshot: the same for every store.
 
 use crate::leaders::Leaders;
+use crate::lock;
 use crate::plain::PlainMap;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
@@ -268,10 +269,6 @@ fn wake_one<S: Snapshot>(
     let now = snapshot.queue(&host, Section::Now, now_after.as_ref(), rows_max)?;
     let later = snapshot.queue(&host, Section::Later, later_after.as_ref(), rows_max)?;
     Ok(WokenHost { host, sleeper, record, robots, now, later })
-}
-
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]

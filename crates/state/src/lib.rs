@@ -12,3 +12,10 @@ pub mod plain;
 pub mod seen;
 mod slots;
 pub mod snapshot;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A thread that panicked has said so itself; those who share with it go on.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -45,8 +45,8 @@ use written::Writing;
 /// Edge updates that a page's links pay for: a microsecond or two of pushing.
 const EDGES_PER_PAGE: u64 = 80;
 /// While there are few pages they pay for more: the first are the most important ones.
-const PAGES_FIRST: usize = 2_000;
-const EDGES_PER_FIRST_PAGE: u64 = 500;
+const PAGES_FEW: usize = 2_000;
+const EDGES_PER_PAGE_OF_FEW: u64 = 500;
 /// Edge updates saved up for later.
 const EDGES_SAVED_MAX: u64 = 1 << 20;
 /// Edge updates before the last word is said on a crawl that ends. It settles nearly everything on
@@ -185,8 +185,8 @@ impl Mass {
             self.ledger.push_page(whole.page);
         }
         self.window.0 += 1;
-        let is_first = self.ledger.pages_len() <= PAGES_FIRST;
-        let edges = if is_first { EDGES_PER_FIRST_PAGE } else { EDGES_PER_PAGE };
+        let are_few = self.ledger.pages_len() <= PAGES_FEW;
+        let edges = if are_few { EDGES_PER_PAGE_OF_FEW } else { EDGES_PER_PAGE };
         self.edges_saved = (self.edges_saved + edges).min(EDGES_SAVED_MAX);
     }
 

@@ -133,18 +133,19 @@ pub struct Wait {
 /// The days after a visit at which V(t) reaches `worth` = μ/w, at most `days_max`.
 pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) -> Wait {
     let rate = gamma.mean();
+    // V is a series in k t, which is turned round to the third order.
     let k = (gamma.a + 1.0) / gamma.b;
     // Right for pages that change rarely between visits, and for those that always do.
     let guess = match objective {
         Objective::Harmonic => worth / 2.0 + (worth * worth / 4.0 + 2.0 * worth / rate).sqrt(),
         Objective::Age => {
-            // V = rate (t³/3 − k t⁴/8 + …), likewise.
+            // V = rate (t³/3 − k t⁴/8 + …).
             let t = (3.0 * worth / rate).cbrt();
             let more = 1.0 + k * t * (1.0 / 8.0 + (13.0 / 960.0 * k - 1.0 / (30.0 * gamma.b)) * t);
             (t * more).max((2.0 * worth).sqrt())
         }
         Objective::Freshness => {
-            // V = rate (t²/2 − k t³/3 + …), turned round to the third order.
+            // V = rate (t²/2 − k t³/3 + …).
             let t = (2.0 * worth / rate).sqrt();
             t * (1.0 + k * t * (1.0 / 3.0 + (11.0 / 72.0 * k - 1.0 / (8.0 * gamma.b)) * t))
         }

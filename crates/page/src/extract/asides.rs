@@ -9,7 +9,7 @@ use super::hints::CAPTION;
 use super::outline::{NEAR, ROLES, Role};
 
 /// Log-odds that such a block loses. Chosen by cross-validation, as are the limits below.
-const CAUTION: f32 = 1.0;
+const LOSS: f32 = 1.0;
 /// Of the likely mass of a page of prose, the hundredths that are links.
 const LINKS_MAX: u64 = 15;
 /// Mass, in half words, of a teaser; shorter links are names and numbers.
@@ -33,7 +33,7 @@ impl<'p, 'a> Asides<'p, 'a> {
     }
 
     /// The log-odds that a block loses.
-    pub(super) fn caution(&self, block: &Block) -> f32 {
+    pub(super) fn loss(&self, block: &Block) -> f32 {
         if !self.is_prose {
             return 0.0;
         }
@@ -44,7 +44,7 @@ impl<'p, 'a> Asides<'p, 'a> {
         let is_teaser = mass >= TEASER_MASS_MIN
             && near[Role::Heading as usize] < NEAR
             && u64::from(block.link_mass) * 10 >= u64::from(mass) * 9;
-        CAUTION * f32::from(u8::from(is_caption) + u8::from(is_teaser))
+        LOSS * f32::from(u8::from(is_caption) + u8::from(is_teaser))
     }
 }
 
@@ -54,10 +54,10 @@ mod tests {
     use crate::extract::reading::Reading;
 
     /// What each block of a page loses if all are likely.
-    fn cautions(html: &str) -> Vec<f32> {
+    fn losses(html: &str) -> Vec<f32> {
         let page = Reading::of(html).blocks;
         let asides = Asides::of(&page, &vec![1.0; page.blocks.len()]);
-        page.blocks.iter().map(|block| asides.caution(block)).collect()
+        page.blocks.iter().map(|block| asides.loss(block)).collect()
     }
 
     #[test]
@@ -66,11 +66,11 @@ mod tests {
         let link = "<p><a href=/b>Ebbe und Flut im Wattenmeer erklärt</a></p>";
         let caption = "<div class=photo-caption>Bei Ebbe am Strand</div>";
         let name = "<p><a href=/c>Ada King</a></p>";
-        assert_eq!(cautions(&[&paragraph, link, &paragraph].concat()), [0.0, CAUTION, 0.0]);
-        assert_eq!(cautions(&[&paragraph, caption, name].concat()), [0.0, CAUTION, 0.0]);
-        assert_eq!(cautions(&[link, link, caption].concat()), [0.0; 3]);
+        assert_eq!(losses(&[&paragraph, link, &paragraph].concat()), [0.0, LOSS, 0.0]);
+        assert_eq!(losses(&[&paragraph, caption, name].concat()), [0.0, LOSS, 0.0]);
+        assert_eq!(losses(&[link, link, caption].concat()), [0.0; 3]);
         let heading = "<h2><a href=#ebbe>Ebbe und Flut im Wattenmeer erklärt</a></h2>";
         let boxed = format!("<div class=media-body>{paragraph}</div>");
-        assert_eq!(cautions(&[&paragraph, heading, &boxed].concat()), [0.0; 3]);
+        assert_eq!(losses(&[&paragraph, heading, &boxed].concat()), [0.0; 3]);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn take(page: &Blocks<'_>, scores: &[f32]) -> Taken {
     const STEPS: usize = 64;
     let blocks = &page.blocks;
     let asides = Asides::of(page, scores);
-    let likely_of = |(score, block)| probability(score - CAUTION - asides.caution(block));
+    let likely_of = |(score, block)| probability(score - CAUTION - asides.loss(block));
     let mut likely: Vec<f32> = scores.iter().zip(blocks).map(likely_of).collect();
     join_rows(page, &mut likely);
     let mut masses = [(0.0_f32, 0.0_f32); STEPS];

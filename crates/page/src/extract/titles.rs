@@ -108,6 +108,7 @@ const IN_DESCRIPTION: u8 = 2;
 /// Shapes of words, and places for all words at once, with most of them free: powers of two.
 const SHAPES: usize = 1024;
 const PLACES: usize = 256;
+const _: () = assert!(2 * TITLE_WORDS_MAX < PLACES, "a search for a word ends at a free place");
 
 impl Told {
     fn of(title: &str, description: &str) -> Told {

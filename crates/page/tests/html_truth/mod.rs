@@ -27,7 +27,8 @@ pub struct Truth {
 /// Parses with scripting off.
 pub fn tree(html: &str) -> Vec<Rc<Node>> {
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-    // Left to itself html5ever drops a byte order mark after each script, too.
+    // Left to itself html5ever drops a byte order mark wherever its reading begins anew, as after a
+    // script.
     let tokenizer = TokenizerOpts { discard_bom: false, ..Default::default() };
     let html = html.strip_prefix('\u{FEFF}').unwrap_or(html);
     parse_document(Sink::default(), ParseOpts { tree_builder, tokenizer }).one(html)

@@ -22,6 +22,7 @@ mod table;
 
 use crate::answer;
 use crate::leaders::Leaders;
+use crate::lock;
 use crate::seen::Seen;
 use codec::{encode_into, encode_leader_into};
 use journal::{Batch, Journal};
@@ -30,7 +31,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::turn::State;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use store::Store;
 use stow::Stower;
 use table::Table;
@@ -284,8 +285,4 @@ fn file_error(path: &Path, error: std::io::Error) -> Error {
         std::io::ErrorKind::StorageFull => Error::new(ErrorKind::Retry, DISK_FULL),
         _ => Error::new(ErrorKind::Retry, format!("{}: {error}", path.display())),
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(|e| e.into_inner())
 }
