@@ -45,6 +45,17 @@ pub struct Config {
     pub near: NearDuplicates,
 }
 
+/// Pages that may be in flight or being judged, per request in flight: while some wait to hear
+/// whether they were seen before, others are fetched.
+const HELD_PER_FETCH: usize = 2;
+
+impl Config {
+    /// Pages held at once: in flight, or arrived and not yet judged.
+    pub fn held_max(&self) -> usize {
+        self.concurrency * HELD_PER_FETCH
+    }
+}
+
 /// What becomes of pages whose text is nearly that of another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearDuplicates {

@@ -15,11 +15,12 @@ use rhumb_page::url::Url;
 impl Engine {
     /// Requests that may still be begun.
     pub(crate) fn free_slots(&self) -> usize {
-        // A page that is not yet judged still holds its bytes.
-        let used = self.flights.len() + self.judging.len();
-        let free = self.config.concurrency.saturating_sub(used);
+        // A page that is not yet judged still holds its bytes, and its host.
+        let held = self.flights.len() + self.judging.len();
+        let free = self.config.concurrency.saturating_sub(self.flights.len());
+        let free = free.min(self.config.held_max().saturating_sub(held));
         match self.config.pages_max {
-            Some(max) => free.min(max.saturating_sub(self.counters.pages + used as u64) as usize),
+            Some(max) => free.min(max.saturating_sub(self.counters.pages + held as u64) as usize),
             None => free,
         }
     }

@@ -375,8 +375,8 @@ impl Engine {
         let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
         awake * (host + 64 + 4 * 16)
             + letters * CHUNK_MAX * DISCOVERY_BYTES
-            + config.concurrency * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
-            + (CHUNKS_HELD_MAX * CHUNK_MAX + config.concurrency * links) * DISCOVERY_BYTES
+            + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
+            + (CHUNKS_HELD_MAX * CHUNK_MAX + config.held_max() * links) * DISCOVERY_BYTES
             + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES
             + 2 * (SIFT_MAX * 4 + awake) * OVERLAY_BYTES
     }

@@ -127,6 +127,7 @@ fn run(
         reader_failed,
         stop_at,
         was_busy: false,
+        in_flight: 0,
     };
     let mut node = Published::new(engine, Arc::clone(live));
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);

@@ -19,6 +19,8 @@ const WAIT_MAX: Duration = Duration::from_millis(500);
 /// nearly the same for one page as for twenty.
 const BUSY_EVENTS: usize = 4;
 const GATHER: Duration = Duration::from_millis(2);
+/// With fewer requests than this in flight the workers would run out of work meanwhile.
+const GATHER_IN_FLIGHT_MIN: usize = 64;
 
 pub struct NodeWorld {
     pub workers: Arc<Workers>,
@@ -31,6 +33,7 @@ pub struct NodeWorld {
     pub stop_at: Option<Time>,
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
+    pub in_flight: usize,
 }
 
 impl World for NodeWorld {
@@ -51,7 +54,7 @@ impl World for NodeWorld {
                 return Err(Error::new(ErrorKind::Corrupt, "all workers have ended"));
             }
         }
-        if self.was_busy {
+        if self.was_busy && self.in_flight >= GATHER_IN_FLIGHT_MIN {
             std::thread::sleep(GATHER);
         }
         while events.len() < BATCH_MAX {
@@ -59,6 +62,7 @@ impl World for NodeWorld {
             events.push(event);
         }
         self.was_busy = events.len() >= BUSY_EVENTS;
+        self.in_flight -= events.iter().filter(|e| matches!(e, Event::Fetched { .. })).count();
         if let Ok(error) = self.reader_failed.try_recv() {
             return Err(error);
         }
@@ -77,6 +81,7 @@ impl World for NodeWorld {
     fn perform(&mut self, action: Action) -> Result<(), Error> {
         match action {
             Action::Fetch(fetch) => {
+                self.in_flight += 1;
                 self.couriers.fetch(fetch, &self.workers, &self.runtime);
             }
             Action::Resolve { host } => {
