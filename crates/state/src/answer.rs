@@ -94,12 +94,15 @@ fn near<S: Snapshot>(
 
 /// Writes the numbers of those that are known for certain, as found on a page of this depth: what
 /// the sieve would say of them, without asking it. Whoever reads pages calls this.
-pub fn number_known(seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
+pub fn number_known(seed: u64, seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
+    let mut prints = Vec::with_capacity(found.len().min(LOCKED_MAX));
     for some in found.chunks_mut(LOCKED_MAX) {
+        prints.clear();
+        prints.extend(some.iter().map(|found| Fingerprint::of(&found.url, seed)));
+        // Nothing but looking while others wait: what is far in memory is then fetched together.
         let seen = lock(seen);
-        for found in some {
-            let print = seen.fingerprint(&found.url);
-            found.known = match seen.look(print, found.depth(page_depth)) {
+        for (found, print) in some.iter_mut().zip(&prints) {
+            found.known = match seen.look(*print, found.depth(page_depth)) {
                 Sighting::Known(id) => id,
                 Sighting::New | Sighting::Ask { .. } => None,
             };

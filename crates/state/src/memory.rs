@@ -139,7 +139,7 @@ impl MemoryState {
     }
 
     pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
-        answer::number_known(&self.seen, found, page_depth);
+        answer::number_known(self.seed, &self.seen, found, page_depth);
     }
 
     pub fn commit(&mut self, rows: &mut Vec<Row>) {

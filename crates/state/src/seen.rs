@@ -53,12 +53,16 @@ impl Seen {
 
     /// Of a URL's own text: those who read pages have it at hand, and ask most often.
     pub fn fingerprint(&self, url: &Url) -> Fingerprint {
-        Fingerprint(url.fingerprint(self.seed))
+        Fingerprint::of(url, self.seed)
     }
 
     /// Of the URL with this key.
     pub fn fingerprint_key(&self, key: &[u8]) -> Fingerprint {
-        Fingerprint(UrlKey::fingerprint(key, self.seed))
+        Fingerprint::of_key(key, self.seed)
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     pub fn look(&self, fingerprint: Fingerprint, depth: u16) -> Sighting {
@@ -106,6 +110,16 @@ impl Seen {
 }
 
 impl Fingerprint {
+    /// Of a URL, in a filter with this seed.
+    pub fn of(url: &Url, seed: u64) -> Fingerprint {
+        Fingerprint(url.fingerprint(seed))
+    }
+
+    /// Of the URL with this key.
+    pub fn of_key(key: &[u8], seed: u64) -> Fingerprint {
+        Fingerprint(UrlKey::fingerprint(key, seed))
+    }
+
     /// The tag in the table (not 0, its low byte left free) and the half that confirms it (not 0).
     fn halves(self) -> (u64, u64) {
         let tag = (self.0 as u64) & !ASIDE_MASK;

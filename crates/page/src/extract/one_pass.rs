@@ -4,7 +4,7 @@ use super::extracted::{Extracted, MainText, Options};
 use super::reading::Reading;
 use super::template::HostTemplate;
 use crate::charset::{self, Decoded};
-use crate::html::{Fingerprint, Limits, Observer, OwnText, Page, read_observed};
+use crate::html::{Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, read_observed};
 use crate::url::Url;
 
 /// What is wanted of a page besides its links.
@@ -16,6 +16,9 @@ pub struct Wanted<'t> {
     pub main_text: bool,
     /// The main content, and what the page says about itself.
     pub extracted: Option<Options<'t>>,
+    /// The fingerprint of its visible text, or of its own text if that is wanted. Without this it
+    /// is a blank one, if that is less work.
+    pub fingerprint: bool,
 }
 
 /// What a page was found to say.
@@ -40,7 +43,13 @@ pub fn read_wanted(
     let bytes = decoded.text.len();
     let wants_main = wanted.main_text || wanted.extracted.is_some();
     match (wants_main, wanted.own_text) {
-        (false, false) => told(page_of(&decoded, url, limits, &mut ()), None, None, url, wanted),
+        (false, false) => {
+            let page = match wanted.fingerprint {
+                true => page_of(&decoded, url, limits, &mut ()),
+                false => page_of(&decoded, url, limits, &mut LinksAlone),
+            };
+            told(page, None, None, url, wanted)
+        }
         (false, true) => {
             let mut own = OwnText::new(bytes);
             let page = page_of(&decoded, url, limits, &mut own);
@@ -124,7 +133,9 @@ fn told(
     let mut told = Told { page, own_text: None, main_text: None, extracted: None };
     if let Some(own) = own {
         let own = own.finish();
-        told.page.text = Fingerprint::of(&own);
+        if wanted.fingerprint {
+            told.page.text = Fingerprint::of(&own);
+        }
         told.own_text = Some(own);
     }
     if let Some(mut reading) = reading {

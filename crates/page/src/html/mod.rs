@@ -30,7 +30,7 @@ mod suite;
 mod tests;
 
 pub(crate) use own_text::OwnText;
-pub(crate) use read::{Observer, read_observed};
+pub(crate) use read::{LinksAlone, Observer, read_observed};
 pub(crate) use reference::decode_references;
 pub(crate) use text::{blank_run_end, folded_run_end};
 

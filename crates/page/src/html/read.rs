@@ -133,6 +133,20 @@ impl<'a> Observer<'a> for () {
     fn end(&mut self, _: &EndTag<'a>) {}
 }
 
+/// Nobody wants any text.
+pub(crate) struct LinksAlone;
+
+impl<'a> Observer<'a> for LinksAlone {
+    const WANTS_VISIBLE: bool = false;
+
+    #[inline]
+    fn text(&mut self, _: &Text<'a>) {}
+    #[inline]
+    fn start(&mut self, _: &StartTag<'a>) {}
+    #[inline]
+    fn end(&mut self, _: &EndTag<'a>) {}
+}
+
 /// Two who want the same tokens.
 impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
     const WANTS_VISIBLE: bool = A::WANTS_VISIBLE && B::WANTS_VISIBLE;

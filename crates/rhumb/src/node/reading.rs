@@ -20,6 +20,7 @@ use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Reading, Robots};
 use rhumb_page::url::{StripParams, Url};
 use rhumb_page::{feed, sitemap};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Where the main text is less certain than this, or shorter, all visible text stands for it: a
 /// list of links has none, and changes all the same.
@@ -36,6 +37,8 @@ pub struct Reader {
     pub sketches: bool,
     /// Pages will be visited again: when they change is of interest.
     pub revisits: bool,
+    /// The crawl's own.
+    pub seed: u64,
 }
 
 /// What a body says.
@@ -139,7 +142,12 @@ impl Reader {
 
     /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
     fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<Vec<u8>>) {
-        let wanted = Wanted { own_text: self.sketches, main_text: self.revisits, extracted: None };
+        let wanted = Wanted {
+            own_text: self.sketches,
+            main_text: self.revisits,
+            fingerprint: self.revisits,
+            extracted: None,
+        };
         let (told, row) = match rows {
             Some(rows) => rows.html(body, &wanted),
             None => (body.told(&wanted), None),
@@ -178,7 +186,7 @@ impl Reader {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };
         Page {
-            content: digest(body.bytes),
+            content: digest(body.bytes, self.seed),
             // Only an archive needs it, and finds it when it packs: see `Workers::took`.
             payload: PayloadDigest::default(),
             text: said.text,
@@ -206,10 +214,10 @@ impl Reader {
     }
 }
 
-fn digest(body: &[u8]) -> ContentDigest {
-    let mut digest = ContentDigest::default();
-    digest.copy_from_slice(&blake3::hash(body).as_bytes()[..16]);
-    digest
+/// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know
+/// the seed (docs/decisions/0016-keyed-digests.md).
+fn digest(body: &[u8], seed: u64) -> ContentDigest {
+    xxh3_128_with_seed(body, seed).to_le_bytes()
 }
 
 /// What Last-Modified says on our clock: the server's own may be wrong, which its Date tells.

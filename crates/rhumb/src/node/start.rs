@@ -181,6 +181,7 @@ fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
             revisits: settings.continuous,
+            seed: known.seed(),
         },
         known,
         shop: Arc::clone(shop),

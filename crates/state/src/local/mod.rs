@@ -23,7 +23,7 @@ mod table;
 use crate::answer;
 use crate::leaders::Leaders;
 use crate::lock;
-use crate::seen::Seen;
+use crate::seen::{Fingerprint, Seen};
 use codec::{encode_into, encode_leader_into};
 use journal::{Batch, Journal};
 use rhumb_engine::discovery::Found;
@@ -39,7 +39,7 @@ use table::Table;
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 5";
+pub const FORMAT: &str = "rhumb state 6";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
@@ -79,6 +79,8 @@ pub struct LocalReader {
 
 struct Shared {
     store: Arc<Store>,
+    /// The crawl's own: nobody outside knows it.
+    seed: u64,
     seen: Mutex<Seen>,
     /// None until texts are to be compared.
     leaders: Mutex<Option<Leaders>>,
@@ -161,21 +163,34 @@ impl State for LocalState {
         let commits = self.commits + 1;
         self.batch.put(Table::Meta, COMMITS, encode_into(&commits));
         self.write()?;
-        let mut seen = lock(&self.shared.seen);
-        let mut leaders = lock(&self.shared.leaders);
-        for row in rows.drain(..) {
-            match row {
-                Row::Url { key, record } => {
-                    let fingerprint = seen.fingerprint_key(key.as_bytes());
-                    seen.insert(fingerprint, record.depth, record.id);
-                }
-                Row::Leader { id, leader } => {
-                    leaders.iter_mut().for_each(|leaders| leaders.add(id, &leader.sketch));
-                }
-                _ => {}
+        self.shared.note_urls(rows);
+        self.shared.note_leaders(rows);
+        rows.clear();
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Whoever reads pages looks into the filter: it is held no longer than it takes to write.
+    fn note_urls(&self, rows: &[Row]) {
+        let urls = rows.iter().filter_map(|row| match row {
+            Row::Url { key, record } => Some((key.as_bytes(), record.depth, record.id)),
+            _ => None,
+        });
+        let noted: Vec<_> =
+            urls.map(|(key, depth, id)| (Fingerprint::of_key(key, self.seed), depth, id)).collect();
+        let mut seen = lock(&self.seen);
+        noted.into_iter().for_each(|(print, depth, id)| seen.insert(print, depth, id));
+    }
+
+    fn note_leaders(&self, rows: &[Row]) {
+        let mut leaders = lock(&self.leaders);
+        let Some(leaders) = &mut *leaders else { return };
+        for row in rows {
+            if let Row::Leader { id, leader } = row {
+                leaders.add(*id, &leader.sketch);
             }
         }
-        Ok(())
     }
 }
 
@@ -251,7 +266,12 @@ impl LocalReader {
 
     /// Writes the numbers of those URLs that are known for certain: see [`answer::number_known`].
     pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
-        answer::number_known(&self.shared.seen, found, page_depth);
+        answer::number_known(self.shared.seed, &self.shared.seen, found, page_depth);
+    }
+
+    /// The crawl's own: what is hashed with it nobody outside can make collide.
+    pub fn seed(&self) -> u64 {
+        self.shared.seed
     }
 
     /// Bytes on disk.

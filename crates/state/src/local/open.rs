@@ -170,8 +170,9 @@ impl LocalReader {
 
 impl Shared {
     fn new(store: Arc<Store>, seen: Seen, dir: &Path) -> Shared {
+        let seed = seen.seed();
         let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
-        Shared { store, seen, leaders, dir: dir.to_owned() }
+        Shared { store, seed, seen, leaders, dir: dir.to_owned() }
     }
 }
 
