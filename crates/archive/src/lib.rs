@@ -13,8 +13,10 @@
 
 mod cdxj;
 mod date;
+mod deflate;
 mod digest;
 mod error;
+mod gzip;
 mod http;
 mod index;
 mod pack;
@@ -29,11 +31,12 @@ pub use cdxj::{Entry, lookup};
 pub use date::warc_date;
 pub use digest::PayloadDigest;
 pub use error::{Error, ErrorKind};
+pub use gzip::LEVEL_DEFAULT;
 pub use http::{each_chunk, head_len, is_chunked};
 pub use index::{rebuild, warc_files, write_index};
 pub use pack::{
-    BLOCK_BYTES_MAX, Capture, Content, LEVEL_DEFAULT, Original, Packed, PackedRecord, Packer,
-    Profile, RecordKind, Truncation,
+    BLOCK_BYTES_MAX, Capture, Content, Original, Packed, PackedRecord, Packer, Profile, RecordKind,
+    Truncation,
 };
 pub use read::{Reader, Record};
 pub use warcinfo::Warcinfo;

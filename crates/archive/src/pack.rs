@@ -18,23 +18,20 @@
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
-use libdeflater::{CompressionLvl, Compressor};
 use rhumb_page::url::Url;
 
 use crate::cdxj;
 use crate::date::{timestamp, warc_date};
 use crate::digest::PayloadDigest;
+use crate::gzip::{Gzip, LEVEL_DEFAULT};
 use crate::http::{head_len, header, is_chunked, media_type, status};
 
 /// Longest block kept of a record; what is beyond is cut, and said so. Far above what fetching
 /// allows, it keeps lengths in 32 bits and readers within a known memory.
 pub const BLOCK_BYTES_MAX: usize = 1 << 30;
 
-/// Compression level: on 20 kB pages level 6 makes files 4 % smaller and takes twice the time.
-pub const LEVEL_DEFAULT: i32 = 1;
-
 /// Records up to this size are stored as they are in their member. A request is hardly anything but
-/// its own digests and identifiers, and a compressor clears 128 kB of tables before each member.
+/// its own digests and identifiers, and to find codes for it takes longer than all the rest.
 const STORED_BYTES_MAX: usize = 1_024;
 
 /// Longest value of a noted field.
@@ -119,11 +116,8 @@ pub struct Packed {
 
 /// A compressor and its buffers, kept from capture to capture; one a worker.
 pub struct Packer {
-    compressor: Compressor,
-    /// For what does not compress: small records, and bodies that came compressed.
-    storer: Compressor,
+    gzip: Gzip,
     plain: Vec<u8>,
-    member: Vec<u8>,
 }
 
 impl Default for Packer {
@@ -133,16 +127,9 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// A level libdeflate does not have (it has 0 to 12) becomes the default one.
+    /// Levels are 0 to 12.
     pub fn new(level: i32) -> Packer {
-        let level = CompressionLvl::new(level).unwrap_or_default();
-        let stored = CompressionLvl::new(0).expect("0 is a level");
-        Packer {
-            compressor: Compressor::new(level),
-            storer: Compressor::new(stored),
-            plain: Vec::new(),
-            member: Vec::new(),
-        }
+        Packer { gzip: Gzip::new(level), plain: Vec::new() }
     }
 
     /// Packs a capture with all its bytes.
@@ -276,15 +263,7 @@ impl Packer {
         self.plain.extend_from_slice(block);
         self.plain.extend_from_slice(b"\r\n\r\n");
         let gain = self.plain.len() > STORED_BYTES_MAX && !is_coded(block);
-        let compressor = if gain { &mut self.compressor } else { &mut self.storer };
-        let bound = compressor.gzip_compress_bound(self.plain.len());
-        if self.member.len() < bound {
-            self.member.resize(bound, 0);
-        }
-        let length = compressor
-            .gzip_compress(&self.plain, &mut self.member)
-            .expect("the bound is large enough");
-        &self.member[..length]
+        if gain { self.gzip.compress(&self.plain) } else { self.gzip.store(&self.plain) }
     }
 }
 
