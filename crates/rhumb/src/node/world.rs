@@ -15,12 +15,16 @@ use tokio::runtime::Handle;
 /// The loop turns at least this often, so that limits on time and progress are seen.
 const WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// A turn with this many events is followed by one that waits a little for more: a commit costs
-/// nearly the same for one page as for twenty.
+/// A turn with this many events is followed by one that waits a little for more, unless there are
+/// enough: a commit costs nearly the same for one page as for twenty.
 const BUSY_EVENTS: usize = 4;
-const GATHER: Duration = Duration::from_millis(2);
+const ENOUGH_EVENTS: usize = 32;
+const GATHER: Duration = Duration::from_micros(500);
 /// With fewer requests than this in flight the workers would run out of work meanwhile.
 const GATHER_IN_FLIGHT_MIN: usize = 64;
+/// Events of one turn. Workers get more to do at its end: while it lasts they must not run out.
+const EVENTS_MAX: usize = 128;
+const _: () = assert!(EVENTS_MAX <= BATCH_MAX);
 
 pub struct NodeWorld {
     pub workers: Arc<Workers>,
@@ -34,6 +38,14 @@ pub struct NodeWorld {
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
     pub in_flight: usize,
+}
+
+impl NodeWorld {
+    /// What is there already.
+    fn take_more(&mut self, events: &mut Vec<Event>) {
+        let room = EVENTS_MAX.saturating_sub(events.len());
+        events.extend(self.events.try_iter().take(room));
+    }
 }
 
 impl World for NodeWorld {
@@ -54,12 +66,11 @@ impl World for NodeWorld {
                 return Err(Error::new(ErrorKind::Corrupt, "all workers have ended"));
             }
         }
-        if self.was_busy && self.in_flight >= GATHER_IN_FLIGHT_MIN {
+        self.take_more(events);
+        let can_wait = self.was_busy && self.in_flight >= GATHER_IN_FLIGHT_MIN;
+        if can_wait && events.len() < ENOUGH_EVENTS {
             std::thread::sleep(GATHER);
-        }
-        while events.len() < BATCH_MAX {
-            let Ok(event) = self.events.try_recv() else { break };
-            events.push(event);
+            self.take_more(events);
         }
         self.was_busy = events.len() >= BUSY_EVENTS;
         self.in_flight -= events.iter().filter(|e| matches!(e, Event::Fetched { .. })).count();
