@@ -156,7 +156,7 @@ pub enum Question {
     /// Which of these are new?
     Sift { candidates: Vec<Discovery> },
     /// Which of these pages have been kept before, by their bytes, or else nearly by their text?
-    Twin { pages: Vec<(ContentDigest, Option<Box<Sketch>>)> },
+    Twin { pages: Vec<(ContentDigest, Option<Arc<Sketch>>)> },
     /// The best sleeping hosts of these classes, after these places.
     Wake(Wake),
     /// The next rows of these hosts' queues.

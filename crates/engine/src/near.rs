@@ -9,6 +9,7 @@ use rhumb_neardup::Sketch;
 use rhumb_neardup::threshold::Threshold;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 pub use rhumb_neardup::online::LeaderId;
 
@@ -24,7 +25,7 @@ pub const SHINGLES_MIN: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leader {
     pub url: Url,
-    pub sketch: Box<Sketch>,
+    pub sketch: Arc<Sketch>,
 }
 
 /// What a page nearly repeats.

@@ -6,6 +6,7 @@ use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The first 16 bytes of the BLAKE3 hash of a decoded body.
 pub type ContentDigest = [u8; 16];
@@ -62,7 +63,7 @@ pub struct Page {
     /// What Last-Modified says, on our clock.
     pub modified: Option<Time>,
     /// Of its text; none if it has too little, or if nobody asks for near-duplicates.
-    pub sketch: Option<Box<Sketch>>,
+    pub sketch: Option<Arc<Sketch>>,
     /// `noindex` in a meta element or header.
     pub noindex: bool,
     /// The body was cut at a limit.

@@ -21,6 +21,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::net::IpAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The product token by which the simulated crawler reads robots.txt.
 pub const AGENT: &str = "rhumb";
@@ -313,7 +314,7 @@ impl SimWorld {
 
 /// The text of a page, as far as comparing goes: one page in eight says nearly what many others
 /// say, and one in eight says too little. Few words are not of its subject.
-fn text_sketch(subject: u64, hash: u64) -> Option<Box<Sketch>> {
+fn text_sketch(subject: u64, hash: u64) -> Option<Arc<Sketch>> {
     const FAMILIES: u64 = 20;
     const SHINGLES: u64 = 200;
     const OWN_SHINGLES: u64 = 8;
@@ -324,7 +325,7 @@ fn text_sketch(subject: u64, hash: u64) -> Option<Box<Sketch>> {
     };
     let shared = (0..SHINGLES).map(|n| mix(mix(subject) ^ n));
     let own = (0..OWN_SHINGLES).map(|n| mix(mix(!hash) ^ n));
-    Sketch::of(&shared.chain(own).collect::<Vec<_>>()).map(Box::new)
+    Sketch::of(&shared.chain(own).collect::<Vec<_>>()).map(Arc::new)
 }
 
 fn is_sitemap(url: &Url) -> bool {

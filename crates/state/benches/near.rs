@@ -15,6 +15,7 @@ use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 const THRESHOLD: f64 = 0.8;
 /// Pages of one question, about what a crawl asks at once.
@@ -92,13 +93,13 @@ fn crawl(state: &mut LocalState, texts: &[&str]) -> Found {
     found
 }
 
-fn sketch(text: &str, prints: &mut Vec<u64>) -> Option<Box<Sketch>> {
+fn sketch(text: &str, prints: &mut Vec<u64>) -> Option<Arc<Sketch>> {
     prints.clear();
     shingle::fingerprints(text, shingle::WORDS_DEFAULT, prints);
     if prints.len() < SHINGLES_MIN {
         return None;
     }
-    Sketch::of(prints).map(Box::new)
+    Sketch::of(prints).map(Arc::new)
 }
 
 fn tell(texts: &[&str], found: &Found) {

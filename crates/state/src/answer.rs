@@ -17,7 +17,7 @@ use rhumb_engine::record::UrlRecord;
 use rhumb_neardup::Sketch;
 use rhumb_page::url::HostKey;
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Discoveries looked up while the filter's lock is held.
 const LOCKED_MAX: usize = 256;
@@ -63,7 +63,7 @@ pub fn answer<S: Snapshot>(
 fn likeness<S: Snapshot>(
     snapshot: &S,
     leaders: &Mutex<Option<Leaders>>,
-    (digest, sketch): &(ContentDigest, Option<Box<Sketch>>),
+    (digest, sketch): &(ContentDigest, Option<Arc<Sketch>>),
 ) -> Result<Likeness, Error> {
     if let Some(twin) = snapshot.twin(digest)? {
         return Ok(Likeness::Same(twin));

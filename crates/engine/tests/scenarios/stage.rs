@@ -308,7 +308,7 @@ impl Stage {
         let sketch = self.text_of.get(at).map(|subject| {
             let own = (0..8).map(|n| mix(at.fingerprint(9) as u64 ^ n));
             let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();
-            Box::new(Sketch::of(&prints).expect("shingles"))
+            std::sync::Arc::new(Sketch::of(&prints).expect("shingles"))
         });
         Page { content, found, sketch, ..Page::default() }
     }

@@ -20,6 +20,7 @@ use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Reading, Robots};
 use rhumb_page::url::{StripParams, Url};
 use rhumb_page::{feed, sitemap};
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Where the main text is less certain than this, or shorter, all visible text stands for it: a
@@ -48,7 +49,7 @@ struct Said {
     found: Vec<Found>,
     /// A fingerprint of the text that tells whether the page changed.
     text: Option<u32>,
-    sketch: Option<Box<Sketch>>,
+    sketch: Option<Arc<Sketch>>,
 }
 
 impl Reader {

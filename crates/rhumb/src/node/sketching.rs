@@ -5,6 +5,7 @@ use rhumb_neardup::{Sketch, shingle};
 use rhumb_page::charset;
 use rhumb_page::html::OWN_TEXT_BYTES_MAX;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Fingerprints for which room is kept from page to page.
 const KEPT_MAX: usize = 64 << 10;
@@ -14,7 +15,7 @@ thread_local! {
 }
 
 /// The sketch of a page's own text, if it has enough of it.
-pub fn sketch(text: &str) -> Option<Box<Sketch>> {
+pub fn sketch(text: &str) -> Option<Arc<Sketch>> {
     PRINTS.with_borrow_mut(|prints| {
         prints.clear();
         prints.shrink_to(KEPT_MAX);
@@ -22,12 +23,12 @@ pub fn sketch(text: &str) -> Option<Box<Sketch>> {
         if prints.len() < SHINGLES_MIN {
             return None;
         }
-        Sketch::of(prints).map(Box::new)
+        Sketch::of(prints).map(Arc::new)
     })
 }
 
 /// The sketch of plain text.
-pub fn sketch_of_plain(body: &[u8], declared: Option<&str>, host: &str) -> Option<Box<Sketch>> {
+pub fn sketch_of_plain(body: &[u8], declared: Option<&str>, host: &str) -> Option<Arc<Sketch>> {
     let decoded = charset::decode(body, declared, Some(host));
     sketch(&decoded.text[..decoded.text.floor_char_boundary(OWN_TEXT_BYTES_MAX)])
 }

@@ -5,6 +5,7 @@ use rhumb_engine::near::Leader;
 use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The version of every row this program writes.
 pub const ROW_VERSION: u8 = 1;
@@ -38,5 +39,5 @@ pub fn decode_leader(bytes: &[u8]) -> Result<Leader, Error> {
     let (url, sketch): (Url, &[u8]) = decode("leader", bytes)?;
     let sketch = Sketch::from_bytes(sketch)
         .ok_or_else(|| Error::new(ErrorKind::Corrupt, "leader row has half a sketch"))?;
-    Ok(Leader { url, sketch: Box::new(sketch) })
+    Ok(Leader { url, sketch: Arc::new(sketch) })
 }

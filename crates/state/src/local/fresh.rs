@@ -127,6 +127,18 @@ impl Default for Generation {
 }
 
 impl Generation {
+    /// An empty one, with room for as many rows as `last` has: it will most likely have as many,
+    /// and to make room bit by bit takes longer than to write them.
+    pub fn after(last: &Generation) -> Generation {
+        let mut next = Generation::default();
+        for (shelf, last) in next.shelves.iter_mut().zip(&last.shelves) {
+            if let (Shelf::Found(rows), Shelf::Found(last)) = (shelf, last) {
+                rows.reserve(last.len());
+            }
+        }
+        next
+    }
+
     /// Writes a row, in this commit.
     pub fn put(
         &mut self,
@@ -207,6 +219,12 @@ impl SharedGeneration {
 
     pub fn write(&self) -> RwLockWriteGuard<'_, Generation> {
         self.0.write().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl From<Generation> for SharedGeneration {
+    fn from(generation: Generation) -> SharedGeneration {
+        SharedGeneration(Arc::new(RwLock::new(generation)))
     }
 }
 

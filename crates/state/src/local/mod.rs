@@ -25,6 +25,7 @@ use crate::leaders::Leaders;
 use crate::lock;
 use crate::seen::{Fingerprint, Seen};
 use codec::{encode_into, encode_leader_into};
+use fresh::Generation;
 use journal::{Batch, Journal};
 use rhumb_engine::discovery::Found;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -144,7 +145,8 @@ impl LocalState {
         let store = &*self.shared.store;
         let path = self.journal.turn_over()?;
         let mut fresh = lock(&store.fresh);
-        let leaving = std::mem::take(&mut fresh.now);
+        let next = Generation::after(&fresh.now.read());
+        let leaving = std::mem::replace(&mut fresh.now, next.into());
         fresh.leaving = Some(leaving.clone());
         drop(fresh);
         self.bytes = 0;

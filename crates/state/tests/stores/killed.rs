@@ -18,6 +18,7 @@ use rhumb_state::snapshot::Snapshot;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 const DIR: &str = "RHUMB_TEST_COMMIT_UNTIL_KILLED";
 const ACKNOWLEDGED: &str = "acknowledged ";
@@ -114,9 +115,9 @@ fn batch_urls(number: u64) -> impl Iterator<Item = Url> {
     (0..len).map(move |n| Url::parse(&format!("http://h{number}.test/page/{n}")).expect("a URL"))
 }
 
-fn sketch(number: u64) -> Box<Sketch> {
+fn sketch(number: u64) -> Arc<Sketch> {
     let prints: Vec<u64> = (0..200).map(|n| mix(number << 20 | n)).collect();
-    Box::new(Sketch::of(&prints).expect("shingles"))
+    Arc::new(Sketch::of(&prints).expect("shingles"))
 }
 
 fn row(url: &Url, number: u64) -> Row {

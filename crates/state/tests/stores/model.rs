@@ -302,10 +302,10 @@ impl Chance {
     }
 
     /// Of a few texts, each a little different every time.
-    fn sketch(&mut self) -> Box<Sketch> {
+    fn sketch(&mut self) -> Arc<Sketch> {
         let (text, own) = (self.below(8), self.below(1_000));
         let prints = (0..200).map(|n| mix(if n < 10 { own << 32 | n } else { text << 16 | n }));
-        Box::new(Sketch::of(&prints.collect::<Vec<_>>()).expect("shingles"))
+        Arc::new(Sketch::of(&prints.collect::<Vec<_>>()).expect("shingles"))
     }
 
     fn wake(&mut self) -> Wake {
