@@ -51,13 +51,14 @@ impl Body<'_> {
         Value::String(self.url.as_str().to_owned())
     }
 
-    /// What it says as HTML, and its row, in one pass. The template is of its host, and learns.
+    /// What it says as HTML, and its row with what it teaches the template of its host, in one
+    /// pass.
     pub fn told_with_row(
         &self,
         wanted: &Wanted<'_>,
-        template: &mut HostTemplate,
+        template: &HostTemplate,
         wish: Wish,
-    ) -> (Told, Option<Row>) {
+    ) -> (Told, Option<TaughtRow>) {
         if !self.has_row() {
             return (self.told(wanted), None);
         }
@@ -67,12 +68,14 @@ impl Body<'_> {
         // As for a row alone: the extractor has no state that a panic could leave half changed.
         let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| self.told(&with_row))) else {
             let links = Wanted { main_text: false, ..*wanted };
-            return (self.told(&links), Some(self.dated(Row::failed_within(self.id()))));
+            let row = self.dated(Row::failed_within(self.id()));
+            return (self.told(&links), Some(TaughtRow { row, blocks: None }));
         };
-        let row = told.extracted.take().map(|found| {
-            template.learn(&found.blocks);
+        let row = told.extracted.take().map(|mut found| {
+            let blocks = std::mem::take(&mut found.blocks);
             let us = thread_cpu_us().saturating_sub(start);
-            self.dated(Row::from_extracted(self.id(), found, self.url, wish.keeps_all, us))
+            let row = Row::from_extracted(self.id(), found, self.url, wish.keeps_all, us);
+            TaughtRow { row: self.dated(row), blocks: Some(blocks) }
         });
         (told, row)
     }
@@ -111,6 +114,13 @@ impl Body<'_> {
         let us = thread_cpu_us().saturating_sub(start);
         (!is_silent).then(|| Row::of_document(id, read, us))
     }
+}
+
+/// A row, and what its page can teach the template of its host.
+pub struct TaughtRow {
+    pub row: Row,
+    /// Hashes of its blocks; none if it could not be read.
+    pub blocks: Option<Vec<u64>>,
 }
 
 /// The row of a record, if it holds a page. Its host's template is taken from `templates` and put

@@ -19,4 +19,4 @@ pub use corpus::{Done, Run, run_lines, run_records};
 pub use recorded::Recorded;
 pub use row::{Row, Wish, thread_cpu_us};
 pub use rows_file::{EXTRACT_FILE, Mark};
-pub use while_crawling::WhileCrawling;
+pub use while_crawling::{MadeRow, WhileCrawling};

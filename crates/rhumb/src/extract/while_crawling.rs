@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rhumb_archive::{Reader, warc_files};
-use rhumb_page::extract::{HostTemplate, Told, Wanted};
+use rhumb_page::extract::{Told, Wanted};
 
 use super::body::{Body, row_of_record};
 use super::row::{Row, Wish};
@@ -30,6 +30,15 @@ pub struct WhileCrawling {
     templates: Mutex<Templates>,
     rows: SyncSender<Message>,
     writing: Mutex<Option<JoinHandle<io::Result<()>>>>,
+}
+
+/// A row as it will be written, and what its page teaches once it is kept. A copy, which is not,
+/// teaches nothing: what is made anew from the archive never sees it.
+pub struct MadeRow {
+    line: Vec<u8>,
+    host: String,
+    /// None of what has no template.
+    blocks: Option<Vec<u64>>,
 }
 
 enum Message {
@@ -53,31 +62,30 @@ impl WhileCrawling {
         Ok(WhileCrawling { templates, rows, writing })
     }
 
-    /// What an HTML page says, and its row as a line, in one pass.
-    pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<Vec<u8>>) {
-        let (told, row) =
-            self.with_template(body, |template| body.told_with_row(wanted, template, WISH));
-        (told, row.and_then(|row| line(&row).ok()))
-    }
-
-    /// The row of a body of any format, as a line; none if there is nothing to be read.
-    pub fn row(&self, body: &Body<'_>) -> Option<Vec<u8>> {
-        let row = self.with_template(body, |template| body.row(Some(template), WISH));
-        line(&row?).ok()
-    }
-
-    /// Nothing is locked while a page is read.
-    fn with_template<T>(&self, body: &Body<'_>, read: impl FnOnce(&mut HostTemplate) -> T) -> T {
+    /// What an HTML page says, and its row, in one pass. Nothing is locked while a page is read.
+    pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<MadeRow>) {
         let host = body.url.host();
-        let mut template = self.templates().take(host);
-        let read = read(&mut template);
+        let template = self.templates().take(host);
+        let (told, row) = body.told_with_row(wanted, &template, WISH);
         self.templates().put(host, template);
-        read
+        (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
+    }
+
+    /// The row of a body of any other format; none if there is nothing to be read.
+    pub fn row(&self, body: &Body<'_>) -> Option<MadeRow> {
+        made(&body.row(None, WISH)?, body.url.host(), None)
     }
 
     /// Takes a row to be written, and where its record is.
-    pub fn keep(&self, row: Vec<u8>, mark: Option<Mark>) -> io::Result<()> {
-        let sent = self.rows.send(Message::Row(row, mark));
+    pub fn keep(&self, row: MadeRow, mark: Option<Mark>) -> io::Result<()> {
+        let MadeRow { line, host, blocks } = row;
+        if let Some(blocks) = blocks {
+            let mut templates = self.templates();
+            let mut template = templates.take(&host);
+            template.learn(&blocks);
+            templates.put(&host, template);
+        }
+        let sent = self.rows.send(Message::Row(line, mark));
         sent.map_err(|_| self.finish().err().unwrap_or_else(|| io::Error::other("rows ended")))
     }
 
@@ -93,6 +101,10 @@ impl WhileCrawling {
     fn templates(&self) -> std::sync::MutexGuard<'_, Templates> {
         self.templates.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn made(row: &Row, host: &str, blocks: Option<Vec<u64>>) -> Option<MadeRow> {
+    line(row).ok().map(|line| MadeRow { line, host: host.to_owned(), blocks })
 }
 
 fn line(row: &Row) -> io::Result<Vec<u8>> {

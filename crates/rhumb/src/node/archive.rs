@@ -1,7 +1,7 @@
 //! The archive as the loop sees it: bodies that workers hold become WARC records.
 
 use super::shop::{Bytes, Held, Shop};
-use crate::extract::{Mark, WhileCrawling};
+use crate::extract::{MadeRow, Mark, WhileCrawling};
 use crate::fetch::{Response, Truncation as Cut};
 use rhumb_archive::{
     Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
@@ -62,7 +62,7 @@ impl Archive for NodeArchive {
 
 impl NodeArchive {
     /// Rows follow their records, and never go before them.
-    fn write(&mut self, rows: Vec<(Vec<u8>, Mark)>) -> Result<(), Error> {
+    fn write(&mut self, rows: Vec<(MadeRow, Mark)>) -> Result<(), Error> {
         let Some(to) = &self.rows else { return Ok(()) };
         let mut keep = rows.into_iter().map(|(row, mark)| to.keep(row, Some(mark)));
         keep.try_for_each(|kept| kept.map_err(row_error))

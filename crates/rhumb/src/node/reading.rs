@@ -1,7 +1,7 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
 use super::sketching::{sketch, sketch_of_plain};
-use crate::extract::{Body, WhileCrawling};
+use crate::extract::{Body, MadeRow, WhileCrawling};
 use crate::fetch::date;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, Truncation};
@@ -60,7 +60,7 @@ impl Reader {
         response: &Response,
         at: Time,
         rows: Option<&WhileCrawling>,
-    ) -> (Report, Option<Vec<u8>>) {
+    ) -> (Report, Option<MadeRow>) {
         let mut row = None;
         let report = Report {
             outcome: self.outcome(fetch, response, at, rows, &mut row),
@@ -79,7 +79,7 @@ impl Reader {
         response: &Response,
         at: Time,
         rows: Option<&WhileCrawling>,
-        row: &mut Option<Vec<u8>>,
+        row: &mut Option<MadeRow>,
     ) -> Outcome {
         let raw = response.head();
         let head = Head {
@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// What a body says, and its row.
-    fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<Vec<u8>>) {
+    fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
         let charset = body.charset();
         let charset = charset.as_deref();
         let mut said = Said::default();
@@ -142,7 +142,7 @@ impl Reader {
     }
 
     /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
-    fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<Vec<u8>>) {
+    fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
         let wanted = Wanted {
             own_text: self.sketches,
             main_text: self.revisits,

@@ -1,5 +1,6 @@
 //! What workers hold until the engine says how to keep it. Bodies never enter the engine.
 
+use crate::extract::MadeRow;
 use crate::fetch::Response;
 use rhumb_archive::Packed;
 use rhumb_engine::event::FetchId;
@@ -27,7 +28,7 @@ pub struct Held {
     pub payload: PayloadDigest,
     pub depth: u16,
     /// What it says, if that is to be written.
-    pub row: Option<Vec<u8>>,
+    pub row: Option<MadeRow>,
 }
 
 pub enum Bytes {
