@@ -54,6 +54,14 @@ impl Gzip {
         }
     }
 
+    /// Gives back the memory that a large member took.
+    pub(crate) fn let_go(&mut self) {
+        self.member = Vec::new();
+        if let Level::Fast(deflater) = &mut self.compressor {
+            deflater.let_go();
+        }
+    }
+
     /// A member with these bytes as they are.
     pub(crate) fn store(&mut self, plain: &[u8]) -> &[u8] {
         by_library(&mut self.storer, plain, &mut self.member)
@@ -80,6 +88,7 @@ mod tests {
         for level in [0, 1, 2, 6, 12, 99] {
             let mut gzip = Gzip::new(level);
             for plain in [text.as_str(), "", "short", &text[..777]].map(str::as_bytes) {
+                gzip.let_go();
                 for stores in [false, true] {
                     let member =
                         if stores { gzip.store(plain) } else { gzip.compress(plain) }.to_vec();

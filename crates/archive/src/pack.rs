@@ -34,6 +34,9 @@ pub const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// its own digests and identifiers, and to find codes for it takes longer than all the rest.
 const STORED_BYTES_MAX: usize = 1_024;
 
+/// Room for a record that is kept from one to the next; what a larger one took is given back.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
 /// Longest value of a noted field.
 const NOTE_BYTES_MAX: usize = 4096;
 
@@ -254,6 +257,10 @@ impl Packer {
         content_type: &str,
         block: &[u8],
     ) -> &[u8] {
+        if self.plain.capacity() > KEPT_BYTES_MAX {
+            self.plain = Vec::new();
+            self.gzip.let_go();
+        }
         headers.add("WARC-Block-Digest", PayloadDigest::of(block));
         headers.add("Content-Type", content_type);
         headers.add("Content-Length", block.len());

@@ -48,11 +48,17 @@ pub struct Config {
 /// Pages that may be in flight or being judged, per request in flight: while some wait to hear
 /// whether they were seen before, others are fetched.
 const HELD_PER_FETCH: usize = 2;
+/// With so few requests in flight it is the order that counts, not the rate: the next page is
+/// chosen when the last one is judged.
+const FEW_FETCHES: usize = 64;
 
 impl Config {
     /// Pages held at once: in flight, or arrived and not yet judged.
     pub fn held_max(&self) -> usize {
-        self.concurrency * HELD_PER_FETCH
+        match self.concurrency {
+            0..=FEW_FETCHES => self.concurrency,
+            many => many * HELD_PER_FETCH,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use rhumb_page::url::Url;
 impl Engine {
     /// Requests that may still be begun.
     pub(crate) fn free_slots(&self) -> usize {
-        // A page that is not yet judged still holds its bytes, and its host.
+        // A page that is not yet judged still holds its bytes.
         let held = self.flights.len() + self.judging.len();
         let free = self.config.concurrency.saturating_sub(self.flights.len());
         let free = free.min(self.config.held_max().saturating_sub(held));
@@ -69,7 +69,8 @@ impl Engine {
         else {
             return false;
         };
-        !self.flights.is_empty() && best > order::class_of_level(waiting).saturating_add(octaves)
+        let is_waiting = !self.flights.is_empty() || !self.judging.is_empty();
+        is_waiting && best > order::class_of_level(waiting).saturating_add(octaves)
     }
 
     /// An entry in a line is good if its host still carries the ticket that the entry shows.
@@ -228,6 +229,9 @@ impl Engine {
             depth,
         }));
         self.flights.insert(id, Flight { slot, ip, errand });
+        let held = self.flights.len() + self.judging.len();
+        let is_within = self.flights.len() <= self.config.concurrency;
+        assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");
         // The queue may have fallen low by what was taken.
         let host = self.awake.at(slot);
         if host.now.wants_refill() || host.later.wants_refill() {

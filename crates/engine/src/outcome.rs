@@ -8,7 +8,7 @@ use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The first 16 bytes of the BLAKE3 hash of a decoded body.
+/// A keyed hash of a decoded body (docs/decisions/0016-keyed-digests.md).
 pub type ContentDigest = [u8; 16];
 /// SHA-1 of the payload as received: what WARC revisit records compare.
 pub type PayloadDigest = [u8; 20];

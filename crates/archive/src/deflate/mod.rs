@@ -19,11 +19,16 @@ use matcher::Matcher;
 #[derive(Default)]
 pub(crate) struct Deflater {
     matcher: Matcher,
-    /// Only ever grows, because clearing it would cost as much as filling it.
+    /// Not cleared, because that would cost as much as filling it.
     packed: Vec<u8>,
 }
 
 impl Deflater {
+    /// Gives back the memory that a large input took.
+    pub(crate) fn let_go(&mut self) {
+        self.packed = Vec::new();
+    }
+
     /// Appends one complete stream, longer than the input by no more than 10 bytes and 5 for each
     /// 32 KiB.
     pub(crate) fn deflate(&mut self, input: &[u8], out: &mut Vec<u8>) {

@@ -1,5 +1,4 @@
-//! From a body that was fetched to its row: what a crawl and a rebuild from its WARC files share,
-//! so that both write the same.
+//! From a body that was fetched to its row: what a crawl and a rebuild from its WARC files share.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

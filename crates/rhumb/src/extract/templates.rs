@@ -1,9 +1,10 @@
 //! What recurs on the pages of many hosts, for as many hosts as memory is given.
 //!
-//! A host's template is taken out while one of its pages is read and put back with what that page
-//! taught it, so nothing is locked meanwhile. The host whose last page is longest ago makes room.
+//! Whoever reads a page while others do has a template of its own to look at, which nobody changes
+//! meanwhile. The host whose last page is longest ago makes room.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rhumb_page::extract::HostTemplate;
 
@@ -19,7 +20,7 @@ pub struct Templates {
 }
 
 struct Kept {
-    template: HostTemplate,
+    template: Arc<HostTemplate>,
     put: u64,
 }
 
@@ -34,9 +35,22 @@ impl Templates {
         Templates { hosts: HashMap::new(), hosts_max, now: 0 }
     }
 
-    /// What is known of a host; it is nobody else's until it is put back.
+    /// What is known of a host by now.
+    pub fn get(&self, host: &str) -> Arc<HostTemplate> {
+        self.hosts.get(host).map(|kept| Arc::clone(&kept.template)).unwrap_or_default()
+    }
+
+    /// A page of a host had these blocks.
+    pub fn teach(&mut self, host: &str, blocks: &[u64]) {
+        let mut template = self.take(host);
+        template.learn(blocks);
+        self.put(host, template);
+    }
+
+    /// What is known of a host; nothing is until it is put back.
     pub fn take(&mut self, host: &str) -> HostTemplate {
-        self.hosts.remove(host).map(|kept| kept.template).unwrap_or_default()
+        let kept = self.hosts.remove(host);
+        kept.map(|kept| Arc::unwrap_or_clone(kept.template)).unwrap_or_default()
     }
 
     pub fn put(&mut self, host: &str, template: HostTemplate) {
@@ -47,6 +61,7 @@ impl Templates {
             }
         }
         self.now += 1;
+        let template = Arc::new(template);
         self.hosts.insert(host.to_owned(), Kept { template, put: self.now });
     }
 }
@@ -59,9 +74,11 @@ mod tests {
     fn the_host_whose_last_page_is_longest_ago_makes_room() {
         let mut templates = Templates::with_hosts_max(2);
         for host in ["a.test", "b.test", "a.test", "c.test"] {
-            let mut template = templates.take(host);
-            template.learn(&[7]);
-            templates.put(host, template);
+            // Somebody reads meanwhile, and sees nothing of it.
+            let before = templates.get(host);
+            let share = before.share(7);
+            templates.teach(host, &[7]);
+            assert_eq!(before.share(7), share);
         }
         assert_eq!(templates.hosts.len(), 2);
         assert_eq!(templates.take("a.test").share(7), 1.0);

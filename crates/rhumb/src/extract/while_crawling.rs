@@ -65,9 +65,8 @@ impl WhileCrawling {
     /// What an HTML page says, and its row, in one pass. Nothing is locked while a page is read.
     pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<MadeRow>) {
         let host = body.url.host();
-        let template = self.templates().take(host);
+        let template = self.templates().get(host);
         let (told, row) = body.told_with_row(wanted, &template, WISH);
-        self.templates().put(host, template);
         (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
     }
 
@@ -80,10 +79,7 @@ impl WhileCrawling {
     pub fn keep(&self, row: MadeRow, mark: Option<Mark>) -> io::Result<()> {
         let MadeRow { line, host, blocks } = row;
         if let Some(blocks) = blocks {
-            let mut templates = self.templates();
-            let mut template = templates.take(&host);
-            template.learn(&blocks);
-            templates.put(&host, template);
+            self.templates().teach(&host, &blocks);
         }
         let sent = self.rows.send(Message::Row(line, mark));
         sent.map_err(|_| self.finish().err().unwrap_or_else(|| io::Error::other("rows ended")))

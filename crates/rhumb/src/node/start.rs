@@ -96,7 +96,7 @@ fn run(
     let (failed, reader_failed) = channel();
     let shop = Arc::new(Shop::default());
     let rows = open_rows(settings)?;
-    let parts = (&shop, state.reader(), &rows);
+    let parts = (&shop, (state.reader(), state.seed()), &rows);
     let workers = Arc::new(make_workers(settings, &runtime, clock, parts, events_in.clone())?);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
@@ -149,7 +149,7 @@ fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    (shop, known, rows): (&Arc<Shop>, LocalReader, &Option<Arc<WhileCrawling>>),
+    (shop, (known, seed), rows): (&Arc<Shop>, (LocalReader, u64), &Option<Arc<WhileCrawling>>),
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
     let _within = runtime.enter();
@@ -181,7 +181,7 @@ fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
             revisits: settings.continuous,
-            seed: known.seed(),
+            seed,
         },
         known,
         shop: Arc::clone(shop),

@@ -30,13 +30,17 @@ impl Site {
 
     /// `rhumb crawl` over all seeds of the web, with these arguments besides.
     pub fn crawl(&self, arguments: &[&str]) -> Command {
+        self.crawl_with_delay(DELAY_MS, arguments)
+    }
+
+    pub fn crawl_with_delay(&self, delay_ms: u64, arguments: &[&str]) -> Command {
         let seeds = self.dir.path().join("seeds.txt");
         let list: String = self.served.web.seeds().iter().map(|url| format!("{url}\n")).collect();
         fs::write(&seeds, list).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_rhumb"));
         command
             .args(["--quiet", "crawl", "--scope", "any", "--allow-private", "--json"])
-            .args(["--delay", &format!("{DELAY_MS}ms"), "--delay-factor", "0"])
+            .args(["--delay", &format!("{delay_ms}ms"), "--delay-factor", "0"])
             .arg("--resolver")
             .arg(self.served.dns.to_string())
             .arg("--seeds")

@@ -119,6 +119,11 @@ impl LocalState {
         self.commits
     }
 
+    /// The crawl's own: what is hashed with it nobody outside can make collide.
+    pub fn seed(&self) -> u64 {
+        self.shared.seed
+    }
+
     /// Writes the batch to the journal, then to memory.
     fn write(&mut self) -> Result<(), Error> {
         let store = &*self.shared.store;
@@ -269,11 +274,6 @@ impl LocalReader {
     /// Writes the numbers of those URLs that are known for certain: see [`answer::number_known`].
     pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
         answer::number_known(self.shared.seed, &self.shared.seen, found, page_depth);
-    }
-
-    /// The crawl's own: what is hashed with it nobody outside can make collide.
-    pub fn seed(&self) -> u64 {
-        self.shared.seed
     }
 
     /// Bytes on disk.
