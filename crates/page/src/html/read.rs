@@ -119,12 +119,6 @@ pub(crate) trait Observer<'a> {
     const WANTS_VISIBLE: bool = true;
 
     /// The tokens that are part of the page: not those within a template.
-    fn text(&mut self, text: &Text<'a>);
-    fn start(&mut self, start: &StartTag<'a>);
-    fn end(&mut self, end: &EndTag<'a>);
-}
-
-impl<'a> Observer<'a> for () {
     #[inline]
     fn text(&mut self, _: &Text<'a>) {}
     #[inline]
@@ -133,18 +127,14 @@ impl<'a> Observer<'a> for () {
     fn end(&mut self, _: &EndTag<'a>) {}
 }
 
-/// Nobody wants any text.
+/// Nobody; the visible text is fingerprinted.
+impl<'a> Observer<'a> for () {}
+
+/// Nobody, and no text is wanted at all.
 pub(crate) struct LinksAlone;
 
 impl<'a> Observer<'a> for LinksAlone {
     const WANTS_VISIBLE: bool = false;
-
-    #[inline]
-    fn text(&mut self, _: &Text<'a>) {}
-    #[inline]
-    fn start(&mut self, _: &StartTag<'a>) {}
-    #[inline]
-    fn end(&mut self, _: &EndTag<'a>) {}
 }
 
 /// Two who want the same tokens.

@@ -37,14 +37,22 @@ pub struct NodeWorld {
     pub stop_at: Option<Time>,
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
+    /// Requests of which no event has been taken yet.
     pub in_flight: usize,
 }
 
 impl NodeWorld {
+    fn take(&mut self, event: Event, events: &mut Vec<Event>) {
+        self.in_flight -= usize::from(matches!(event, Event::Fetched { .. }));
+        events.push(event);
+    }
+
     /// What is there already.
     fn take_more(&mut self, events: &mut Vec<Event>) {
-        let room = EVENTS_MAX.saturating_sub(events.len());
-        events.extend(self.events.try_iter().take(room));
+        while events.len() < EVENTS_MAX {
+            let Ok(event) = self.events.try_recv() else { break };
+            self.take(event, events);
+        }
     }
 }
 
@@ -60,7 +68,7 @@ impl World for NodeWorld {
             None => WAIT_MAX,
         };
         match self.events.recv_timeout(wait) {
-            Ok(event) => events.push(event),
+            Ok(event) => self.take(event, events),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Error::new(ErrorKind::Corrupt, "all workers have ended"));
@@ -73,7 +81,6 @@ impl World for NodeWorld {
             self.take_more(events);
         }
         self.was_busy = events.len() >= BUSY_EVENTS;
-        self.in_flight -= events.iter().filter(|e| matches!(e, Event::Fetched { .. })).count();
         if let Ok(error) = self.reader_failed.try_recv() {
             return Err(error);
         }
