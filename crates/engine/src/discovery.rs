@@ -1,5 +1,6 @@
 //! How URLs come to be known.
 
+use crate::known::KnownLinks;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Found {
     pub url: Url,
     pub kind: FoundAs,
-    /// Its number, if it is known already and no shorter way leads to it from here: then there is
-    /// nothing to sift.
-    pub known: Option<u32>,
 }
 
 impl Found {
     pub fn new(url: Url, kind: FoundAs) -> Found {
-        Found { url, kind, known: None }
+        Found { url, kind }
     }
 
     /// Links from a seed, when found on a page of this depth. A sitemap named by a sitemap index is
@@ -66,8 +64,43 @@ pub struct Discovery {
     pub from: Option<Origin>,
 }
 
-/// Discoveries that travel together: one outbox row.
-pub type Chunk = Vec<Discovery>;
+/// Links on their way through the outbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lead {
+    /// To be sifted.
+    New(Discovery),
+    /// Some whose numbers are known: there is nothing to sift. They go along because the links of
+    /// a page count together.
+    Known { links: KnownLinks, from: Origin },
+}
 
-/// The most discoveries in one outbox row, so that a page with 200k links stalls nobody.
+impl Lead {
+    pub fn from(&self) -> Option<Origin> {
+        match self {
+            Lead::New(discovery) => discovery.from,
+            Lead::Known { from, .. } => Some(*from),
+        }
+    }
+
+    /// What is to be sifted.
+    pub fn sought(&self) -> Option<&Discovery> {
+        match self {
+            Lead::New(discovery) => Some(discovery),
+            Lead::Known { .. } => None,
+        }
+    }
+
+    /// How many links these are.
+    pub fn links_len(&self) -> usize {
+        match self {
+            Lead::New(_) => 1,
+            Lead::Known { links, .. } => links.len(),
+        }
+    }
+}
+
+/// Links that travel together: one outbox row.
+pub type Chunk = Vec<Lead>;
+
+/// The most links in one outbox row, so that a page with 200k links stalls nobody.
 pub const CHUNK_MAX: usize = 1_000;

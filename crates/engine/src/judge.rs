@@ -3,14 +3,15 @@
 
 use crate::announce;
 use crate::config::{NearDuplicates, NearPolicy};
-use crate::discovery::{Discovery, Found, FoundAs, Origin};
+use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
+use crate::known::KnownLinks;
 use crate::mass;
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord};
+use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_neardup::sketch::SKETCH_BYTES;
@@ -62,7 +63,8 @@ impl Judging {
         let all = self.waiting.iter().chain(&self.asked);
         all.map(|j| match &j.report.outcome {
             Outcome::Page(page) => {
-                size_of::<Judgement>() + SKETCH_BYTES + page.found.len() * DISCOVERY_BYTES
+                let links = page.found.len() * DISCOVERY_BYTES + page.known.heap_bytes();
+                size_of::<Judgement>() + SKETCH_BYTES + links
             }
             _ => size_of::<Judgement>(),
         })
@@ -316,42 +318,57 @@ impl Engine {
     /// Sends on what a page links to. The links of a copy count for its mass and are not followed.
     fn send_found(&mut self, entry: &Entry, outcome: Outcome, is_copy: bool, step: &mut Step) {
         let UrlRecord { id, depth, hops, .. } = entry.record;
-        let origin = |ends| mass::node(id).map(|page| Origin { page, ends });
         match outcome {
-            Outcome::Page(Page { found, .. }) => {
-                let mut left = found.len();
-                if found.is_empty() {
-                    return self.mass.linked_to_none(id, step);
-                }
-                self.counters.discoveries += if is_copy { 0 } else { left as u64 };
+            Outcome::Page(Page { found, known, .. }) => {
+                let links = found.len() + known.len();
+                self.counters.discoveries += if is_copy { 0 } else { links as u64 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
                 let is_first = entry.record.visited.is_none();
-                let node_of = |id: u32| mass::node(UrlId(u64::from(id)));
-                // What is said to have changed is to be judged, known or not.
-                let is_plain = |f: &&Found| !matches!(f.kind, FoundAs::Announced(_));
-                let numbers =
-                    found.iter().map(|f| Some(f).filter(is_plain)?.known.and_then(node_of));
-                let known = is_first.then(|| numbers.collect()).flatten();
-                let links = found.into_iter().map(|found| {
-                    left -= 1;
-                    let depth = found.depth(depth);
-                    let kind = match is_copy {
-                        true => FoundAs::Copied,
-                        false => announce::only_news(found.kind, entry.record.visited),
-                    };
-                    Discovery { url: found.url, kind, depth, hops: 0, from: origin(left == 0) }
-                });
-                match (mass::node(id), known) {
-                    (Some(page), Some(known)) => self.take_known_links(page, known, links, step),
-                    _ => links.for_each(|link| self.outbox.push(link)),
+                match mass::node(id) {
+                    _ if links == 0 => self.mass.linked_to_none(id, step),
+                    Some(page) if is_first && found.is_empty() => {
+                        self.take_known_links(page, &known, step);
+                    }
+                    _ => self.send_links(&entry.record, found, known, is_copy),
                 }
             }
             Outcome::Moved { to: Some(url) } => {
-                let (hops, from) = (hops.saturating_add(1), origin(true));
+                let from = mass::node(id).map(|page| Origin { page, ends: true });
+                let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;
                 self.outbox.push(Discovery { url, kind: FoundAs::Redirect, depth, hops, from });
             }
             _ => {}
+        }
+    }
+
+    /// All links of a page go through the outbox, one after the other, and its last one says so.
+    fn send_links(
+        &mut self,
+        page: &UrlRecord,
+        found: Vec<Found>,
+        known: KnownLinks,
+        is_copy: bool,
+    ) {
+        let known = known.pieces(CHUNK_MAX);
+        let mut left = known.len() + found.len();
+        let mut from = || {
+            left -= 1;
+            mass::node(page.id).map(|page| Origin { page, ends: left == 0 })
+        };
+        for links in known {
+            // A page without a number in the books has no mass that links would share.
+            if let Some(from) = from() {
+                self.outbox.lead(Lead::Known { links, from });
+            }
+        }
+        for found in found {
+            let depth = found.depth(page.depth);
+            let kind = match is_copy {
+                true => FoundAs::Copied,
+                false => announce::only_news(found.kind, page.visited),
+            };
+            self.outbox.push(Discovery { url: found.url, kind, depth, hops: 0, from: from() });
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod frontier;
 pub mod host;
 mod hosts;
 mod judge;
+pub mod known;
 mod learn;
 mod links;
 pub mod mass;

@@ -6,13 +6,15 @@
 //! sieve, and each page that comes pays for a few such moves.
 
 use crate::admit;
-use crate::discovery::{Chunk, Discovery, FoundAs};
+use crate::discovery::{Chunk, Discovery, FoundAs, Lead};
 use crate::engine::Engine;
 use crate::event::{Step, Target};
+use crate::known::KnownLinks;
 use crate::mass::Goal;
 use crate::queue::{Entry, Place};
 use crate::record::{Status, UrlId, UrlRecord};
 use crate::sifted::Batch;
+use rhumb_page::url::Url;
 use std::sync::Arc;
 
 /// Moves that a page with links pays for.
@@ -21,24 +23,26 @@ const MOVES_PER_PAGE: u32 = 2;
 const MOVES_SAVED_MAX: u32 = 4_096;
 
 impl Engine {
-    /// Seeds get their trust and pages their links. `ids` are the numbers of what was judged.
-    pub(crate) fn take_links(
+    /// Seeds get their trust and pages their links. `ids` are the numbers of what was judged;
+    /// targets that these chunks do not account for are left over.
+    pub(crate) fn take_links<'a>(
         &mut self,
         chunks: &[(u64, Arc<Chunk>)],
-        targets: &[Target],
+        targets: &'a [Target],
         ids: &[UrlId],
         step: &mut Step,
-    ) {
+    ) -> &'a [Target] {
         let number = |target: Target| match target {
             Target::Known(id) => Some(UrlId(u64::from(id))),
             Target::Judged(index) => Some(ids[index as usize]),
             Target::Unknown(_) => None,
         };
-        let mut begins = 0;
+        let mut left = targets;
         for (chunk_number, chunk) in chunks {
-            let targets = &targets[begins..begins + chunk.len()];
-            begins += chunk.len();
-            for (discovery, target) in chunk.iter().zip(targets) {
+            let sought = || chunk.iter().filter_map(Lead::sought);
+            let (targets, others) = left.split_at(sought().count());
+            left = others;
+            for (discovery, target) in sought().zip(targets) {
                 if discovery.kind == FoundAs::Seed
                     && let Some(id) = number(*target)
                     && let Some((node, share)) = self.mass.seed_is(&discovery.url, id)
@@ -47,37 +51,32 @@ impl Engine {
                 }
             }
             let config = &self.config;
-            let goal = |n: usize| match (number(targets[n]).and_then(crate::mass::node), targets[n])
-            {
-                (Some(id), _) => Goal::Known(id),
-                (None, _) if !admit::is_inside(config, &chunk[n]) => Goal::Outside,
-                (None, Target::Unknown(which) | Target::Judged(which) | Target::Known(which)) => {
-                    Goal::Unknown(which)
+            let goals = sought().zip(targets).map(|(discovery, &target)| {
+                match (number(target).and_then(crate::mass::node), target) {
+                    (Some(id), _) => Goal::Known(id),
+                    (None, _) if !admit::is_inside(config, discovery) => Goal::Outside,
+                    (None, Target::Unknown(n) | Target::Judged(n) | Target::Known(n)) => {
+                        Goal::Unknown(n)
+                    }
                 }
-            };
-            let whole = self.mass.chunk((*chunk_number, chunk), goal, step);
+            });
+            let whole = self.mass.chunk((*chunk_number, chunk), goals, step);
             for page in &whole {
                 self.policy.linked(page, &self.mass);
             }
             self.pay_moves(MOVES_PER_PAGE * whole.len() as u32);
         }
+        left
     }
 
     /// A page all of whose links are known by number gets them at once: they need no way through
     /// the outbox.
-    pub(crate) fn take_known_links(
-        &mut self,
-        page: u32,
-        known: Vec<u32>,
-        links: impl Iterator<Item = Discovery>,
-        step: &mut Step,
-    ) {
-        let whole = self.mass.linked_to_known(page, self.counters.next_outbox, &known, step);
+    pub(crate) fn take_known_links(&mut self, page: u32, links: &KnownLinks, step: &mut Step) {
+        let first = self.counters.next_outbox;
+        let whole = self.mass.linked_to_known(page, first, links.ids(), step);
         self.policy.linked(&whole, &self.mass);
         self.pay_moves(MOVES_PER_PAGE);
-        if self.policy.follows_importance() {
-            links.zip(known).for_each(|(link, id)| self.promote_if_risen(&link, id));
-        }
+        self.promote_those_risen(links);
     }
 
     /// Asks for those that wait and have come into a better class than they are filed under.
@@ -85,11 +84,22 @@ impl Engine {
         if !self.policy.follows_importance() {
             return;
         }
-        let discoveries = chunks.iter().flat_map(|(_, chunk)| chunk.iter());
-        for (discovery, target) in discoveries.zip(targets) {
-            if let Target::Known(id) = *target {
-                self.promote_if_risen(discovery, id);
+        let mut targets = targets.iter();
+        for lead in chunks.iter().flat_map(|(_, chunk)| chunk.iter()) {
+            match lead {
+                Lead::Known { links, .. } => self.promote_those_risen(links),
+                Lead::New(Discovery { url, depth, .. }) => {
+                    if let Some(Target::Known(id)) = targets.next() {
+                        self.promote_if_risen(*id, url.as_str(), *depth);
+                    }
+                }
             }
+        }
+    }
+
+    fn promote_those_risen(&mut self, links: &KnownLinks) {
+        if self.policy.follows_importance() {
+            links.addressed().for_each(|(id, url)| self.promote_if_risen(id, url, links.depth()));
         }
     }
 
@@ -99,20 +109,21 @@ impl Engine {
 
     /// A row in memory is served sooner, which costs nothing; one that is only in the store is
     /// asked for, to be filed anew.
-    pub(crate) fn promote_if_risen(&mut self, discovery: &Discovery, id: u32) {
+    pub(crate) fn promote_if_risen(&mut self, id: u32, url: &str, depth: u16) {
         let Some(filed) = self.mass.ledger().filed(id) else { return };
         let id = UrlId(u64::from(id));
-        let place = self.place(discovery, id);
+        let place = self.place(url, depth, id);
         let Place::Now { class, .. } = place else { return };
         if class >= filed {
             return;
         }
-        let slot = self.awake.slot_of(&discovery.url.host_key());
+        let Some(url) = Url::from_canonical(url.into()) else { return };
+        let slot = self.awake.slot_of(&url.host_key());
         let is_here = slot.is_some_and(|slot| self.awake.at(slot).now.raise(id, place));
         if !is_here && self.promotions > 0 {
             self.promotions -= 1;
             let kind = FoundAs::Promoted;
-            self.outbox.promote(Discovery { kind, from: None, ..discovery.clone() });
+            self.outbox.promote(Discovery { url, kind, depth, hops: 0, from: None });
         }
     }
 
@@ -131,7 +142,7 @@ impl Engine {
         };
         let is_there = crate::mass::node(record.id)
             .is_some_and(|node| self.mass.ledger().filed(node) == Some(filed));
-        let place = self.place(&discovery, record.id);
+        let place = self.place(discovery.url.as_str(), discovery.depth, record.id);
         let Place::Now { class, .. } = place else { return };
         if !is_there || class >= filed {
             return;

@@ -5,10 +5,11 @@
 //! first few chunks are also kept in memory, so that they need not be read back.
 
 use crate::counters::Counters;
-use crate::discovery::{CHUNK_MAX, Chunk, Discovery};
+use crate::discovery::{CHUNK_MAX, Chunk, Discovery, Lead};
 use crate::event::{Question, Row, Step};
 use crate::post::Post;
 use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::sync::Arc;
 
 /// Chunks held in memory besides their rows.
@@ -19,7 +20,7 @@ pub const SIFT_MAX: usize = 4 * CHUNK_MAX;
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Of this turn, not yet rows.
-    fresh: Vec<Discovery>,
+    fresh: Vec<Lead>,
     /// The head of the row queue: numbers `counters.outbox_head + asked ..`, without gaps.
     held: VecDeque<Arc<Chunk>>,
     /// The chunks, from the head, that the sieve is working on, and whether it is at all.
@@ -35,7 +36,12 @@ pub const PROMOTED_MAX: usize = 512;
 
 impl Outbox {
     pub fn push(&mut self, discovery: Discovery) {
-        self.fresh.push(discovery);
+        self.lead(Lead::New(discovery));
+    }
+
+    /// At most [`CHUNK_MAX`] links.
+    pub fn lead(&mut self, lead: Lead) {
+        self.fresh.push(lead);
     }
 
     /// Has a URL that waits queued anew, if there is room for it.
@@ -47,13 +53,9 @@ impl Outbox {
 
     /// Turns what this turn found into rows.
     pub fn flush(&mut self, counters: &mut Counters, step: &mut Step) {
-        let mut fresh = std::mem::take(&mut self.fresh).into_iter();
-        loop {
-            let chunk: Chunk = fresh.by_ref().take(CHUNK_MAX).collect();
-            if chunk.is_empty() {
-                return;
-            }
-            let chunk = Arc::new(chunk);
+        let mut fresh = std::mem::take(&mut self.fresh).into_iter().peekable();
+        while fresh.peek().is_some() {
+            let chunk = Arc::new(next_chunk(&mut fresh));
             let number = counters.next_outbox;
             counters.next_outbox += 1;
             let taken = (self.sifting.len() + self.held.len()) as u64;
@@ -81,10 +83,11 @@ impl Outbox {
         }
         let mut candidates = Vec::new();
         while let Some(chunk) = self.held.front() {
-            if !candidates.is_empty() && candidates.len() + chunk.len() > SIFT_MAX {
+            let sought = chunk.iter().filter_map(Lead::sought);
+            if candidates.len() + sought.clone().count() > SIFT_MAX {
                 break;
             }
-            candidates.extend(chunk.iter().cloned());
+            candidates.extend(sought.cloned());
             self.sifting.extend(self.held.pop_front());
         }
         candidates.append(&mut post.begin_sift());
@@ -138,6 +141,18 @@ impl Outbox {
 
     pub fn held_len(&self) -> usize {
         let held = self.held.iter().chain(&self.sifting);
-        self.fresh.len() + self.promoted.len() + held.map(|c| c.len()).sum::<usize>()
+        let leads = self.fresh.iter().chain(held.flat_map(|chunk| chunk.iter()));
+        self.promoted.len() + leads.map(Lead::links_len).sum::<usize>()
     }
+}
+
+/// As many as go into one row; each has at most as many links as that.
+fn next_chunk(leads: &mut Peekable<impl Iterator<Item = Lead>>) -> Chunk {
+    let mut room = CHUNK_MAX;
+    let mut chunk = Chunk::new();
+    while let Some(lead) = leads.next_if(|lead| lead.links_len() <= room) {
+        room -= lead.links_len();
+        chunk.push(lead);
+    }
+    chunk
 }

@@ -1,6 +1,7 @@
 //! What became of a fetch. Whatever the web does is data; nothing here is an error of ours.
 
 use crate::discovery::Found;
+use crate::known::KnownLinks;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -58,6 +59,8 @@ pub struct Page {
     /// A fingerprint of the visible text, where there is one.
     pub text: Option<u32>,
     pub found: Vec<Found>,
+    /// Links to what is known already, by ways no shorter than before.
+    pub known: KnownLinks,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
     /// What Last-Modified says, on our clock.

@@ -274,7 +274,7 @@ impl Engine {
                     step.rows.push(Row::Moved { node, mass });
                 }
                 if let (Target::Known(id), true) = (*target, follows_importance) {
-                    self.promote_if_risen(&item.discovery(), id);
+                    self.promote_if_risen(id, item.url.as_str(), item.depth);
                 }
             }
             self.pay_moves(letter.len() as u32);

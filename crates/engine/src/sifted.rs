@@ -57,9 +57,8 @@ impl Engine {
             });
         }
         // Links first: what a page hands out decides where those that it found are placed.
-        self.take_links(&chunks, &sifted.targets, &ids, step);
-        let links: usize = chunks.iter().map(|(_, chunk)| chunk.len()).sum();
-        self.take_letters(&sifted.targets[links..], &ids, step);
+        let letters = self.take_links(&chunks, &sifted.targets, &ids, step);
+        self.take_letters(letters, &ids, step);
         for (discovery, record, host) in std::mem::take(&mut batch.admitted) {
             self.admit(discovery, record, host, &mut batch, step);
         }
@@ -175,7 +174,7 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) {
-        let place = self.place(&discovery, record.id);
+        let place = self.place(discovery.url.as_str(), discovery.depth, record.id);
         let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
         record.class = class;
         record.place = Some(place);
@@ -206,9 +205,9 @@ impl Engine {
         }
     }
 
-    pub(crate) fn place(&self, discovery: &Discovery, id: UrlId) -> Place {
+    pub(crate) fn place(&self, url: &str, depth: u16, id: UrlId) -> Place {
         let (policy, rules) = (self.policy.as_ref(), &self.config.priorities);
-        order::place(policy, rules, (discovery, id), &self.mass)
+        order::place(policy, rules, (url, depth, id), &self.mass)
     }
 
     /// Work for a host that is not awake: it sleeps where its new work puts it. A host that was

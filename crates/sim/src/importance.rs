@@ -107,7 +107,13 @@ impl Oracle {
     /// The web has answered; whether the engine hears of it is another matter.
     pub fn answered(&mut self, part: u32, url: &Url, report: &Report) {
         let links = match &report.outcome {
-            Outcome::Page(page) => Some(page.found.iter().map(|f| self.node(&f.url)).collect()),
+            Outcome::Page(page) => {
+                let known = page.known.addressed().map(|(_, text)| text.into());
+                let known = known.filter_map(Url::from_canonical).map(|url| self.node(&url));
+                let mut links: Vec<u32> = known.collect();
+                links.extend(page.found.iter().map(|f| self.node(&f.url)));
+                Some(links)
+            }
             Outcome::Moved { to: Some(to) } => Some(vec![self.node(to)]),
             Outcome::Moved { to: None } => None,
             _ => return,

@@ -197,7 +197,8 @@ impl SimWorld {
         let mut report = self.report(&fetch, reply, told, took);
         if let Outcome::Page(page) = &mut report.outcome {
             let shared = self.shared.borrow();
-            shared.part(self.own).state.number_known(&mut page.found, fetch.depth);
+            // The checker wants to hear of all links, whatever the order.
+            shared.part(self.own).state.set_known_apart(page, fetch.depth, true);
         }
         if report.held {
             let shared = &mut *self.shared.borrow_mut();

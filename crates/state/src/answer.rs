@@ -5,15 +5,17 @@ use crate::lock;
 use crate::plain::PlainMap;
 use crate::seen::{Fingerprint, Seen, Sighting};
 use crate::snapshot::Snapshot;
-use rhumb_engine::discovery::{Discovery, Found, FoundAs};
+use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{
     Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
 };
+use rhumb_engine::known::KnownLinks;
+use rhumb_engine::mass;
 use rhumb_engine::near::{self, Leader, Likeness, Nearest};
-use rhumb_engine::outcome::ContentDigest;
+use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::queue::{Section, Sleeper};
-use rhumb_engine::record::UrlRecord;
+use rhumb_engine::record::{UrlId, UrlRecord};
 use rhumb_neardup::Sketch;
 use rhumb_page::url::HostKey;
 use std::collections::HashSet;
@@ -92,22 +94,40 @@ fn near<S: Snapshot>(
     Ok(near::nearest(sketch, &found, threshold))
 }
 
-/// Writes the numbers of those that are known for certain, as found on a page of this depth: what
-/// the sieve would say of them, without asking it. Whoever reads pages calls this.
-pub fn number_known(seed: u64, seen: &Mutex<Seen>, found: &mut [Found], page_depth: u16) {
-    let mut prints = Vec::with_capacity(found.len().min(LOCKED_MAX));
-    for some in found.chunks_mut(LOCKED_MAX) {
+/// Sets those links of a page of this depth apart that are known for certain, with their addresses
+/// if asked to: what the sieve would say of them, without asking it. Whoever reads pages calls this.
+pub fn set_known_apart(
+    (seed, seen): (u64, &Mutex<Seen>),
+    page: &mut Page,
+    depth: u16,
+    with_addresses: bool,
+) {
+    let mut ids: Vec<Option<u32>> = Vec::with_capacity(page.found.len());
+    let mut prints = Vec::with_capacity(page.found.len().min(LOCKED_MAX));
+    for some in page.found.chunks(LOCKED_MAX) {
         prints.clear();
         prints.extend(some.iter().map(|found| Fingerprint::of(&found.url, seed)));
         // Nothing but looking while others wait: what is far in memory is then fetched together.
         let seen = lock(seen);
-        for (found, print) in some.iter_mut().zip(&prints) {
-            found.known = match seen.look(*print, found.depth(page_depth)) {
-                Sighting::Known(id) => id,
-                Sighting::New | Sighting::Ask { .. } => None,
-            };
-        }
+        ids.extend(some.iter().zip(&prints).map(|(found, print)| {
+            match (found.kind, seen.look(*print, found.depth(depth))) {
+                // What is said to have changed is to be judged, known or not.
+                (FoundAs::Announced(_), _) => None,
+                (_, Sighting::Known(Some(id))) => mass::node(UrlId(u64::from(id))),
+                _ => None,
+            }
+        }));
     }
+    let mut known = KnownLinks::new(depth.saturating_add(1));
+    let mut ids = ids.into_iter();
+    page.found.retain(|found| match ids.next().flatten() {
+        Some(id) => {
+            known.push(id, with_addresses.then_some(&found.url));
+            false
+        }
+        None => true,
+    });
+    page.known = known;
 }
 
 /// Repeats in the batch are merged, keeping the shortest way; then each is looked up.
@@ -279,7 +299,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryState;
     use rhumb_engine::event::Row;
-    use rhumb_engine::record::{Refusal, Status, UrlId};
+    use rhumb_engine::record::{Refusal, Status};
     use rhumb_engine::time::Time;
     use rhumb_page::url::Url;
 

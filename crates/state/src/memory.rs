@@ -6,14 +6,14 @@ use crate::plain::{PlainMap, PlainTable};
 use crate::seen::Seen;
 use crate::snapshot::Snapshot;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::discovery::{Chunk, Found};
+use rhumb_engine::discovery::Chunk;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Answer, Question, Row, Rows};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
-use rhumb_engine::outcome::ContentDigest;
+use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::post::{Letter, Numbers, PostOpening, taken_back};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
@@ -138,8 +138,9 @@ impl MemoryState {
         answer::answer(&self.rows, &self.seen, &self.leaders, question)
     }
 
-    pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
-        answer::number_known(self.seed, &self.seen, found, page_depth);
+    /// See [`answer::set_known_apart`].
+    pub fn set_known_apart(&self, page: &mut Page, depth: u16, with_addresses: bool) {
+        answer::set_known_apart((self.seed, &self.seen), page, depth, with_addresses);
     }
 
     pub fn commit(&mut self, rows: &mut Vec<Row>) {

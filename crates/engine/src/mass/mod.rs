@@ -34,7 +34,7 @@ pub use parts::{Goal, LinkPart, Whole};
 pub use standing::Standing;
 pub use written::SettledRow;
 
-use crate::discovery::Discovery;
+use crate::discovery::Lead;
 use crate::event::Step;
 use crate::record::{UrlId, UrlRecord};
 use parts::Partial;
@@ -143,12 +143,12 @@ impl Mass {
     /// that what they link to has its first mass.
     pub fn chunk(
         &mut self,
-        chunk: (u64, &[Discovery]),
-        goal: impl Fn(usize) -> Goal,
+        chunk: (u64, &[Lead]),
+        goals: impl Iterator<Item = Goal>,
         step: &mut Step,
     ) -> Vec<Whole> {
         let mut whole = Vec::new();
-        parts::assemble(&mut self.partial, chunk, goal, step, &mut whole);
+        parts::assemble(&mut self.partial, chunk, goals, step, &mut whole);
         whole.iter().for_each(|page| self.link(page));
         whole
     }

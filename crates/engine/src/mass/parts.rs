@@ -5,7 +5,7 @@
 //! visit carry the number of its first chunk, so that those of an earlier visit are told apart.
 
 use super::gaps;
-use crate::discovery::Discovery;
+use crate::discovery::Lead;
 use crate::event::{Row, Step};
 use crate::record::UrlId;
 use serde::{Deserialize, Serialize};
@@ -99,29 +99,29 @@ pub fn whole(page: u32, first: u64, mut ids: Vec<u32>) -> (Row, Whole) {
     (row, Whole { page, ids, unnamed: 0 })
 }
 
-/// Turns one sifted chunk into rows, and into pages whose links are all known. `target` says what
-/// became of the n-th discovery: a number, or none of the graph's.
+/// Turns one sifted chunk into rows, and into pages whose links are all known. `goals` are those of
+/// the links that were sifted.
 pub fn assemble(
     partial: &mut Partial,
-    (number, chunk): (u64, &[Discovery]),
-    target: impl Fn(usize) -> Goal,
+    (number, chunk): (u64, &[Lead]),
+    mut goals: impl Iterator<Item = Goal>,
     step: &mut Step,
     whole: &mut Vec<Whole>,
 ) {
     let mut at = 0;
     while at < chunk.len() {
-        let Some(from) = chunk[at].from else {
+        let Some(from) = chunk[at].from() else {
             at += 1;
+            goals.next();
             continue;
         };
         let mut run = Run::default();
         let mut ends = false;
-        while let Some(origin) = chunk.get(at).and_then(|d| d.from).filter(|o| o.page == from.page)
+        while let Some(origin) = chunk.get(at).and_then(Lead::from).filter(|o| o.page == from.page)
         {
-            match target(at) {
-                Goal::Known(id) => run.ids.push(id),
-                Goal::Unknown(which) => run.unknown.push(which),
-                Goal::Outside => {}
+            match &chunk[at] {
+                Lead::Known { links, .. } => run.ids.extend_from_slice(links.ids()),
+                Lead::New(_) => run.take(goals.next()),
             }
             at += 1;
             ends = origin.ends;
@@ -153,6 +153,14 @@ pub enum Goal {
 }
 
 impl Run {
+    fn take(&mut self, goal: Option<Goal>) {
+        match goal.expect("each link that was sifted leads somewhere") {
+            Goal::Known(id) => self.ids.push(id),
+            Goal::Unknown(which) => self.unknown.push(which),
+            Goal::Outside => {}
+        }
+    }
+
     fn part(mut self, first: u64, ends: bool) -> (LinkPart, u32, Vec<u32>) {
         for list in [&mut self.ids, &mut self.unknown] {
             list.sort_unstable();

@@ -3,7 +3,6 @@
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::config::CLASSES;
-use crate::discovery::Discovery;
 use crate::mass::{Mass, Whole, node};
 use crate::record::UrlId;
 
@@ -13,7 +12,7 @@ pub struct Backlink {
 }
 
 impl OrderPolicy for Backlink {
-    fn place(&self, _: &Discovery, id: UrlId, _: &Mass) -> Rank {
+    fn place(&self, _: u16, id: UrlId, _: &Mass) -> Rank {
         let count = node(id).and_then(|node| self.count.get(node as usize)).copied().unwrap_or(0);
         // A class for each octave of the count, the largest first.
         let octaves = CLASSES as u32 - 1 - u32::from(CLASS_USUAL);

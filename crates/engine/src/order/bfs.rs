@@ -2,17 +2,16 @@
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::config::CLASSES;
-use crate::discovery::Discovery;
 use crate::mass::Mass;
 use crate::record::UrlId;
 
 pub struct Bfs;
 
 impl OrderPolicy for Bfs {
-    fn place(&self, discovery: &Discovery, id: UrlId, _: &Mass) -> Rank {
+    fn place(&self, depth: u16, id: UrlId, _: &Mass) -> Rank {
         let deepest = CLASSES as u16 - 1 - u16::from(CLASS_USUAL);
-        let class = CLASS_USUAL + discovery.depth.min(deepest) as u8;
+        let class = CLASS_USUAL + depth.min(deepest) as u8;
         // Depth leads within a class too, for what is deeper than there are classes.
-        Rank { class, rank: (u64::from(discovery.depth) << 48) | (id.0 & ((1 << 48) - 1)) }
+        Rank { class, rank: (u64::from(depth) << 48) | (id.0 & ((1 << 48) - 1)) }
     }
 }

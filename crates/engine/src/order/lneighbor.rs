@@ -5,14 +5,13 @@
 //! comes from the links themselves and is never lower once a level is whole.
 
 use super::{Bfs, OrderPolicy, Rank};
-use crate::discovery::Discovery;
 use crate::mass::Mass;
 use crate::record::UrlId;
 
 pub struct LNeighbor;
 
 impl OrderPolicy for LNeighbor {
-    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank {
-        Bfs.place(discovery, id, mass)
+    fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
+        Bfs.place(depth, id, mass)
     }
 }

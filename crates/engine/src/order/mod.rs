@@ -18,7 +18,6 @@ mod settled;
 mod windowed;
 
 use crate::config::{CLASSES, Config, Order, Priority};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, Pushing, Whole};
 use crate::queue::Place;
 use crate::record::UrlId;
@@ -42,7 +41,8 @@ pub const CLASS_USUAL: u8 = 8;
 const PUSHING_USUAL: Pushing = Pushing::Eager { octaves: 3 };
 
 pub trait OrderPolicy: Send {
-    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank;
+    /// Of a URL that so many links lead to from a seed.
+    fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank;
 
     /// The links of a page became known.
     fn linked(&mut self, _page: &Whole, _mass: &Mass) {}
@@ -95,11 +95,11 @@ pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
 pub fn place(
     policy: &dyn OrderPolicy,
     priorities: &[Priority],
-    (discovery, id): (&Discovery, UrlId),
+    (url, depth, id): (&str, u16, UrlId),
     mass: &Mass,
 ) -> Place {
-    let Rank { mut class, rank } = policy.place(discovery, id, mass);
-    if let Some(rule) = priorities.iter().find(|p| p.pattern.is_match(discovery.url.as_str())) {
+    let Rank { mut class, rank } = policy.place(depth, id, mass);
+    if let Some(rule) = priorities.iter().find(|p| p.pattern.is_match(url)) {
         class = rule.class.unwrap_or(class);
         if let Some(weight) = rule.weight {
             class = lifted(class, weight);

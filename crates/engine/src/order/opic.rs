@@ -5,7 +5,6 @@
 //! are first known; what reaches it later stays. 4 bytes per known URL, as a guide and no proof.
 
 use super::{OrderPolicy, Rank, score};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, ONE, Standing, Whole, node};
 use crate::record::UrlId;
 
@@ -25,7 +24,7 @@ impl Opic {
 }
 
 impl OrderPolicy for Opic {
-    fn place(&self, _: &Discovery, id: UrlId, _: &Mass) -> Rank {
+    fn place(&self, _: u16, id: UrlId, _: &Mass) -> Rank {
         score::rank_of_share(node(id).map_or(0.0, |node| self.cash(node)))
     }
 

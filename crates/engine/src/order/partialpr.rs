@@ -11,7 +11,6 @@
 //! lag behind instead.
 
 use super::{OrderPolicy, Rank, Settled};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
@@ -21,8 +20,8 @@ const PUSHING: Pushing = Pushing::Eager { octaves: 10 };
 pub struct PartialPr;
 
 impl OrderPolicy for PartialPr {
-    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(discovery, id, mass)
+    fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
+        Settled.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

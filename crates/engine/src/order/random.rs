@@ -1,7 +1,6 @@
 //! Uniformly random within each host: the baseline of every comparison of orders.
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
-use crate::discovery::Discovery;
 use crate::mass::Mass;
 use crate::record::UrlId;
 use crate::rng::mix;
@@ -11,7 +10,7 @@ pub struct Random {
 }
 
 impl OrderPolicy for Random {
-    fn place(&self, _: &Discovery, id: UrlId, _: &Mass) -> Rank {
+    fn place(&self, _: u16, id: UrlId, _: &Mass) -> Rank {
         Rank { class: CLASS_USUAL, rank: mix(self.seed ^ mix(id.0)) }
     }
 }

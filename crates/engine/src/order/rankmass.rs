@@ -5,15 +5,14 @@
 //! is fetched; largest is meant by octave.
 
 use super::{OrderPolicy, Rank, Settled};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
 pub struct RankMass;
 
 impl OrderPolicy for RankMass {
-    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(discovery, id, mass)
+    fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
+        Settled.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

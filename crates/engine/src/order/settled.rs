@@ -5,14 +5,13 @@
 //! reached a URL by then is a better guess of its importance, and the bound is closer to the truth.
 
 use super::{OrderPolicy, Rank, score};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, node};
 use crate::record::UrlId;
 
 pub struct Settled;
 
 impl OrderPolicy for Settled {
-    fn place(&self, _: &Discovery, id: UrlId, mass: &Mass) -> Rank {
+    fn place(&self, _: u16, id: UrlId, mass: &Mass) -> Rank {
         score::rank(node(id).map_or(0, |node| mass.ledger().residue(node)))
     }
 

@@ -5,7 +5,6 @@
 //! first known, since URLs that nothing has reached could not be told apart.
 
 use super::{OrderPolicy, Rank, Settled};
-use crate::discovery::Discovery;
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
@@ -15,8 +14,8 @@ const WINDOW_PERCENT: u32 = 10;
 pub struct Windowed;
 
 impl OrderPolicy for Windowed {
-    fn place(&self, discovery: &Discovery, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(discovery, id, mass)
+    fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
+        Settled.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

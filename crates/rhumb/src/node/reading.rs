@@ -8,6 +8,7 @@ use crate::fetch::{Failure, FailureKind, Response, Truncation};
 use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
+use rhumb_engine::known::KnownLinks;
 use rhumb_engine::outcome::{
     ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
     of_robots,
@@ -192,6 +193,8 @@ impl Reader {
             payload: PayloadDigest::default(),
             text: said.text,
             found,
+            // Who knows them is asked afterwards: see `Workers::fetch`.
+            known: KnownLinks::default(),
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),

@@ -20,6 +20,7 @@ use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, Step, StopReason};
+use rhumb_engine::order;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Machine};
 use rhumb_state::local::{LocalReader, LocalState};
@@ -97,7 +98,10 @@ fn run(
     let shop = Arc::new(Shop::default());
     let rows = open_rows(settings)?;
     let parts = (&shop, (state.reader(), state.seed()), &rows);
-    let workers = Arc::new(make_workers(settings, &runtime, clock, parts, events_in.clone())?);
+    let follows_importance = order::policy(&config).follows_importance();
+    let workers =
+        make_workers(settings, &runtime, clock, parts, follows_importance, events_in.clone())?;
+    let workers = Arc::new(workers);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
     signals::listen(&runtime, events_in.clone());
@@ -150,6 +154,7 @@ fn make_workers(
     runtime: &Runtime,
     clock: Clock,
     (shop, (known, seed), rows): (&Arc<Shop>, (LocalReader, u64), &Option<Arc<WhileCrawling>>),
+    follows_importance: bool,
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
     let _within = runtime.enter();
@@ -184,6 +189,7 @@ fn make_workers(
             seed,
         },
         known,
+        follows_importance,
         shop: Arc::clone(shop),
         clock,
         limits: settings.limits.clone(),

@@ -29,6 +29,8 @@ pub struct Workers {
     pub reader: Reader,
     /// Says which links lead to what is known.
     pub known: LocalReader,
+    /// URLs may move up when a link to them is seen, so their addresses are wanted.
+    pub follows_importance: bool,
     pub shop: Arc<Shop>,
     pub clock: Clock,
     pub limits: Limits,
@@ -77,7 +79,7 @@ impl Workers {
             Err(failure) => self.failed(&fetch, failure, at),
         };
         if let Outcome::Page(page) = &mut report.outcome {
-            self.known.number_known(&mut page.found, fetch.depth);
+            self.known.set_known_apart(page, fetch.depth, self.follows_importance);
         }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         Event::Fetched { fetch: fetch.id, report }

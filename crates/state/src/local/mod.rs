@@ -27,9 +27,9 @@ use crate::seen::{Fingerprint, Seen};
 use codec::{encode_into, encode_leader_into};
 use fresh::Generation;
 use journal::{Batch, Journal};
-use rhumb_engine::discovery::Found;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
+use rhumb_engine::outcome::Page;
 use rhumb_engine::turn::State;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ use table::Table;
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 6";
+pub const FORMAT: &str = "rhumb state 7";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
@@ -271,9 +271,10 @@ impl LocalReader {
         answer::answer(&self.snapshot(), seen, leaders, question)
     }
 
-    /// Writes the numbers of those URLs that are known for certain: see [`answer::number_known`].
-    pub fn number_known(&self, found: &mut [Found], page_depth: u16) {
-        answer::number_known(self.shared.seed, &self.shared.seen, found, page_depth);
+    /// Sets those links apart that are known for certain: see [`answer::set_known_apart`].
+    pub fn set_known_apart(&self, page: &mut Page, depth: u16, with_addresses: bool) {
+        let Shared { seed, seen, .. } = &*self.shared;
+        answer::set_known_apart((*seed, seen), page, depth, with_addresses);
     }
 
     /// Bytes on disk.

@@ -3,9 +3,10 @@
 
 use crate::scratch::Scratch;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::discovery::{Discovery, FoundAs, Origin};
+use rhumb_engine::discovery::{Discovery, FoundAs, Lead, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::known::KnownLinks;
 use rhumb_engine::near::{Leader, Near};
 use rhumb_engine::post::{Item, Letter, Numbers};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
@@ -219,6 +220,14 @@ impl Chance {
         Discovery { url, kind, depth: self.below(300) as u16, hops: self.below(3) as u8, from }
     }
 
+    fn leads(&mut self) -> Vec<Lead> {
+        let mut links = KnownLinks::new(0);
+        (0..self.below(4)).for_each(|_| links.push(self.below(1 << 20) as u32, None));
+        let from = Origin { page: self.below(9) as u32, ends: false };
+        let known = Lead::Known { links, from };
+        self.discoveries().into_iter().map(Lead::New).chain([known]).collect()
+    }
+
     fn discoveries(&mut self) -> Vec<Discovery> {
         (0..self.below(12)).map(|_| self.discovery()).collect()
     }
@@ -250,7 +259,7 @@ impl Chance {
             }
             5 => Row::Sleep { host: self.host(), place: self.sleep_place(), asleep: is_there },
             6 => {
-                let chunk = is_there.then(|| Arc::new(self.discoveries()));
+                let chunk = is_there.then(|| Arc::new(self.leads()));
                 Row::Outbox { number: self.below(20), chunk }
             }
             7 => {

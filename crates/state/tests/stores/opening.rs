@@ -151,12 +151,12 @@ fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let error = refusal(scratch.path());
     assert_eq!(error.kind, ErrorKind::Invalid);
     assert!(
-        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 6\""),
+        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 7\""),
         "{error}"
     );
     fs::remove_file(scratch.path().join("FORMAT")).unwrap();
     assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 6\n").unwrap();
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 7\n").unwrap();
     assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
 }
 

@@ -1,0 +1,113 @@
+//! Links to URLs that are known already: their numbers, and their addresses in one piece of memory.
+//!
+//! Most links of most pages are such. An address of its own for each would be allocated where pages
+//! are read and freed by the loop, which needs next to none of them.
+
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownLinks {
+    ids: Vec<u32>,
+    /// Links from a seed to these. Not in rows, nor are addresses: after a crash each URL stays
+    /// where it waits until it is found again.
+    #[serde(skip)]
+    depth: u16,
+    /// Their addresses, one after the other, and where each ends; empty if nobody wants them.
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    ends: Vec<u32>,
+}
+
+impl KnownLinks {
+    pub fn new(depth: u16) -> KnownLinks {
+        KnownLinks { depth, ..KnownLinks::default() }
+    }
+
+    /// Adds a link; all with their address or none.
+    pub fn push(&mut self, id: u32, url: Option<&Url>) {
+        self.ids.push(id);
+        if let Some(url) = url {
+            self.add_address(url.as_str());
+        }
+    }
+
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    pub fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Numbers with their addresses, if addresses are kept.
+    pub fn addressed(&self) -> impl Iterator<Item = (u32, &str)> {
+        let mut from = 0;
+        self.ids.iter().zip(&self.ends).map(move |(id, &end)| {
+            let text = &self.text[from..end as usize];
+            from = end as usize;
+            (*id, text)
+        })
+    }
+
+    /// The same in pieces of at most `len_max`.
+    pub fn pieces(self, len_max: usize) -> Vec<KnownLinks> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        if self.len() <= len_max {
+            return vec![self];
+        }
+        let mut addresses = self.addressed().map(|(_, text)| text);
+        let pieces = self.ids.chunks(len_max).map(|ids| {
+            let mut piece = KnownLinks { ids: ids.to_vec(), ..KnownLinks::new(self.depth) };
+            addresses.by_ref().take(ids.len()).for_each(|text| piece.add_address(text));
+            piece
+        });
+        pieces.collect()
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        (self.ids.capacity() + self.ends.capacity()) * size_of::<u32>() + self.text.capacity()
+    }
+
+    /// A page's links take some megabytes at most: no end is beyond what it is written in.
+    fn add_address(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_the_same_links_with_the_same_addresses_in_order() {
+        for with_addresses in [true, false] {
+            let mut links = KnownLinks::new(3);
+            for id in 0..10 {
+                let url = Url::parse(&format!("http://h.test/{}", 10_u32.pow(id))).unwrap();
+                links.push(id, with_addresses.then_some(&url));
+            }
+            let pieces = links.clone().pieces(4);
+            assert_eq!(pieces.iter().map(KnownLinks::len).collect::<Vec<_>>(), [4, 4, 2]);
+            assert!(pieces.iter().all(|piece| piece.depth() == 3));
+            let ids: Vec<u32> = pieces.iter().flat_map(|piece| piece.ids()).copied().collect();
+            assert_eq!(ids, links.ids());
+            let addressed: Vec<(u32, &str)> = pieces.iter().flat_map(|p| p.addressed()).collect();
+            assert_eq!(addressed, links.addressed().collect::<Vec<_>>());
+            assert_eq!(addressed.len(), if with_addresses { 10 } else { 0 });
+        }
+        assert!(KnownLinks::new(0).pieces(4).is_empty());
+    }
+}
