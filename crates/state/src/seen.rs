@@ -17,6 +17,9 @@ use rhumb_page::url::{Url, UrlKey};
 
 /// Slots of the exact cache, 8 bytes each. A power of two.
 pub const CACHE_SLOTS: usize = 1 << 20;
+/// Slots that a URL may be in: as many as come from memory at once. With one for each, URLs drove
+/// each other out while most slots were empty, and two pages of five had a link to such a one.
+const CACHE_WAYS: usize = 8;
 
 /// In place of a number: several URLs, or one beyond all numbers.
 const UNNUMBERED: u32 = u32::MAX;
@@ -25,8 +28,8 @@ pub struct Seen {
     seed: u64,
     /// By fingerprint: the least depth, and the URL's number.
     fingerprints: Slots,
-    /// The other half of the hash of URLs that the store confirmed; 0 is empty.
-    confirmed: Vec<u64>,
+    /// The other half of the hash of URLs that the store confirmed, the latest first; 0 is empty.
+    confirmed: Vec<[u64; CACHE_WAYS]>,
 }
 
 /// All 128 bits.
@@ -48,7 +51,11 @@ pub enum Sighting {
 
 impl Seen {
     pub fn new(seed: u64) -> Seen {
-        Seen { seed, fingerprints: Slots::new(), confirmed: vec![0; CACHE_SLOTS] }
+        Seen {
+            seed,
+            fingerprints: Slots::new(),
+            confirmed: vec![[0; CACHE_WAYS]; CACHE_SLOTS / CACHE_WAYS],
+        }
     }
 
     /// Of a URL's own text: those who read pages have it at hand, and ask most often.
@@ -71,7 +78,7 @@ impl Seen {
         let id = (slot.number != UNNUMBERED).then_some(slot.number);
         if capped(depth) < slot.aside() {
             Sighting::Ask { rises: true, id }
-        } else if self.confirmed[place(rest)] == rest {
+        } else if self.confirmed[set(rest)].contains(&rest) {
             Sighting::Known(id)
         } else {
             Sighting::Ask { rises: false, id }
@@ -81,19 +88,23 @@ impl Seen {
     /// The store has it.
     pub fn confirm(&mut self, fingerprint: Fingerprint) {
         let (_, rest) = fingerprint.halves();
-        self.confirmed[place(rest)] = rest;
+        let set = &mut self.confirmed[set(rest)];
+        if !set.contains(&rest) {
+            set.rotate_right(1);
+            set[0] = rest;
+        }
     }
 
     /// Committed, with this depth and number.
     pub fn insert(&mut self, fingerprint: Fingerprint, depth: u16, id: UrlId) {
-        let (tag, rest) = fingerprint.halves();
+        let (tag, _) = fingerprint.halves();
         let id = u32::try_from(id.0).unwrap_or(UNNUMBERED);
         let number = match self.fingerprints.get(tag) {
             Some(slot) if slot.number != id => UNNUMBERED,
             _ => id,
         };
         self.fingerprints.put(Slot::new(tag, capped(depth), number));
-        self.confirmed[place(rest)] = rest;
+        self.confirm(fingerprint);
     }
 
     pub fn len(&self) -> usize {
@@ -131,8 +142,9 @@ fn capped(depth: u16) -> u8 {
     u8::try_from(depth).unwrap_or(u8::MAX)
 }
 
-fn place(rest: u64) -> usize {
-    (rest as usize) & (CACHE_SLOTS - 1)
+/// The slots of a URL.
+fn set(rest: u64) -> usize {
+    (rest as usize) % (CACHE_SLOTS / CACHE_WAYS)
 }
 
 #[cfg(test)]
