@@ -7,6 +7,7 @@ use data_encoding::BASE32;
 use sha1::{Digest, Sha1};
 
 use crate::http::each_chunk;
+use crate::sha1_pair::sha1_pair;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PayloadDigest(pub [u8; 20]);
@@ -14,6 +15,11 @@ pub struct PayloadDigest(pub [u8; 20]);
 impl PayloadDigest {
     pub fn of(bytes: &[u8]) -> PayloadDigest {
         PayloadDigest(Sha1::digest(bytes).into())
+    }
+
+    /// Of two texts; it takes little longer than of one.
+    pub(crate) fn of_both(texts: [&[u8]; 2]) -> [PayloadDigest; 2] {
+        sha1_pair(texts).map(PayloadDigest)
     }
 
     /// Of a chunked body's data, framing left out; `None` if the framing is not whole.

@@ -22,6 +22,7 @@ mod index;
 mod pack;
 mod read;
 mod repair;
+mod sha1_pair;
 mod sort;
 mod tail;
 mod warcinfo;

@@ -139,7 +139,7 @@ impl Packer {
     pub fn capture(&mut self, capture: &Capture<'_>) -> Packed {
         let parts = Parts::of(capture);
         let kind = parts.kind;
-        let payload_digest = PayloadDigest::of(parts.payload());
+        let [payload_digest, digest] = PayloadDigest::of_both([parts.payload(), parts.block]);
         let mut headers = Headers::new(kind, capture.url, capture.fetched_us);
         headers.address(capture.address);
         headers.add("WARC-Payload-Digest", payload_digest);
@@ -148,7 +148,8 @@ impl Packer {
         }
         let mut packed = Packed::new(capture, parts.line_opening(capture, payload_digest));
         packed.payload_digest = payload_digest;
-        self.record(&mut packed, kind, headers, &parts.content_type, parts.block);
+        let block = Block { content_type: &parts.content_type, bytes: parts.block, digest };
+        self.record(&mut packed, kind, headers, &block);
         let entity = parts.chunked_payload().and_then(PayloadDigest::of_chunked);
         self.companions(&mut packed, capture, kind, entity);
         packed
@@ -179,7 +180,8 @@ impl Packer {
         });
         let mut packed = Packed::new(capture, line_opening);
         packed.payload_digest = original.payload_digest;
-        self.record(&mut packed, RecordKind::Revisit, headers, &parts.content_type, parts.head());
+        let block = Block::new(&parts.content_type, parts.head());
+        self.record(&mut packed, RecordKind::Revisit, headers, &block);
         self.companions(&mut packed, capture, RecordKind::Revisit, None);
         packed
     }
@@ -200,8 +202,8 @@ impl Packer {
             headers.address(capture.address);
             headers.add("WARC-Concurrent-To", &first_id);
             let request = &request[..request.len().min(BLOCK_BYTES_MAX)];
-            let content_type = "application/http; msgtype=request";
-            self.record(packed, RecordKind::Request, headers, content_type, request);
+            let block = Block::new("application/http; msgtype=request", request);
+            self.record(packed, RecordKind::Request, headers, &block);
         }
         self.metadata(packed, capture, &first_id, entity);
     }
@@ -227,8 +229,8 @@ impl Packer {
         if !fields.is_empty() {
             let mut headers = Headers::new(RecordKind::Metadata, capture.url, capture.fetched_us);
             headers.add("WARC-Concurrent-To", first_id);
-            let content_type = "application/warc-fields";
-            self.record(packed, RecordKind::Metadata, headers, content_type, fields.as_bytes());
+            let block = Block::new("application/warc-fields", fields.as_bytes());
+            self.record(packed, RecordKind::Metadata, headers, &block);
         }
     }
 
@@ -238,10 +240,9 @@ impl Packer {
         packed: &mut Packed,
         kind: RecordKind,
         headers: Headers,
-        content_type: &str,
-        block: &[u8],
+        block: &Block<'_>,
     ) {
-        let member = self.compress(headers, content_type, block);
+        let member = self.compress(headers, block);
         let (offset, length) = (packed.bytes.len(), member.len());
         packed.bytes.extend_from_slice(member);
         packed.records.push(PackedRecord {
@@ -251,17 +252,13 @@ impl Packer {
         });
     }
 
-    pub(crate) fn compress(
-        &mut self,
-        mut headers: Headers,
-        content_type: &str,
-        block: &[u8],
-    ) -> &[u8] {
+    pub(crate) fn compress(&mut self, mut headers: Headers, block: &Block<'_>) -> &[u8] {
+        let Block { content_type, bytes: block, digest } = *block;
         if self.plain.capacity() > KEPT_BYTES_MAX {
             self.plain = Vec::new();
             self.gzip.let_go();
         }
-        headers.add("WARC-Block-Digest", PayloadDigest::of(block));
+        headers.add("WARC-Block-Digest", digest);
         headers.add("Content-Type", content_type);
         headers.add("Content-Length", block.len());
         self.plain.clear();
@@ -283,6 +280,19 @@ impl Packed {
             payload_digest: PayloadDigest([0; 20]),
             line_opening,
         }
+    }
+}
+
+/// What a record holds.
+pub(crate) struct Block<'a> {
+    content_type: &'a str,
+    bytes: &'a [u8],
+    digest: PayloadDigest,
+}
+
+impl<'a> Block<'a> {
+    pub(crate) fn new(content_type: &'a str, bytes: &'a [u8]) -> Block<'a> {
+        Block { content_type, bytes, digest: PayloadDigest::of(bytes) }
     }
 }
 

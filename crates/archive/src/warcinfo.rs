@@ -1,6 +1,6 @@
 //! The record a WARC file begins with: who made it, how, and under which rules.
 
-use crate::pack::{Headers, Packer, RecordKind, hashed_id, one_line};
+use crate::pack::{Block, Headers, Packer, RecordKind, hashed_id, one_line};
 
 /// Filled in by the caller once a run.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +46,6 @@ impl Warcinfo {
         let id = hashed_id(&[b"warcinfo", file_name.as_bytes(), &time_us.to_le_bytes()]);
         let mut headers = Headers::unaimed(RecordKind::Warcinfo, &id, time_us);
         headers.add("WARC-Filename", file_name);
-        packer.compress(headers, "application/warc-fields", block.as_bytes()).to_vec()
+        packer.compress(headers, &Block::new("application/warc-fields", block.as_bytes())).to_vec()
     }
 }
