@@ -212,10 +212,12 @@ impl Engine {
             self.counters_written = self.counters.clone();
             step.rows.push(Row::Counters(Box::new(self.counters.clone())));
         }
-        if self.over().is_some() {
-            self.mass.settle_at_end();
-            self.mass.write_all(step);
-        }
+    }
+
+    /// Ends a crawl that is over: settles what importance is still on its way.
+    pub fn last_words(&mut self, step: &mut Step) {
+        self.mass.settle_at_end();
+        self.mass.write_all(step);
     }
 
     /// When to be called again though nothing happens, and why.

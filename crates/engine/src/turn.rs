@@ -14,11 +14,18 @@ pub trait Machine {
     fn conclude(&mut self, now: Time, step: &mut Step);
     fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)>;
     fn over(&self) -> Option<StopReason>;
+    /// Once it is over: what is still to be written.
+    fn last_words(&mut self, step: &mut Step);
 }
 
 /// Where bodies are kept.
 pub trait Archive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error>;
+
+    /// Nothing more will come. What takes time may go on by itself.
+    fn close(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Where facts are kept: all of a batch, or none.
@@ -36,6 +43,9 @@ pub trait World {
     ) -> Result<Time, Error>;
     fn now(&mut self) -> Time;
     fn perform(&mut self, action: Action) -> Result<(), Error>;
+
+    /// Nothing more will be asked for. What takes time may go on by itself.
+    fn rest(&mut self) {}
 }
 
 /// Turns, at least one, until the crawl is over, or something goes wrong that is not the web's
@@ -84,7 +94,15 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
     for action in step.actions.drain(..) {
         world.perform(action)?;
     }
-    Ok(engine.over())
+    let over = engine.over();
+    if over.is_some() {
+        // Both are put away while the last words are found.
+        archive.close()?;
+        world.rest();
+        engine.last_words(step);
+        state.commit(&mut step.rows)?;
+    }
+    Ok(over)
 }
 
 impl Machine for Engine {
@@ -102,5 +120,9 @@ impl Machine for Engine {
 
     fn over(&self) -> Option<StopReason> {
         Engine::over(self)
+    }
+
+    fn last_words(&mut self, step: &mut Step) {
+        Engine::last_words(self, step);
     }
 }

@@ -200,6 +200,11 @@ impl Machine for Subject {
     fn over(&self) -> Option<StopReason> {
         self.engine.over()
     }
+
+    fn last_words(&mut self, step: &mut Step) {
+        self.engine.last_words(step);
+        self.spoil_step(step);
+    }
 }
 
 /// Some of what is new seems never to have been found.

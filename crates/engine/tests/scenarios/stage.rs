@@ -208,8 +208,12 @@ impl Stage {
         self.engine.conclude(self.now, &mut step);
         self.heap_peak = self.heap_peak.max(self.engine.heap_bytes());
         self.state.commit(&mut step.rows);
-        for action in step.actions {
+        for action in step.actions.drain(..) {
             self.perform(action);
+        }
+        if self.engine.over().is_some() {
+            self.engine.last_words(&mut step);
+            self.state.commit(&mut step.rows);
         }
     }
 

@@ -90,7 +90,13 @@ impl Http {
     }
 
     pub fn close_idle_connections(&self) {
-        self.pool().clear();
+        drop(self.idle_to_close());
+    }
+
+    /// Connections that are not in use any more: to drop them is to close them, which takes some
+    /// time for each.
+    pub fn idle_to_close(&self) -> impl Send + use<> {
+        self.pool().drain()
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

@@ -68,9 +68,10 @@ impl Pool {
         assert_eq!(self.idle.len(), self.by_age.len(), "every idle connection has an age");
     }
 
-    pub fn clear(&mut self) {
-        self.idle.clear();
+    /// Takes all connections out; whoever drops them closes them.
+    pub fn drain(&mut self) -> Vec<Connection> {
         self.by_age.clear();
+        self.idle.drain().map(|(_, idle)| idle.connection).collect()
     }
 
     pub fn len(&self) -> usize {

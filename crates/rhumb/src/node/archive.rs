@@ -5,6 +5,7 @@ use crate::extract::{MadeRow, Mark, WhileCrawling};
 use crate::fetch::{Response, Truncation as Cut};
 use rhumb_archive::{
     Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
+    write_index,
 };
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs};
@@ -12,16 +13,25 @@ use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
 use rhumb_engine::turn::Archive;
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Captures survive the death of the machine after this long; that of the process, at once.
 pub const SYNC_EVERY: Duration = Duration::from_secs(5);
 
+/// Memory for sorting the index.
+const INDEX_BYTES: usize = 64 << 20;
+
 pub struct NodeArchive {
     /// None with `--archive none`.
     pub writer: Option<Writer>,
+    /// The crawl's directory.
+    pub dir: PathBuf,
+    /// Syncs what was written and makes the index, once nothing more will come.
+    pub closing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
     pub packer: Packer,
     pub shop: Arc<Shop>,
     /// Takes rows once their records are kept.
@@ -58,9 +68,31 @@ impl Archive for NodeArchive {
         self.secure()?;
         self.write(rows)
     }
+
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let dir = self.dir.clone();
+        let close = move || {
+            writer.sync()?;
+            drop(writer);
+            write_index(&dir, INDEX_BYTES)
+        };
+        let thread = std::thread::Builder::new().name("rhumb-index".into()).spawn(close);
+        self.closing = Some(thread.map_err(|e| no_thread(&e))?);
+        Ok(())
+    }
 }
 
 impl NodeArchive {
+    /// After `close`: when this returns everything is in the archive for good, and its index whole.
+    pub fn closed(&mut self) -> Result<(), Error> {
+        match self.closing.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(closed)) => closed.map_err(archive_error),
+            Some(Err(_)) => Err(Error::new(ErrorKind::Corrupt, "archive: not closed, no index")),
+        }
+    }
+
     /// Rows follow their records, and never go before them.
     fn write(&mut self, rows: Vec<(MadeRow, Mark)>) -> Result<(), Error> {
         let Some(to) = &self.rows else { return Ok(()) };
@@ -81,6 +113,10 @@ impl NodeArchive {
         }
         Ok(())
     }
+}
+
+fn no_thread(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Retry, format!("archive: no thread to close it: {error}"))
 }
 
 /// Whether the whole body is kept.

@@ -14,7 +14,7 @@ use crate::fetch::dns::{DnsConfig, Resolver};
 use crate::fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
 use crate::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
-use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer, write_index};
+use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
 use rhumb_engine::config::NearPolicy;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::Engine;
@@ -33,8 +33,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// Memory for sorting the index.
-const INDEX_BYTES: usize = 64 << 20;
 /// A stop waits so long for requests in flight; what is then not here is fetched again next time.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
@@ -112,6 +110,8 @@ fn run(
     let (may_sync, wants_sync) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let mut archive = NodeArchive {
         writer,
+        dir: settings.dir.clone(),
+        closing: None,
         packer: Packer::new(settings.compression_level),
         shop: Arc::clone(&shop),
         rows: rows.clone(),
@@ -138,11 +138,7 @@ fn run(
     live.publish(node.engine.snapshot(clock.now()));
     runtime.shutdown_background();
     let reason = ended?;
-    if let Some(mut writer) = archive.writer.take() {
-        writer.sync().map_err(archive_error)?;
-        drop(writer);
-        write_index(&settings.dir, INDEX_BYTES).map_err(archive_error)?;
-    }
+    archive.closed()?;
     rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
     state.state.sync()?;
     rejudged.finish(settings)?;
@@ -292,6 +288,10 @@ impl Machine for Published {
 
     fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
         self.engine.next_wakeup(now)
+    }
+
+    fn last_words(&mut self, step: &mut Step) {
+        self.engine.last_words(step);
     }
 
     fn over(&self) -> Option<StopReason> {

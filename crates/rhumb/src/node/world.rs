@@ -113,4 +113,9 @@ impl World for NodeWorld {
         }
         Ok(())
     }
+
+    fn rest(&mut self) {
+        let idle = self.workers.fetcher.http.idle_to_close();
+        self.runtime.spawn_blocking(move || drop(idle));
+    }
 }
