@@ -11,12 +11,11 @@ pub const LEVEL_DEFAULT: i32 = 1;
 /// Identification, deflate, no flags, no time, made fast, on an unknown system.
 const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
-/// Compressors and their buffer, kept from member to member.
+/// Compressors, kept from member to member.
 pub(crate) struct Gzip {
     compressor: Level,
     /// For what does not compress: small records, and bodies that came compressed.
     storer: Compressor,
-    member: Vec<u8>,
 }
 
 enum Level {
@@ -33,48 +32,44 @@ impl Gzip {
             _ => Level::Library(Compressor::new(CompressionLvl::new(level).unwrap_or_default())),
         };
         let stored = CompressionLvl::new(0).expect("0 is a level");
-        Gzip { compressor, storer: Compressor::new(stored), member: Vec::new() }
+        Gzip { compressor, storer: Compressor::new(stored) }
     }
 
-    /// A member with these bytes, compressed.
-    pub(crate) fn compress(&mut self, plain: &[u8]) -> &[u8] {
+    /// Appends a member with these bytes, compressed.
+    pub(crate) fn compress(&mut self, plain: &[u8], members: &mut Vec<u8>) {
         match &mut self.compressor {
             Level::Fast(deflater) => {
-                self.member.clear();
-                self.member.extend_from_slice(&HEAD);
-                deflater.deflate(plain, &mut self.member);
+                members.extend_from_slice(&HEAD);
+                deflater.deflate(plain, members);
                 let mut crc = Crc::new();
                 crc.update(plain);
-                self.member.extend_from_slice(&crc.sum().to_le_bytes());
+                members.extend_from_slice(&crc.sum().to_le_bytes());
                 // Modulo 2^32, as the format has it.
-                self.member.extend_from_slice(&(plain.len() as u32).to_le_bytes());
-                &self.member
+                members.extend_from_slice(&(plain.len() as u32).to_le_bytes());
             }
-            Level::Library(compressor) => by_library(compressor, plain, &mut self.member),
+            Level::Library(compressor) => by_library(compressor, plain, members),
         }
     }
 
     /// Gives back the memory that a large member took.
     pub(crate) fn let_go(&mut self) {
-        self.member = Vec::new();
         if let Level::Fast(deflater) = &mut self.compressor {
             deflater.let_go();
         }
     }
 
-    /// A member with these bytes as they are.
-    pub(crate) fn store(&mut self, plain: &[u8]) -> &[u8] {
-        by_library(&mut self.storer, plain, &mut self.member)
+    /// Appends a member with these bytes as they are.
+    pub(crate) fn store(&mut self, plain: &[u8], members: &mut Vec<u8>) {
+        by_library(&mut self.storer, plain, members);
     }
 }
 
-fn by_library<'a>(compressor: &mut Compressor, plain: &[u8], member: &'a mut Vec<u8>) -> &'a [u8] {
-    let bound = compressor.gzip_compress_bound(plain.len());
-    if member.len() < bound {
-        member.resize(bound, 0);
-    }
-    let length = compressor.gzip_compress(plain, member).expect("the bound is large enough");
-    &member[..length]
+fn by_library(compressor: &mut Compressor, plain: &[u8], members: &mut Vec<u8>) {
+    let start = members.len();
+    members.resize(start + compressor.gzip_compress_bound(plain.len()), 0);
+    let length =
+        compressor.gzip_compress(plain, &mut members[start..]).expect("the bound is large enough");
+    members.truncate(start + length);
 }
 
 #[cfg(test)]
@@ -90,10 +85,15 @@ mod tests {
             for plain in [text.as_str(), "", "short", &text[..777]].map(str::as_bytes) {
                 gzip.let_go();
                 for stores in [false, true] {
-                    let member =
-                        if stores { gzip.store(plain) } else { gzip.compress(plain) }.to_vec();
+                    let before = b"before".to_vec();
+                    let mut members = before.clone();
+                    match stores {
+                        true => gzip.store(plain, &mut members),
+                        false => gzip.compress(plain, &mut members),
+                    }
+                    let member = members.strip_prefix(before.as_slice()).unwrap();
                     let mut read = Vec::new();
-                    let mut reader = flate2::bufread::GzDecoder::new(member.as_slice());
+                    let mut reader = flate2::bufread::GzDecoder::new(member);
                     reader.read_to_end(&mut read).unwrap();
                     assert_eq!(read, plain, "level {level}");
                     assert!(reader.into_inner().is_empty(), "level {level}");

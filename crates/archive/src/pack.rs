@@ -19,9 +19,10 @@ use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
 use rhumb_page::url::Url;
+use sha1::{Digest, Sha1};
 
 use crate::cdxj;
-use crate::date::{timestamp, warc_date};
+use crate::date::{timestamp_of, warc_date};
 use crate::digest::PayloadDigest;
 use crate::gzip::{Gzip, LEVEL_DEFAULT};
 use crate::http::{head_len, header, is_chunked, media_type, status};
@@ -121,6 +122,8 @@ pub struct Packed {
 pub struct Packer {
     gzip: Gzip,
     plain: Vec<u8>,
+    /// Of the capture that is being packed.
+    members: Vec<u8>,
 }
 
 impl Default for Packer {
@@ -132,26 +135,28 @@ impl Default for Packer {
 impl Packer {
     /// Levels are 0 to 12.
     pub fn new(level: i32) -> Packer {
-        Packer { gzip: Gzip::new(level), plain: Vec::new() }
+        Packer { gzip: Gzip::new(level), plain: Vec::new(), members: Vec::new() }
     }
 
     /// Packs a capture with all its bytes.
     pub fn capture(&mut self, capture: &Capture<'_>) -> Packed {
-        let parts = Parts::of(capture);
-        let kind = parts.kind;
+        let (parts, about) = (Parts::of(capture), About::of(capture));
         let [payload_digest, digest] = PayloadDigest::of_both([parts.payload(), parts.block]);
-        let mut headers = Headers::new(kind, capture.url, capture.fetched_us);
+        let id = about.record_id(parts.kind);
+        let mut headers = about.headers(parts.kind, &id);
         headers.address(capture.address);
-        headers.add("WARC-Payload-Digest", payload_digest);
+        headers.add("WARC-Payload-Digest", &payload_digest.to_string());
         if let Some(truncation) = parts.truncated {
-            headers.add("WARC-Truncated", truncation);
+            headers.add("WARC-Truncated", truncation.as_str());
         }
-        let mut packed = Packed::new(capture, parts.line_opening(capture, payload_digest));
+        let mut packed = Packed::new(capture, parts.line_opening(&about, payload_digest));
         packed.payload_digest = payload_digest;
         let block = Block { content_type: &parts.content_type, bytes: parts.block, digest };
-        self.record(&mut packed, kind, headers, &block);
+        self.members.clear();
+        self.record(&mut packed, parts.kind, headers, &block);
         let entity = parts.chunked_payload().and_then(PayloadDigest::of_chunked);
-        self.companions(&mut packed, capture, kind, entity);
+        self.companions(&mut packed, (capture, &about), &id, entity);
+        packed.bytes = self.members.as_slice().into();
         packed
     }
 
@@ -162,17 +167,19 @@ impl Packer {
         original: &Original<'_>,
         profile: Profile,
     ) -> Packed {
-        let parts = Parts::of(capture);
-        let mut headers = Headers::new(RecordKind::Revisit, capture.url, capture.fetched_us);
+        let (parts, about) = (Parts::of(capture), About::of(capture));
+        let first = About::new(original.url, original.fetched_us);
+        let id = about.record_id(RecordKind::Revisit);
+        let mut headers = about.headers(RecordKind::Revisit, &id);
         headers.address(capture.address);
-        headers.add("WARC-Profile", profile);
-        headers.add("WARC-Refers-To", record_id(parts.kind, original.url, original.fetched_us));
+        headers.add("WARC-Profile", &profile.to_string());
+        headers.add("WARC-Refers-To", &first.record_id(parts.kind));
         headers.add("WARC-Refers-To-Target-URI", original.url.as_str());
-        headers.add("WARC-Refers-To-Date", warc_date(original.fetched_us));
-        headers.add("WARC-Payload-Digest", original.payload_digest);
+        headers.add("WARC-Refers-To-Date", &first.date);
+        headers.add("WARC-Payload-Digest", &original.payload_digest.to_string());
         let line_opening = cdxj::opening(&cdxj::Facts {
             surt: capture.url.surt().as_str(),
-            timestamp: &timestamp(capture.fetched_us),
+            timestamp: &about.timestamp(),
             url: capture.url.as_str(),
             mime: Some(cdxj::REVISIT_MIME.as_bytes()),
             status: parts.status(),
@@ -181,8 +188,10 @@ impl Packer {
         let mut packed = Packed::new(capture, line_opening);
         packed.payload_digest = original.payload_digest;
         let block = Block::new(&parts.content_type, parts.head());
+        self.members.clear();
         self.record(&mut packed, RecordKind::Revisit, headers, &block);
-        self.companions(&mut packed, capture, RecordKind::Revisit, None);
+        self.companions(&mut packed, (capture, &about), &id, None);
+        packed.bytes = self.members.as_slice().into();
         packed
     }
 
@@ -190,51 +199,55 @@ impl Packer {
     fn companions(
         &mut self,
         packed: &mut Packed,
-        capture: &Capture<'_>,
-        first: RecordKind,
+        (capture, about): (&Capture<'_>, &About<'_>),
+        first_id: &str,
         entity: Option<PayloadDigest>,
     ) {
-        let first_id = record_id(first, capture.url, capture.fetched_us);
         if let Content::Http { request, .. } = capture.content
             && !request.is_empty()
         {
-            let mut headers = Headers::new(RecordKind::Request, capture.url, capture.fetched_us);
+            let kind = RecordKind::Request;
+            let mut headers = about.headers(kind, &about.record_id(kind));
             headers.address(capture.address);
-            headers.add("WARC-Concurrent-To", &first_id);
+            headers.add("WARC-Concurrent-To", first_id);
             let request = &request[..request.len().min(BLOCK_BYTES_MAX)];
             let block = Block::new("application/http; msgtype=request", request);
-            self.record(packed, RecordKind::Request, headers, &block);
+            self.record(packed, kind, headers, &block);
         }
-        self.metadata(packed, capture, &first_id, entity);
+        self.metadata(packed, (capture, about), first_id, entity);
     }
 
     /// Packs a capture's metadata again, with the notes that it has by now.
     pub fn note(&mut self, packed: &mut Packed, capture: &Capture<'_>) {
-        let first_id = record_id(packed.records[0].kind, capture.url, capture.fetched_us);
+        let about = About::of(capture);
+        let first_id = about.record_id(packed.records[0].kind);
         if let Some(last) = packed.records.pop_if(|last| last.kind == RecordKind::Metadata) {
             packed.bytes.truncate(last.offset as usize);
         }
         let entity = Parts::of(capture).chunked_payload().and_then(PayloadDigest::of_chunked);
-        self.metadata(packed, capture, &first_id, entity);
+        std::mem::swap(&mut self.members, &mut packed.bytes);
+        self.metadata(packed, (capture, &about), &first_id, entity);
+        std::mem::swap(&mut self.members, &mut packed.bytes);
     }
 
     fn metadata(
         &mut self,
         packed: &mut Packed,
-        capture: &Capture<'_>,
+        (capture, about): (&Capture<'_>, &About<'_>),
         first_id: &str,
         entity: Option<PayloadDigest>,
     ) {
         let fields = warc_fields(capture.notes, entity);
         if !fields.is_empty() {
-            let mut headers = Headers::new(RecordKind::Metadata, capture.url, capture.fetched_us);
+            let kind = RecordKind::Metadata;
+            let mut headers = about.headers(kind, &about.record_id(kind));
             headers.add("WARC-Concurrent-To", first_id);
             let block = Block::new("application/warc-fields", fields.as_bytes());
-            self.record(packed, RecordKind::Metadata, headers, &block);
+            self.record(packed, kind, headers, &block);
         }
     }
 
-    /// Compresses one record and puts it at the end of `packed`.
+    /// Compresses one record and puts it behind the others.
     fn record(
         &mut self,
         packed: &mut Packed,
@@ -242,9 +255,9 @@ impl Packer {
         headers: Headers,
         block: &Block<'_>,
     ) {
-        let member = self.compress(headers, block);
-        let (offset, length) = (packed.bytes.len(), member.len());
-        packed.bytes.extend_from_slice(member);
+        let offset = self.members.len();
+        self.compress(headers, block);
+        let length = self.members.len() - offset;
         packed.records.push(PackedRecord {
             kind,
             offset: u32::try_from(offset).expect("blocks are bounded"),
@@ -252,22 +265,31 @@ impl Packer {
         });
     }
 
-    pub(crate) fn compress(&mut self, mut headers: Headers, block: &Block<'_>) -> &[u8] {
+    /// A record alone, compressed.
+    pub(crate) fn single(&mut self, headers: Headers, block: &Block<'_>) -> Vec<u8> {
+        self.members.clear();
+        self.compress(headers, block);
+        self.members.clone()
+    }
+
+    fn compress(&mut self, mut headers: Headers, block: &Block<'_>) {
         let Block { content_type, bytes: block, digest } = *block;
         if self.plain.capacity() > KEPT_BYTES_MAX {
             self.plain = Vec::new();
+            self.members.shrink_to_fit();
             self.gzip.let_go();
         }
-        headers.add("WARC-Block-Digest", digest);
+        headers.add("WARC-Block-Digest", &digest.to_string());
         headers.add("Content-Type", content_type);
-        headers.add("Content-Length", block.len());
+        headers.add("Content-Length", &block.len().to_string());
         self.plain.clear();
         self.plain.extend_from_slice(headers.text.as_bytes());
         self.plain.extend_from_slice(b"\r\n");
         self.plain.extend_from_slice(block);
         self.plain.extend_from_slice(b"\r\n\r\n");
         let gain = self.plain.len() > STORED_BYTES_MAX && !is_coded(block);
-        if gain { self.gzip.compress(&self.plain) } else { self.gzip.store(&self.plain) }
+        let Packer { gzip, plain, members } = self;
+        if gain { gzip.compress(plain, members) } else { gzip.store(plain, members) }
     }
 }
 
@@ -347,19 +369,52 @@ impl<'a> Parts<'a> {
         (self.kind == RecordKind::Response && self.head_len > 0).then(|| status(self.head()))
     }
 
-    fn line_opening(&self, capture: &Capture<'_>, digest: PayloadDigest) -> String {
+    fn line_opening(&self, about: &About<'_>, digest: PayloadDigest) -> String {
         let content_type = match self.kind {
             RecordKind::Resource => Some(self.content_type.as_bytes()),
             _ => header(self.head(), "Content-Type"),
         };
         cdxj::opening(&cdxj::Facts {
-            surt: capture.url.surt().as_str(),
-            timestamp: &timestamp(capture.fetched_us),
-            url: capture.url.as_str(),
+            surt: about.url.surt().as_str(),
+            timestamp: &about.timestamp(),
+            url: about.url.as_str(),
             mime: content_type.map(media_type),
             status: self.status(),
             digest: &digest.to_string(),
         })
+    }
+}
+
+/// What the records of a capture have in common.
+struct About<'a> {
+    url: &'a Url,
+    time_us: u64,
+    date: String,
+}
+
+impl<'a> About<'a> {
+    fn new(url: &'a Url, time_us: u64) -> About<'a> {
+        About { url, time_us, date: warc_date(time_us) }
+    }
+
+    fn of(capture: &Capture<'a>) -> About<'a> {
+        About::new(capture.url, capture.fetched_us)
+    }
+
+    fn timestamp(&self) -> String {
+        timestamp_of(&self.date).expect("our own dates are whole")
+    }
+
+    /// A UUID (version 8, ours to define) out of what the record is.
+    fn record_id(&self, kind: RecordKind) -> String {
+        let time = self.time_us.to_le_bytes();
+        hashed_id(&[kind.as_str().as_bytes(), &time, self.url.as_str().as_bytes()])
+    }
+
+    fn headers(&self, kind: RecordKind, id: &str) -> Headers {
+        let mut headers = Headers::new(kind, id, &self.date);
+        headers.add("WARC-Target-URI", self.url.as_str());
+        headers
     }
 }
 
@@ -369,59 +424,49 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
-    fn new(kind: RecordKind, url: &Url, time_us: u64) -> Headers {
-        let mut headers = Headers::unaimed(kind, &record_id(kind, url, time_us), time_us);
-        headers.add("WARC-Target-URI", url.as_str());
-        headers
-    }
-
-    /// For a record that is not about a URL.
-    pub(crate) fn unaimed(kind: RecordKind, id: &str, time_us: u64) -> Headers {
+    pub(crate) fn new(kind: RecordKind, id: &str, date: &str) -> Headers {
         let mut headers = Headers { text: String::with_capacity(1024) };
         headers.text.push_str("WARC/1.1\r\n");
-        headers.add("WARC-Type", kind);
+        headers.add("WARC-Type", kind.as_str());
         headers.add("WARC-Record-ID", id);
-        headers.add("WARC-Date", warc_date(time_us));
+        headers.add("WARC-Date", date);
         headers
     }
 
-    pub(crate) fn add(&mut self, name: &str, value: impl fmt::Display) {
-        write!(self.text, "{name}: {value}\r\n").expect("writing to a string");
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        for part in [name, ": ", value, "\r\n"] {
+            self.text.push_str(part);
+        }
     }
 
     fn address(&mut self, address: Option<IpAddr>) {
         if let Some(address) = address {
-            self.add("WARC-IP-Address", address);
+            self.add("WARC-IP-Address", &address.to_string());
         }
     }
 }
 
-/// A UUID (version 8, ours to define) out of what the record is.
-fn record_id(kind: RecordKind, url: &Url, time_us: u64) -> String {
-    hashed_id(&[kind.as_str().as_bytes(), &time_us.to_le_bytes(), url.as_str().as_bytes()])
-}
-
 pub(crate) fn hashed_id(parts: &[&[u8]]) -> String {
-    let mut hasher = blake3::Hasher::new();
+    let mut hasher = Sha1::new();
     for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
     let hash = hasher.finalize();
     let mut id = [0; 16];
-    id.copy_from_slice(&hash.as_bytes()[..16]);
+    id.copy_from_slice(&hash[..16]);
     id[6] = id[6] & 0x0f | 0x80;
     id[8] = id[8] & 0x3f | 0x80;
     let hex = data_encoding::HEXLOWER.encode(&id);
     let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-    format!("<urn:uuid:{a}-{b}-{c}-{d}-{e}>")
+    ["<urn:uuid:", a, "-", b, "-", c, "-", d, "-", e, ">"].concat()
 }
 
 fn warc_fields(notes: &[(&'static str, &str)], entity: Option<PayloadDigest>) -> String {
     let mut text = String::new();
     for (name, value) in notes {
         let value = one_line(value);
-        write!(text, "{name}: {value}\r\n").expect("writing to a string");
+        [*name, ": ", &value, "\r\n"].into_iter().for_each(|part| text.push_str(part));
     }
     if let Some(digest) = entity {
         write!(text, "entityDigest: {digest}\r\n").expect("writing to a string");
@@ -457,14 +502,14 @@ impl fmt::Display for RecordKind {
     }
 }
 
-impl fmt::Display for Truncation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Truncation {
+    fn as_str(self) -> &'static str {
+        match self {
             Truncation::Length => "length",
             Truncation::Time => "time",
             Truncation::Disconnect => "disconnect",
             Truncation::Unspecified => "unspecified",
-        })
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The record a WARC file begins with: who made it, how, and under which rules.
 
+use crate::date::warc_date;
 use crate::pack::{Block, Headers, Packer, RecordKind, hashed_id, one_line};
 
 /// Filled in by the caller once a run.
@@ -44,8 +45,8 @@ impl Warcinfo {
             block.push_str(&format!("{}: {}\r\n", one_line(name), one_line(value)));
         }
         let id = hashed_id(&[b"warcinfo", file_name.as_bytes(), &time_us.to_le_bytes()]);
-        let mut headers = Headers::unaimed(RecordKind::Warcinfo, &id, time_us);
+        let mut headers = Headers::new(RecordKind::Warcinfo, &id, &warc_date(time_us));
         headers.add("WARC-Filename", file_name);
-        packer.compress(headers, &Block::new("application/warc-fields", block.as_bytes())).to_vec()
+        packer.single(headers, &Block::new("application/warc-fields", block.as_bytes()))
     }
 }
