@@ -51,13 +51,6 @@ impl Gzip {
         }
     }
 
-    /// Gives back the memory that a large member took.
-    pub(crate) fn let_go(&mut self) {
-        if let Level::Fast(deflater) = &mut self.compressor {
-            deflater.let_go();
-        }
-    }
-
     /// Appends a member with these bytes as they are.
     pub(crate) fn store(&mut self, plain: &[u8], members: &mut Vec<u8>) {
         by_library(&mut self.storer, plain, members);
@@ -83,7 +76,6 @@ mod tests {
         for level in [0, 1, 2, 6, 12, 99] {
             let mut gzip = Gzip::new(level);
             for plain in [text.as_str(), "", "short", &text[..777]].map(str::as_bytes) {
-                gzip.let_go();
                 for stores in [false, true] {
                     let before = b"before".to_vec();
                     let mut members = before.clone();

@@ -277,7 +277,6 @@ impl Packer {
         if self.plain.capacity() > KEPT_BYTES_MAX {
             self.plain = Vec::new();
             self.members.shrink_to_fit();
-            self.gzip.let_go();
         }
         headers.add("WARC-Block-Digest", &digest.to_string());
         headers.add("Content-Type", content_type);

@@ -27,7 +27,12 @@ pub(crate) fn sort_lines(
     memory_bytes: usize,
 ) -> Result<(), Error> {
     let mut runs = Runs { dir: work_dir, count: 0, paths: Vec::new() };
-    runs.make(unsorted, memory_bytes)?;
+    let mut last = runs.make(unsorted, memory_bytes)?;
+    if sorted.is_none() && runs.paths.is_empty() {
+        let io = |error| Error::io(output, "write", error);
+        return last.write_sorted(output).and_then(|file| file.sync_data()).map_err(io);
+    }
+    runs.write(&mut last)?;
     while runs.paths.len() >= FAN_IN_MAX {
         let merged: Vec<PathBuf> = runs.paths.drain(..FAN_IN_MAX).collect();
         let run = runs.next_path();
@@ -53,8 +58,12 @@ impl Runs<'_> {
         self.dir.join(format!("sort-{:06}.run", self.count))
     }
 
-    fn make(&mut self, inputs: &[PathBuf], memory_bytes: usize) -> Result<(), Error> {
-        let mut lines = Lines::default();
+    /// Sorts all lines into runs but the last ones, which are still in memory.
+    fn make(&mut self, inputs: &[PathBuf], memory_bytes: usize) -> Result<Lines, Error> {
+        let bytes = inputs.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len());
+        let bytes = usize::try_from(bytes.sum::<u64>()).unwrap_or(usize::MAX);
+        let text = Vec::with_capacity(bytes.min(memory_bytes));
+        let mut lines = Lines { text, ranges: Vec::new() };
         let mut line = Vec::new();
         for path in inputs {
             let io = |error| Error::io(path, "read", error);
@@ -66,20 +75,20 @@ impl Runs<'_> {
                 lines.push(&line);
             }
         }
-        if lines.ranges.is_empty() { Ok(()) } else { self.write(&mut lines) }
+        Ok(lines)
     }
 
     fn write(&mut self, lines: &mut Lines) -> Result<(), Error> {
-        let path = self.next_path();
-        let io = |error| Error::io(&path, "write", error);
-        lines.write_sorted(File::create(&path).map_err(io)?).map_err(io)?;
-        self.paths.push(path);
+        if !lines.ranges.is_empty() {
+            let path = self.next_path();
+            lines.write_sorted(&path).map_err(|error| Error::io(&path, "write", error))?;
+            self.paths.push(path);
+        }
         Ok(())
     }
 }
 
 /// Lines in one piece of memory, sorted by sorting where they are.
-#[derive(Default)]
 struct Lines {
     text: Vec<u8>,
     ranges: Vec<Range<usize>>,
@@ -96,15 +105,18 @@ impl Lines {
         self.ranges.push(start..self.text.len());
     }
 
-    fn write_sorted(&mut self, file: File) -> io::Result<()> {
+    /// Each line once.
+    fn write_sorted(&mut self, path: &Path) -> io::Result<File> {
         let text = &self.text;
-        self.ranges.sort_unstable_by(|a, b| text[a.clone()].cmp(&text[b.clone()]));
-        let mut output = BufWriter::with_capacity(BUFFER_BYTES, file);
+        let line = |range: &Range<usize>| &text[range.clone()];
+        self.ranges.sort_unstable_by(|a, b| line(a).cmp(line(b)));
+        self.ranges.dedup_by(|a, b| line(a) == line(b));
+        let mut output = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
         for range in self.ranges.drain(..) {
             output.write_all(&text[range])?;
         }
         self.text.clear();
-        output.flush()
+        output.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }
 

@@ -19,25 +19,16 @@ use matcher::Matcher;
 #[derive(Default)]
 pub(crate) struct Deflater {
     matcher: Matcher,
-    /// Not cleared, because that would cost as much as filling it.
-    packed: Vec<u8>,
 }
 
 impl Deflater {
-    /// Gives back the memory that a large input took.
-    pub(crate) fn let_go(&mut self) {
-        self.packed = Vec::new();
-    }
-
     /// Appends one complete stream, longer than the input by no more than 10 bytes and 5 for each
     /// 32 KiB.
     pub(crate) fn deflate(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        let bound = block::bound(input.len());
-        if self.packed.len() < bound {
-            self.packed.resize(bound, 0);
-        }
+        let start = out.len();
+        out.resize(start + block::bound(input.len()), 0);
         self.matcher.reset();
-        let mut bits = Bits::new(&mut self.packed);
+        let mut bits = Bits::new(&mut out[start..]);
         let mut rest = input;
         loop {
             let (block, after) = rest.split_at(self.matcher.block(rest));
@@ -47,6 +38,7 @@ impl Deflater {
                 break;
             }
         }
-        out.extend_from_slice(bits.finish());
+        let length = bits.finish().len();
+        out.truncate(start + length);
     }
 }
