@@ -2,7 +2,8 @@
 //!
 //! The plain client knows its URLs, keeps connections alive and throws bodies away: what this
 //! machine can do at most with the server beside it. The crawl finds the same pages by itself, from
-//! the front pages of all sites. wget2 does the same without anything durable; it counts only when
+//! the front pages of all sites: as people crawl, the important pages first and texts compared, and
+//! as simply as other crawlers do. wget2 does the same without anything durable; it counts only when
 //! it is installed. wrk fetches one page over and over, and so does the plain client: to show that
 //! the plain client is not the slow one.
 
@@ -21,6 +22,8 @@ use crate::settings::Archive;
 use crate::watch::Report;
 
 const PLAIN_CONNECTIONS: usize = 64;
+/// What other crawlers do: breadth first, and pages told apart by their bytes alone.
+const SIMPLY: [&str; 4] = ["--order", "bfs", "--near-duplicates", "off"];
 /// Pages that the plain client fetches beside wrk.
 const ONE_PAGE_TIMES: usize = 60_000;
 
@@ -34,7 +37,7 @@ pub struct Options {
     pub archives: Vec<Archive>,
     /// Other programs are left out, installed or not.
     pub alone: bool,
-    /// Further flags of the crawls.
+    /// Flags of the crawls; if there are any, only crawls with them are measured.
     pub crawl_flags: Vec<String>,
     /// Where crawls are written while they are measured.
     pub tmp: PathBuf,
@@ -46,6 +49,8 @@ pub enum Contender {
     Plain,
     CrawlWithoutArchive,
     CrawlWithWarc,
+    SimplyWithoutArchive,
+    SimplyWithWarc,
     Wget2,
 }
 
@@ -143,6 +148,12 @@ fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
         Archive::None => Contender::CrawlWithoutArchive,
         Archive::Warc => Contender::CrawlWithWarc,
     }));
+    if options.crawl_flags.is_empty() {
+        contenders.extend(options.archives.iter().map(|archive| match archive {
+            Archive::None => Contender::SimplyWithoutArchive,
+            Archive::Warc => Contender::SimplyWithWarc,
+        }));
+    }
     let mut absent = Vec::new();
     if options.alone {
         return (contenders, absent);
@@ -194,8 +205,10 @@ impl Course<'_> {
         let before_us = self.served.cpu_us();
         let run = match contender {
             Contender::Plain => self.plain()?,
-            Contender::CrawlWithoutArchive => self.crawl("none")?,
-            Contender::CrawlWithWarc => self.crawl("warc")?,
+            Contender::CrawlWithoutArchive => self.crawl("none", &[])?,
+            Contender::CrawlWithWarc => self.crawl("warc", &[])?,
+            Contender::SimplyWithoutArchive => self.crawl("none", &SIMPLY)?,
+            Contender::SimplyWithWarc => self.crawl("warc", &SIMPLY)?,
             Contender::Wget2 => self.wget2()?,
         };
         let server_us = self.served.cpu_us() - before_us;
@@ -220,7 +233,7 @@ impl Course<'_> {
     }
 
     /// From start to exit of the process: opening, index and last sync included.
-    fn crawl(&self, archive: &str) -> Result<Run, Error> {
+    fn crawl(&self, archive: &str, flags: &[&str]) -> Result<Run, Error> {
         let dir = self.scratch.fresh("crawl").map_err(|e| trouble("crawl", &e))?;
         let program = std::env::current_exe().map_err(|e| trouble("this program", &e))?;
         let mut command = Command::new(program);
@@ -231,6 +244,7 @@ impl Course<'_> {
             .args(["--resolver", &self.served.dns.to_string()])
             .args(["--seeds".as_ref(), self.seeds().as_os_str()])
             .args(["--dir".as_ref(), dir.as_os_str()])
+            .args(flags)
             .args(&self.options.crawl_flags);
         let ran = process::run(&mut command).map_err(|e| trouble("crawl", &e))?;
         if !ran.output.status.success() {
@@ -279,6 +293,8 @@ impl Contender {
             Contender::Plain => "plain client",
             Contender::CrawlWithoutArchive => "crawl, no archive",
             Contender::CrawlWithWarc => "crawl, WARC",
+            Contender::SimplyWithoutArchive => "simple crawl, no archive",
+            Contender::SimplyWithWarc => "simple crawl, WARC",
             Contender::Wget2 => "wget2, 64 threads",
         }
     }

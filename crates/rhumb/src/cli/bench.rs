@@ -31,7 +31,8 @@ enum What {
 /// The whole crawl beside a plain client over the same web on loopback.
 ///
 /// The plain client knows its URLs, keeps connections alive and throws bodies away; the crawl finds
-/// the same pages by itself, in a process of its own. GNU wget2 and wrk are measured as well if
+/// the same pages by itself, in a process of its own: as people crawl, and *simply*, breadth first
+/// and without comparing texts, as other crawlers do. GNU wget2 and wrk are measured as well if
 /// they are installed. Rounds take turns and medians are told: compare ratios, not numbers of
 /// different runs, and let the machine do nothing else meanwhile.
 #[derive(Args)]
@@ -39,7 +40,7 @@ enum What {
 Examples:
   rhumb bench crawl
   rhumb bench crawl --pages 20000 --archive none --rounds 5 --json
-  rhumb bench crawl -- --order bfs --near-duplicates off")]
+  rhumb bench crawl -- --order bfs")]
 struct CrawlFlags {
     /// Pages of the web
     #[arg(long, value_name = "N", default_value_t = 60_000)]
@@ -79,7 +80,7 @@ struct CrawlFlags {
     #[arg(long)]
     json: bool,
 
-    /// Further flags of `rhumb crawl`, for the crawls
+    /// Flags of `rhumb crawl`: crawls with these are measured instead
     #[arg(last = true, value_name = "FLAG")]
     crawl_flags: Vec<String>,
 }
