@@ -95,7 +95,8 @@ fn near<S: Snapshot>(
 }
 
 /// Sets those links of a page of this depth apart that are known for certain, with their addresses
-/// if asked to: what the sieve would say of them, without asking it. Whoever reads pages calls this.
+/// if these are wanted: what the sieve would say of them, without asking it. Whoever reads pages
+/// calls this.
 pub fn set_known_apart(
     (seed, seen): (u64, &Mutex<Seen>),
     page: &mut Page,

@@ -3,8 +3,8 @@
 //! The plain client knows its URLs, keeps connections alive and throws bodies away: what this
 //! machine can do at most with the server beside it. The crawl finds the same pages by itself, from
 //! the front pages of all sites: as people crawl, the important pages first and texts compared, and
-//! as simply as other crawlers do. wget2 does the same without anything durable; it counts only when
-//! it is installed. wrk fetches one page over and over, and so does the plain client: to show that
+//! as simply as other crawlers do. wget2 does that without anything durable; it counts only when it
+//! is installed. wrk fetches one page over and over, and so does the plain client: to show that
 //! the plain client is not the slow one.
 
 use std::path::PathBuf;
