@@ -152,11 +152,10 @@ impl Packer {
         let mut packed = Packed::new(capture, parts.line_opening(&about, payload_digest));
         packed.payload_digest = payload_digest;
         let block = Block { content_type: &parts.content_type, bytes: parts.block, digest };
-        self.members.clear();
         self.record(&mut packed, parts.kind, headers, &block);
         let entity = parts.chunked_payload().and_then(PayloadDigest::of_chunked);
         self.companions(&mut packed, (capture, &about), &id, entity);
-        packed.bytes = self.members.as_slice().into();
+        packed.bytes = self.take_members();
         packed
     }
 
@@ -188,10 +187,9 @@ impl Packer {
         let mut packed = Packed::new(capture, line_opening);
         packed.payload_digest = original.payload_digest;
         let block = Block::new(&parts.content_type, parts.head());
-        self.members.clear();
         self.record(&mut packed, RecordKind::Revisit, headers, &block);
         self.companions(&mut packed, (capture, &about), &id, None);
-        packed.bytes = self.members.as_slice().into();
+        packed.bytes = self.take_members();
         packed
     }
 
@@ -267,17 +265,27 @@ impl Packer {
 
     /// A record alone, compressed.
     pub(crate) fn single(&mut self, headers: Headers, block: &Block<'_>) -> Vec<u8> {
-        self.members.clear();
         self.compress(headers, block);
-        self.members.clone()
+        self.take_members()
+    }
+
+    /// What was compressed since the last time, and room for what comes next.
+    fn take_members(&mut self) -> Vec<u8> {
+        if self.plain.capacity() > KEPT_BYTES_MAX {
+            self.plain = Vec::new();
+        }
+        if self.members.capacity() > KEPT_BYTES_MAX {
+            let mut members = std::mem::take(&mut self.members);
+            members.shrink_to_fit();
+            return members;
+        }
+        let members = self.members.clone();
+        self.members.clear();
+        members
     }
 
     fn compress(&mut self, mut headers: Headers, block: &Block<'_>) {
         let Block { content_type, bytes: block, digest } = *block;
-        if self.plain.capacity() > KEPT_BYTES_MAX {
-            self.plain = Vec::new();
-            self.members.shrink_to_fit();
-        }
         headers.add("WARC-Block-Digest", &digest.to_string());
         headers.add("Content-Type", content_type);
         headers.add("Content-Length", &block.len().to_string());
@@ -495,12 +503,6 @@ impl RecordKind {
     }
 }
 
-impl fmt::Display for RecordKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 impl Truncation {
     fn as_str(self) -> &'static str {
         match self {
@@ -519,5 +521,34 @@ impl fmt::Display for Profile {
             Profile::IdenticalPayload => "identical-payload-digest",
             Profile::NotModified => "server-not-modified",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_large_capture_took_is_given_back() {
+        let url = Url::parse("http://a.test/").unwrap();
+        // Nothing that could be compressed.
+        let noise = (0..3 << 20).scan(1_u32, |x, _| {
+            *x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some((*x >> 24) as u8)
+        });
+        let response: Vec<u8> = b"HTTP/1.1 200 OK\r\n\r\n".iter().copied().chain(noise).collect();
+        let capture = Capture {
+            url: &url,
+            fetched_us: 0,
+            address: None,
+            content: Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: &response },
+            truncated: None,
+            notes: &[("via", "x")],
+        };
+        for level in [1, 6] {
+            let mut packer = Packer::new(level);
+            assert!(packer.capture(&capture).bytes.len() > 3 << 20);
+            assert!(packer.plain.capacity().max(packer.members.capacity()) <= KEPT_BYTES_MAX);
+        }
     }
 }

@@ -71,7 +71,7 @@ pub enum Lead {
     New(Discovery),
     /// Some whose numbers are known: there is nothing to sift. They go along because the links of
     /// a page count together.
-    Known { links: KnownLinks, from: Origin },
+    Known { links: Box<KnownLinks>, from: Origin },
 }
 
 impl Lead {

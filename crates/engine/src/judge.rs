@@ -63,8 +63,8 @@ impl Judging {
         let all = self.waiting.iter().chain(&self.asked);
         all.map(|j| match &j.report.outcome {
             Outcome::Page(page) => {
-                let links = page.found.len() * DISCOVERY_BYTES + page.known.heap_bytes();
-                size_of::<Judgement>() + SKETCH_BYTES + links
+                let links = page.found.len() + page.known.len();
+                size_of::<Judgement>() + SKETCH_BYTES + links * DISCOVERY_BYTES
             }
             _ => size_of::<Judgement>(),
         })
@@ -359,7 +359,7 @@ impl Engine {
         for links in known {
             // A page without a number in the books has no mass that links would share.
             if let Some(from) = from() {
-                self.outbox.lead(Lead::Known { links, from });
+                self.outbox.lead(Lead::Known { links: Box::new(links), from });
             }
         }
         for found in found {

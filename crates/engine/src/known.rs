@@ -9,14 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownLinks {
     ids: Vec<u32>,
-    /// Links from a seed to these. Not in rows, nor are addresses: after a crash each URL stays
-    /// where it waits until it is found again.
-    #[serde(skip)]
+    /// Links from a seed to these. (To a sitemap that a sitemap names it is one less; no order that
+    /// moves URLs up looks at it.)
     depth: u16,
     /// Their addresses, one after the other, and where each ends; empty if nobody wants them.
-    #[serde(skip)]
     text: String,
-    #[serde(skip)]
     ends: Vec<u32>,
 }
 
@@ -76,11 +73,7 @@ impl KnownLinks {
         pieces.collect()
     }
 
-    pub fn heap_bytes(&self) -> usize {
-        (self.ids.capacity() + self.ends.capacity()) * size_of::<u32>() + self.text.capacity()
-    }
-
-    /// A page's links take some megabytes at most: no end is beyond what it is written in.
+    /// A page has some hundred thousand links of some thousand bytes at most: ends fit.
     fn add_address(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len() as u32);

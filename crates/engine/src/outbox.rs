@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Chunks held in memory besides their rows.
 pub const CHUNKS_HELD_MAX: usize = 32;
-/// Discoveries in one question to the sieve.
+/// Links of one question to the sieve.
 pub const SIFT_MAX: usize = 4 * CHUNK_MAX;
 
 #[derive(Debug, Default)]
@@ -82,12 +82,13 @@ impl Outbox {
             return Some(Question::Receive { from: counters.outbox_head, chunks_max });
         }
         let mut candidates = Vec::new();
+        let mut links = 0;
         while let Some(chunk) = self.held.front() {
-            let sought = chunk.iter().filter_map(Lead::sought);
-            if candidates.len() + sought.clone().count() > SIFT_MAX {
+            links += links_len(chunk);
+            if links > SIFT_MAX {
                 break;
             }
-            candidates.extend(sought.cloned());
+            candidates.extend(chunk.iter().filter_map(Lead::sought).cloned());
             self.sifting.extend(self.held.pop_front());
         }
         candidates.append(&mut post.begin_sift());
@@ -141,15 +142,19 @@ impl Outbox {
 
     pub fn held_len(&self) -> usize {
         let held = self.held.iter().chain(&self.sifting);
-        let leads = self.fresh.iter().chain(held.flat_map(|chunk| chunk.iter()));
-        self.promoted.len() + leads.map(Lead::links_len).sum::<usize>()
+        let held: usize = held.map(|chunk| links_len(chunk)).sum();
+        self.promoted.len() + links_len(&self.fresh) + held
     }
+}
+
+fn links_len(leads: &[Lead]) -> usize {
+    leads.iter().map(Lead::links_len).sum()
 }
 
 /// As many as go into one row; each has at most as many links as that.
 fn next_chunk(leads: &mut Peekable<impl Iterator<Item = Lead>>) -> Chunk {
     let mut room = CHUNK_MAX;
-    let mut chunk = Chunk::new();
+    let mut chunk = Chunk::with_capacity(leads.size_hint().0.min(CHUNK_MAX));
     while let Some(lead) = leads.next_if(|lead| lead.links_len() <= room) {
         room -= lead.links_len();
         chunk.push(lead);

@@ -224,7 +224,7 @@ fn forget(sifted: &mut Sifted) {
 fn event_bytes(event: &Event) -> usize {
     match event {
         Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. } => {
-            size_of::<Event>() + page.found.len() * 120 + page.known.heap_bytes()
+            size_of::<Event>() + (page.found.len() + page.known.len()) * 120
         }
         Event::Answered(Answer::Sifted(sifted)) => sifted.judged.len() * 300,
         _ => size_of::<Event>(),

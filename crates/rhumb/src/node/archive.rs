@@ -26,12 +26,12 @@ pub const SYNC_EVERY: Duration = Duration::from_secs(5);
 const INDEX_BYTES: usize = 64 << 20;
 
 pub struct NodeArchive {
-    /// None with `--archive none`.
+    /// None with `--archive none`, and once it is closed.
     pub writer: Option<Writer>,
     /// The crawl's directory.
     pub dir: PathBuf,
-    /// Syncs what was written and makes the index, once nothing more will come.
-    pub closing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
+    /// Makes the index, once nothing more will come.
+    pub indexing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
     pub packer: Packer,
     pub shop: Arc<Shop>,
     /// Takes rows once their records are kept.
@@ -71,25 +71,26 @@ impl Archive for NodeArchive {
 
     fn close(&mut self) -> Result<(), Error> {
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        // Not left to the thread: the state may sync by itself when the last rows come.
+        writer.sync().map_err(archive_error)?;
+        drop(writer);
         let dir = self.dir.clone();
-        let close = move || {
-            writer.sync()?;
-            drop(writer);
-            write_index(&dir, INDEX_BYTES)
-        };
-        let thread = std::thread::Builder::new().name("rhumb-index".into()).spawn(close);
-        self.closing = Some(thread.map_err(|e| no_thread(&e))?);
+        let thread = std::thread::Builder::new().name("rhumb-index".into());
+        match thread.spawn(move || write_index(&dir, INDEX_BYTES)) {
+            Ok(thread) => self.indexing = Some(thread),
+            Err(_) => write_index(&self.dir, INDEX_BYTES).map_err(archive_error)?,
+        }
         Ok(())
     }
 }
 
 impl NodeArchive {
-    /// After `close`: when this returns everything is in the archive for good, and its index whole.
+    /// When this returns nobody works on the archive any more; after `close` its index is whole.
     pub fn closed(&mut self) -> Result<(), Error> {
-        match self.closing.take().map(JoinHandle::join) {
+        match self.indexing.take().map(JoinHandle::join) {
             None => Ok(()),
-            Some(Ok(closed)) => closed.map_err(archive_error),
-            Some(Err(_)) => Err(Error::new(ErrorKind::Corrupt, "archive: not closed, no index")),
+            Some(Ok(indexed)) => indexed.map_err(archive_error),
+            Some(Err(_)) => Err(Error::new(ErrorKind::Corrupt, "archive: the index was not made")),
         }
     }
 
@@ -113,10 +114,6 @@ impl NodeArchive {
         }
         Ok(())
     }
-}
-
-fn no_thread(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Retry, format!("archive: no thread to close it: {error}"))
 }
 
 /// Whether the whole body is kept.

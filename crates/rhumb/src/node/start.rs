@@ -111,7 +111,7 @@ fn run(
     let mut archive = NodeArchive {
         writer,
         dir: settings.dir.clone(),
-        closing: None,
+        indexing: None,
         packer: Packer::new(settings.compression_level),
         shop: Arc::clone(&shop),
         rows: rows.clone(),
@@ -137,8 +137,9 @@ fn run(
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
     live.publish(node.engine.snapshot(clock.now()));
     runtime.shutdown_background();
+    let closed = archive.closed();
     let reason = ended?;
-    archive.closed()?;
+    closed?;
     rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
     state.state.sync()?;
     rejudged.finish(settings)?;

@@ -221,8 +221,12 @@ impl Chance {
     }
 
     fn leads(&mut self) -> Vec<Lead> {
-        let mut links = KnownLinks::new(0);
-        (0..self.below(4)).for_each(|_| links.push(self.below(1 << 20) as u32, None));
+        let mut links = Box::new(KnownLinks::new(self.below(300) as u16));
+        let has_addresses = self.below(2) == 0;
+        for _ in 0..self.below(4) {
+            let (id, url) = (self.below(1 << 20) as u32, self.url());
+            links.push(id, has_addresses.then_some(&url));
+        }
         let from = Origin { page: self.below(9) as u32, ends: false };
         let known = Lead::Known { links, from };
         self.discoveries().into_iter().map(Lead::New).chain([known]).collect()
