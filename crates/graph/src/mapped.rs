@@ -1,10 +1,10 @@
 //! Bytes that lie in memory, or in a file that is mapped into it.
 //!
-//! The one place of this crate with `unsafe`. A graph larger than memory must be readable list by list at the
-//! speed of memory while it is cached, and a cache of our own would repeat what the kernel has.
-//! What the map asks of us: nobody shortens or rewrites the file while it is mapped. Files appear
-//! under their name only when whole and are never written again; whoever truncates one by hand
-//! ends the process with a bus error, not with wrong numbers.
+//! The one place of this crate with `unsafe`. A graph larger than memory must be readable list by
+//! list at the speed of memory while it is cached, and a cache of our own would repeat what the
+//! kernel has. What the map asks of us: nobody shortens or rewrites the file while it is mapped.
+//! Files appear under their name only when whole and are never written again; whoever truncates one
+//! by hand ends the process with a bus error, not with wrong numbers.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -64,7 +64,7 @@ pub struct Lap {
     pub server_cpu_us_per_page: f64,
     /// 0 if unknown.
     pub peak_rss_bytes: u64,
-    /// To the plain client of the same round.
+    /// To the plain client, as it ran right before and right after.
     pub ratio: f64,
 }
 
@@ -110,14 +110,14 @@ pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<O
         .iter()
         .map(|&contender| Standing { contender, median: Lap::default(), laps: Vec::new() })
         .collect();
+    let (plain, others) = standings.split_first_mut().expect("the plain client");
     for _ in 0..options.rounds {
-        let mut plain_pages_per_s = 0.0;
-        for standing in &mut standings {
+        let mut before = course.plain_lap(plain, &mut told)?;
+        for standing in &mut *others {
             let mut lap = course.lap(standing.contender)?;
-            if standing.contender == Contender::Plain {
-                plain_pages_per_s = lap.pages_per_s;
-            }
-            lap.ratio = lap.pages_per_s / plain_pages_per_s;
+            let after = course.plain_lap(plain, &mut told)?;
+            lap.ratio = lap.pages_per_s / ((before + after) / 2.0);
+            before = after;
             told(standing.contender, &lap);
             standing.laps.push(lap);
         }
@@ -199,6 +199,19 @@ struct Run {
 impl Course<'_> {
     fn seeds(&self) -> PathBuf {
         self.scratch.path().join("seeds.txt")
+    }
+
+    /// Its pages per second.
+    fn plain_lap(
+        &self,
+        plain: &mut Standing,
+        told: &mut impl FnMut(Contender, &Lap),
+    ) -> Result<f64, Error> {
+        let lap = Lap { ratio: 1.0, ..self.lap(Contender::Plain)? };
+        told(Contender::Plain, &lap);
+        let pages_per_s = lap.pages_per_s;
+        plain.laps.push(lap);
+        Ok(pages_per_s)
     }
 
     fn lap(&self, contender: Contender) -> Result<Lap, Error> {
