@@ -33,8 +33,8 @@ enum What {
 /// The plain client knows its URLs, keeps connections alive and throws bodies away; the crawl finds
 /// the same pages by itself, in a process of its own: as people crawl, and *simply*, breadth first
 /// and without comparing texts, as other crawlers do. GNU wget2 and wrk are measured as well if
-/// they are installed. The plain client runs before and after each of the others, which are compared
-/// with its mean; rounds take turns and medians are told: compare ratios, not numbers of
+/// they are installed. The plain client runs before and after each of the others, which are
+/// compared with its mean. Rounds take turns and medians are told: compare ratios, not numbers of
 /// different runs, and let the machine do nothing else meanwhile.
 #[derive(Args)]
 #[command(after_help = "\
