@@ -97,6 +97,7 @@ impl Engine {
         }
     }
 
+    /// Those that came with their addresses, which they do if the order follows importance.
     fn promote_those_risen(&mut self, links: &KnownLinks) {
         if self.policy.follows_importance() {
             links.addressed().for_each(|(id, url)| self.promote_if_risen(id, url, links.depth()));

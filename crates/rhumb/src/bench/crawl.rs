@@ -144,14 +144,13 @@ fn web(options: &Options) -> WebConfig {
 
 fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
     let mut contenders = vec![Contender::Plain];
-    contenders.extend(options.archives.iter().map(|archive| match archive {
-        Archive::None => Contender::CrawlWithoutArchive,
-        Archive::Warc => Contender::CrawlWithWarc,
-    }));
-    if options.crawl_flags.is_empty() {
-        contenders.extend(options.archives.iter().map(|archive| match archive {
-            Archive::None => Contender::SimplyWithoutArchive,
-            Archive::Warc => Contender::SimplyWithWarc,
+    let manners: &[bool] = if options.crawl_flags.is_empty() { &[false, true] } else { &[false] };
+    for is_simple in manners {
+        contenders.extend(options.archives.iter().map(|archive| match (archive, is_simple) {
+            (Archive::None, false) => Contender::CrawlWithoutArchive,
+            (Archive::Warc, false) => Contender::CrawlWithWarc,
+            (Archive::None, true) => Contender::SimplyWithoutArchive,
+            (Archive::Warc, true) => Contender::SimplyWithWarc,
         }));
     }
     let mut absent = Vec::new();
