@@ -213,8 +213,11 @@ fn read_journal(
     files: &[(u64, PathBuf)],
     keyspaces: &Keyspaces,
 ) -> Result<(Generation, u64), Error> {
-    let stowed: u64 = match keyspaces.of(Table::Meta).get(COMMITS).map_err(store_error)? {
-        Some(bytes) => decode("commits", &bytes)?,
+    let stowed: u64 = match keyspaces.of(Table::Meta) {
+        Some(meta) => match meta.get(COMMITS).map_err(store_error)? {
+            Some(bytes) => decode("commits", &bytes)?,
+            None => 0,
+        },
         None => 0,
     };
     let mut rows = Generation::default();
@@ -320,7 +323,7 @@ fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
     match store.get(Table::Meta, "filter seed", SEED)? {
         Some(seed) => Ok(seed),
         None => {
-            let meta = store.keyspaces.of(Table::Meta);
+            let meta = store.keyspaces.made(&store.database, Table::Meta)?;
             meta.insert(SEED, encode_into(&new)(Vec::new())).map_err(store_error)?;
             store.database.persist(PersistMode::SyncAll).map_err(store_error)?;
             Ok(new)

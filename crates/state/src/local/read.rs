@@ -43,14 +43,22 @@ impl<'a> LocalSnapshot<'a> {
     }
 
     /// The rows in fjall's tables alone.
-    pub(super) fn moment(&self, table: Table, prefix: &[u8]) -> fjall::Iter {
-        self.moment.prefix(self.store.keyspaces.of(table), prefix)
+    pub(super) fn stored(
+        &self,
+        table: Table,
+        start: Bound<Vec<u8>>,
+        end: Bound<Vec<u8>>,
+    ) -> impl Iterator<Item = StoredRow> + use<> {
+        let keyspace = self.store.keyspaces.of(table);
+        let rows = keyspace.map(|k| self.moment.range::<Vec<u8>, _>(k, (start, end)));
+        rows.into_iter().flatten().map(|guard| guard.into_inner().map_err(store_error))
     }
 
     fn bytes(&self, table: Table, key: &[u8]) -> Result<Option<UserValue>, Error> {
-        match self.view.get(table, key) {
-            Some(row) => Ok(row),
-            None => self.moment.get(self.store.keyspaces.of(table), key).map_err(store_error),
+        match (self.view.get(table, key), self.store.keyspaces.of(table)) {
+            (Some(row), _) => Ok(row),
+            (None, Some(keyspace)) => self.moment.get(keyspace, key).map_err(store_error),
+            (None, None) => Ok(None),
         }
     }
 
@@ -70,17 +78,10 @@ impl<'a> LocalSnapshot<'a> {
         prefix: &[u8],
         after: Option<Vec<u8>>,
     ) -> impl Iterator<Item = StoredRow> {
-        let start = match after {
-            Some(key) => Bound::Excluded(key),
-            None => Bound::Included(prefix.to_vec()),
-        };
-        let end = match successor(prefix) {
-            Some(key) => Bound::Excluded(key),
-            None => Bound::Unbounded,
-        };
+        let (first, end) = bounds(prefix);
+        let start = after.map_or(first, Bound::Excluded);
         let fresh = self.view.range(table, &start, &end);
-        let stored = self.moment.range::<Vec<u8>, _>(self.store.keyspaces.of(table), (start, end));
-        Merged::new(fresh, stored.map(|guard| guard.into_inner().map_err(store_error)))
+        Merged::new(fresh, self.stored(table, start, end))
     }
 
     fn sleepers_after(
@@ -105,6 +106,12 @@ pub(super) fn sleeper(key: &[u8], value: &[u8]) -> Result<Sleeper, Error> {
     }
 }
 
+/// All keys that begin with `prefix`.
+pub(super) fn bounds(prefix: &[u8]) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let end = successor(prefix).map_or(Bound::Unbounded, Bound::Excluded);
+    (Bound::Included(prefix.to_vec()), end)
+}
+
 /// The least key beyond all keys that begin with `prefix`.
 fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut next = prefix.to_vec();
@@ -123,12 +130,11 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error> {
-        match self.view.get(Table::Url, key.as_bytes()) {
-            Some(row) => Ok(row.is_some()),
-            None => {
-                let keyspace = self.store.keyspaces.of(Table::Url);
-                self.moment.contains_key(keyspace, key.as_bytes()).map_err(store_error)
-            }
+        let key = key.as_bytes();
+        match (self.view.get(Table::Url, key), self.store.keyspaces.of(Table::Url)) {
+            (Some(row), _) => Ok(row.is_some()),
+            (None, Some(urls)) => self.moment.contains_key(urls, key).map_err(store_error),
+            (None, None) => Ok(false),
         }
     }
 

@@ -3,8 +3,7 @@
 use super::fresh::Fresh;
 use super::lock;
 use super::merged::{Merged, StoredRow};
-use super::read::LocalSnapshot;
-use super::store_error;
+use super::read::{LocalSnapshot, bounds};
 use super::table::{Keyspaces, Table};
 use fjall::Database;
 use rhumb_engine::error::Error;
@@ -52,8 +51,8 @@ impl Store {
         let snapshot = LocalSnapshot::take(self);
         let begin = prefix.to_vec();
         let fresh = snapshot.view.sorted(table).filter(move |(key, _)| key.starts_with(&begin));
-        let stored = snapshot.moment(table, prefix);
-        Merged::new(fresh, stored.map(|guard| guard.into_inner().map_err(store_error)))
+        let (start, end) = bounds(prefix);
+        Merged::new(fresh, snapshot.stored(table, start, end))
     }
 
     pub fn check(&self) -> Result<(), Error> {

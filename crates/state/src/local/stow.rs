@@ -49,7 +49,7 @@ impl Keyspaces {
         if rows.is_empty() {
             return Ok(());
         }
-        let keyspace = self.of(table);
+        let keyspace = self.made(database, table)?;
         let mut waits = 0;
         while keyspace.l0_table_count() >= UNMERGED_MAX {
             is_working(database)?;

@@ -4,6 +4,7 @@ use super::open::keyspace_options;
 use super::store_error;
 use fjall::{Database, Keyspace};
 use rhumb_engine::error::Error;
+use std::sync::OnceLock;
 
 /// Numbers are part of the journal's format: new tables go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +68,34 @@ impl Table {
     }
 }
 
-pub struct Keyspaces([Keyspace; TABLES]);
+/// Making one takes fjall some twenty syncs of the disk, so a table gets its keyspace when the first
+/// rows are moved into it, beside a crawl that goes on, and one that is never needed gets none.
+pub struct Keyspaces([OnceLock<Keyspace>; TABLES]);
 
 impl Keyspaces {
+    /// Those that the database has.
     pub fn open(database: &Database) -> Result<Keyspaces, Error> {
-        let mut all = Vec::with_capacity(TABLES);
+        let keyspaces = Keyspaces(Default::default());
         for table in Table::ALL {
-            all.push(database.keyspace(table.name(), keyspace_options).map_err(store_error)?);
+            if database.keyspace_exists(table.name()) {
+                keyspaces.made(database, table)?;
+            }
         }
-        Ok(Keyspaces(all.try_into().unwrap_or_else(|_| unreachable!("one for each table"))))
+        Ok(keyspaces)
     }
 
-    pub fn of(&self, table: Table) -> &Keyspace {
-        &self.0[table as usize]
+    /// None while no rows of the table were moved out of memory.
+    pub fn of(&self, table: Table) -> Option<&Keyspace> {
+        self.0[table as usize].get()
+    }
+
+    pub fn made(&self, database: &Database, table: Table) -> Result<&Keyspace, Error> {
+        let place = &self.0[table as usize];
+        if place.get().is_none() {
+            let keyspace = database.keyspace(table.name(), keyspace_options);
+            // Whoever made it meanwhile was given the same one.
+            let _ = place.set(keyspace.map_err(store_error)?);
+        }
+        Ok(place.get().expect("made above"))
     }
 }
