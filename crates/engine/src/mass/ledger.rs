@@ -17,6 +17,8 @@
 //! Memory: 9 bytes per known URL, 32 per crawled page, and the links.
 
 mod settling;
+mod stretching;
+mod unfolded;
 
 use super::buckets::{Buckets, NONE};
 use super::exchange::Exchange;
@@ -155,6 +157,10 @@ impl Ledger {
 
     pub fn pages_len(&self) -> usize {
         self.pages.node.len()
+    }
+
+    pub fn links_len(&self) -> u64 {
+        self.outlinks.links()
     }
 
     pub fn nodes_len(&self) -> usize {

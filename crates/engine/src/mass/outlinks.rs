@@ -14,6 +14,8 @@ pub const OUTLINKS_BYTES_MAX: usize = 1 << 30;
 pub struct Outlinks {
     segments: Vec<Vec<u8>>,
     unused: usize,
+    /// In lists that are of use.
+    links: u64,
 }
 
 /// Where a list stands.
@@ -41,7 +43,16 @@ impl Outlinks {
     pub fn add(&mut self, ids: &[u32], unnamed: u32, scratch: &mut Vec<u8>) -> At {
         scratch.clear();
         gaps::encode(ids, unnamed, scratch);
-        self.add_bytes(scratch)
+        let at = self.add_bytes(scratch);
+        if at != At::NOWHERE {
+            self.links += ids.len() as u64;
+        }
+        at
+    }
+
+    /// How many there are, but for those without a number.
+    pub fn links(&self) -> u64 {
+        self.links
     }
 
     fn add_bytes(&mut self, list: &[u8]) -> At {
@@ -77,6 +88,7 @@ impl Outlinks {
     /// The list is of no more use; whether it is time to copy the others together.
     pub fn drop(&mut self, at: At, scratch: &mut Vec<u32>) -> bool {
         self.unused += self.read(at, scratch).1.next_multiple_of(ALIGN);
+        self.links -= scratch.len() as u64;
         let held: usize = self.segments.iter().map(Vec::len).sum();
         self.unused > SEGMENT_BYTES && self.unused * 2 > held
     }
@@ -84,6 +96,7 @@ impl Outlinks {
     /// Copies the lists at these places together and says where they are now.
     pub fn compact<'a>(&mut self, places: impl Iterator<Item = &'a mut At>) {
         let old = std::mem::take(self);
+        self.links = old.links;
         let mut ids = Vec::new();
         for at in places.filter(|at| **at != At::NOWHERE) {
             let (_, len) = old.read(*at, &mut ids);
@@ -121,6 +134,8 @@ mod tests {
         assert!(is_time);
         links.compact(places.iter_mut());
         assert!(links.heap_bytes() < full * 2 / 3, "{} of {full}", links.heap_bytes());
+        let held = places.iter().filter(|at| **at != At::NOWHERE).count();
+        assert_eq!(links.links(), held as u64 * 200);
         for (n, at) in places.iter().enumerate().filter(|(_, at)| **at != At::NOWHERE) {
             assert_eq!(links.get(*at, &mut ids), n as u32 % 3);
             assert_eq!(ids, list(n as u32));

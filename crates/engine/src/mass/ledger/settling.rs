@@ -3,9 +3,16 @@
 //! The heaviest page first, as `buckets` has it, is right while URLs are chosen by what lies on
 //! them, and every edge update pays for it. Here pages are pushed in sweeps, in the order of their
 //! downloads, which is nearly that of memory; an edge update is an addition, and sums, levels and
-//! buckets are made anew in the end. Pushes in any order keep the bound.
+//! buckets are made anew in the end. Pushes in any order keep the bound. Where sweeps settle little,
+//! what is left is settled in proportion first (`stretching`), and where there are not too many
+//! links they are read once and not in every sweep (`unfolded`).
 
+use super::unfolded::Unfolded;
 use super::{Buckets, LEVEL_NONE, Ledger, Standing, State, level, share};
+
+/// What is settled in proportion leaves something below zero, which costs the bound more than it
+/// gains unless so many edge updates a link carry it on.
+const PER_LINK_WHEN_STRETCHED: u64 = 1;
 
 impl Ledger {
     /// Pushes crawled pages until no more than `rest` lies on them, or until these edge updates are
@@ -16,21 +23,27 @@ impl Ledger {
         if left <= rest {
             return;
         }
+        let unfolded = Unfolded::of(self);
         while left > rest && self.edges < end {
             // Below the mean of all it is not worth a push yet: more will come before the next.
             let least = (left / self.pages_len().max(1) as i64).max(1);
             for page in 0..self.pages_len() {
                 if self.pages.residue[page].abs() >= least && self.edges < end {
-                    self.push_quietly(page);
+                    self.push_quietly(page, unfolded.as_ref());
                 }
             }
-            left = self.pushable();
+            let before = std::mem::replace(&mut left, self.pushable());
+            let carrying = self.links_len() * PER_LINK_WHEN_STRETCHED;
+            if is_slow(before, left) && self.edges.saturating_add(carrying) <= end {
+                self.stretch();
+                left = self.pushable();
+            }
         }
         self.recount();
     }
 
     /// Settles what lies on a page, if its links are known.
-    fn push_quietly(&mut self, page: usize) {
+    fn push_quietly(&mut self, page: usize, unfolded: Option<&Unfolded>) {
         let standing = self.standing(self.pages.node[page]);
         if !matches!(standing, Standing::Linked | Standing::Dangling) {
             return;
@@ -44,6 +57,15 @@ impl Ledger {
             self.settled_dangling += x;
             return;
         }
+        let links = match unfolded {
+            Some(all) => self.give_unfolded(all, page, x),
+            None => self.give(page, x),
+        };
+        self.edges += links as u64;
+    }
+
+    /// Hands out what a page has settled: to how many.
+    fn give(&mut self, page: usize, x: i64) -> usize {
         let mut ids = std::mem::take(&mut self.ids);
         let unnamed = self.outlinks.get(self.pages.links[page], &mut ids);
         let links = self.counted(&ids) + unnamed as usize;
@@ -55,28 +77,49 @@ impl Ledger {
                 Standing::Fetched | Standing::Linked | Standing::Dangling => {
                     self.pages.residue[*word as usize] += given;
                 }
-                Standing::Foreign => {
-                    self.exchange.changed(id, *word, *word + given);
-                    *word += given;
-                }
-                _ => *word += given,
+                _ => self.give_to_pageless(id, given),
             }
         }
         self.unnamed += given * i64::from(unnamed);
-        self.edges += links as u64;
         self.ids = ids;
+        links
+    }
+
+    fn give_unfolded(&mut self, all: &Unfolded, page: usize, x: i64) -> usize {
+        let list = all.list(page);
+        let links = list.pages.len() + list.others.len() + list.unnamed as usize;
+        let given = if links > 0 { share(x, links) } else { 0 };
+        for &to in list.pages {
+            self.pages.residue[to as usize] += given;
+        }
+        for &id in list.others {
+            self.give_to_pageless(id, given);
+        }
+        self.unnamed += given * i64::from(list.unnamed);
+        links
+    }
+
+    fn give_to_pageless(&mut self, id: u32, given: i64) {
+        let (word, state) = self.nodes.both_mut(id);
+        if state.standing() == Standing::Foreign {
+            self.exchange.changed(id, *word, *word + given);
+        }
+        *word += given;
     }
 
     /// What lies on crawled pages that can be pushed, above zero or below: as [`Ledger::rest`] will
     /// say it.
     fn pushable(&self) -> i64 {
-        let can = |node: u32| matches!(self.standing(node), Standing::Linked | Standing::Dangling);
         let lies = self.pages.residue.iter().zip(&self.pages.node);
-        lies.filter(|(r, node)| **r != 0 && can(**node)).map(|(r, _)| r.abs()).sum()
+        lies.filter(|(r, node)| **r != 0 && self.is_pushable(**node)).map(|(r, _)| r.abs()).sum()
+    }
+
+    pub(super) fn is_pushable(&self, node: u32) -> bool {
+        matches!(self.standing(node), Standing::Linked | Standing::Dangling)
     }
 
     /// Sums, levels and buckets as the residues have them.
-    fn recount(&mut self) {
+    pub(super) fn recount(&mut self) {
         (self.sums, self.below, self.waiting) = Default::default();
         self.buckets = Buckets::default();
         self.buckets.grow(self.pages_len());
@@ -96,13 +139,18 @@ impl Ledger {
     }
 }
 
+/// A sweep has settled less than a quarter of what it found.
+fn is_slow(before: i64, left: i64) -> bool {
+    left / 3 > before / 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::super::fixed::ONE;
     use super::*;
 
-    #[test]
-    fn what_is_counted_anew_is_what_every_push_has_booked() {
+    /// Pages that were crawled, wait and were refused, and some mass on each.
+    fn some_books() -> Ledger {
         let mut ledger = Ledger::default();
         (0..9).for_each(|node| ledger.stand(node, Standing::Waiting));
         ledger.stand(8, Standing::Robots);
@@ -112,6 +160,31 @@ mod tests {
             ledger.link(page, &[page, page + 1, page + 2, page + 3], 1);
             (0..3).for_each(|_| ledger.push_heaviest());
         }
+        ledger
+    }
+
+    #[test]
+    fn links_read_once_get_what_links_read_in_every_sweep_get() {
+        let (mut folded, mut unfolded) = (some_books(), some_books());
+        for ledger in [&mut folded, &mut unfolded] {
+            ledger.stand(7, Standing::Outside);
+            ledger.stand(6, Standing::Foreign);
+        }
+        let all = Unfolded::of(&unfolded);
+        assert!(all.is_some());
+        for page in (0..6).chain(0..6) {
+            folded.push_quietly(page, None);
+            unfolded.push_quietly(page, all.as_ref());
+            let lies = |l: &Ledger| (0..9).map(|node| l.residue(node)).collect::<Vec<_>>();
+            assert_eq!(lies(&folded), lies(&unfolded), "after {page}");
+        }
+        assert_eq!(folded.unnamed, unfolded.unnamed);
+        assert_eq!(folded.edges, unfolded.edges);
+    }
+
+    #[test]
+    fn what_is_counted_anew_is_what_every_push_has_booked() {
+        let mut ledger = some_books();
         // A page that loses links takes back what it gave.
         ledger.link(2, &[7], 0);
         let books = |l: &Ledger| (l.sums, l.below, l.waiting.count, l.waiting.levels, l.rest());
