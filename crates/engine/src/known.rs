@@ -22,6 +22,11 @@ impl KnownLinks {
         KnownLinks { depth, ..KnownLinks::default() }
     }
 
+    /// None yet, with room for so many.
+    pub fn with_room(depth: u16, links: usize) -> KnownLinks {
+        KnownLinks { ids: Vec::with_capacity(links), ..KnownLinks::new(depth) }
+    }
+
     /// Adds a link; all with their address or none.
     pub fn push(&mut self, id: u32, url: Option<&Url>) {
         self.ids.push(id);

@@ -4,6 +4,8 @@
 //! as `application/octet-stream`. The first bytes decide where they are unmistakable; the declared
 //! type decides among kinds of text.
 
+use std::borrow::Cow;
+
 /// Bytes looked at.
 pub const SNIFF_BYTES_MAX: usize = 1024;
 
@@ -32,24 +34,32 @@ pub enum Kind {
 
 /// The essence of a Content-Type in lower case (`text/html`), and its charset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ContentType {
+pub struct ContentType<'a> {
     /// `type/subtype`; empty if there is none.
-    pub essence: String,
+    pub essence: Cow<'a, str>,
     /// The charset parameter, without quotes.
-    pub charset: Option<String>,
+    pub charset: Option<&'a str>,
 }
 
-impl ContentType {
+impl<'a> ContentType<'a> {
     /// Reads a header's value as leniently as browsers do.
-    pub fn parse(header: &str) -> ContentType {
+    pub fn parse(header: &'a str) -> ContentType<'a> {
         let mut parts = header.split(';');
-        let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+        let essence = lowercase(parts.next().unwrap_or_default().trim());
         let charset = parts
             .filter_map(|part| part.split_once('='))
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
-            .map(|(_, value)| value.trim().trim_matches(['"', '\'']).to_owned())
+            .map(|(_, value)| value.trim().trim_matches(['"', '\'']))
             .filter(|label| !label.is_empty());
         ContentType { essence, charset }
+    }
+}
+
+/// Nearly all are in lower case already.
+fn lowercase(text: &str) -> Cow<'_, str> {
+    match text.bytes().any(|b| b.is_ascii_uppercase()) {
+        true => Cow::Owned(text.to_ascii_lowercase()),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -72,7 +82,7 @@ pub fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
     {
         return kind;
     }
-    match declared.as_str() {
+    match &*declared {
         "text/html" | "application/xhtml+xml" => Kind::Html,
         "application/rss+xml"
         | "application/atom+xml"
@@ -211,10 +221,7 @@ mod tests {
     #[test]
     fn a_charset_is_found_among_the_parameters() {
         let parsed = ContentType::parse("Text/HTML; q=1 ; Charset = \"UTF-8\" ");
-        assert_eq!(
-            (parsed.essence.as_str(), parsed.charset.as_deref()),
-            ("text/html", Some("UTF-8"))
-        );
+        assert_eq!((&*parsed.essence, parsed.charset), ("text/html", Some("UTF-8")));
         assert_eq!(ContentType::parse(""), ContentType::default());
     }
 }

@@ -119,7 +119,8 @@ pub fn set_known_apart(
             }
         }));
     }
-    let mut known = KnownLinks::new(depth.saturating_add(1));
+    let count = ids.iter().flatten().count();
+    let mut known = KnownLinks::with_room(depth.saturating_add(1), count);
     let mut ids = ids.into_iter();
     page.found.retain(|found| match ids.next().flatten() {
         Some(id) => {

@@ -83,7 +83,7 @@ pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn
 pub fn read(content_type: Option<&str>, body: &[u8], url: &Url) -> Option<Document> {
     let charset = content_type.and_then(|text| ContentType::parse(text).charset);
     let format = format_of(content_type, body)?;
-    let mut document = format.read(body, charset.as_deref(), url);
+    let mut document = format.read(body, charset, url);
     document.format = format.name();
     if document.text.len() > TEXT_BYTES_MAX {
         let end = (0..=TEXT_BYTES_MAX).rev().find(|at| document.text.is_char_boundary(*at));

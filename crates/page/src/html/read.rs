@@ -382,7 +382,7 @@ fn is_feed_type(declared: &str) -> bool {
 }
 
 fn folded_title(title: &str) -> Option<String> {
-    let mut folded = String::new();
+    let mut folded = String::with_capacity(title.len().min(TITLE_BYTES_MAX));
     for word in title.split_ascii_whitespace() {
         if folded.len() + 1 + word.len() > TITLE_BYTES_MAX {
             break;

@@ -24,9 +24,9 @@ pub fn of_record(record: &Record) -> Option<String> {
     let Recorded { content_type, body } = Recorded::of(record)?;
     let charset = content_type.as_deref().and_then(|value| ContentType::parse(value).charset);
     match media::kind(content_type.as_deref(), &body) {
-        Kind::Html => Some(of_html(&body, charset.as_deref(), record.target())),
+        Kind::Html => Some(of_html(&body, charset, record.target())),
         Kind::Text => {
-            let text = rhumb_page::charset::decode(&body, charset.as_deref(), None).text;
+            let text = rhumb_page::charset::decode(&body, charset, None).text;
             Some(text.into_owned())
         }
         _ => None,

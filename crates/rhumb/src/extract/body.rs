@@ -31,14 +31,13 @@ impl Body<'_> {
     }
 
     /// The charset that its Content-Type declares.
-    pub fn charset(&self) -> Option<String> {
+    pub fn charset(&self) -> Option<&str> {
         self.content_type.and_then(|value| ContentType::parse(value).charset)
     }
 
     /// What it says as HTML.
     pub fn told(&self, wanted: &Wanted<'_>) -> Told {
-        let charset = self.charset();
-        read_wanted(self.bytes, charset.as_deref(), self.url, &Limits::default(), wanted)
+        read_wanted(self.bytes, self.charset(), self.url, &Limits::default(), wanted)
     }
 
     /// Whether rows are made of what stands there.
@@ -90,8 +89,7 @@ impl Body<'_> {
             return None;
         }
         let row = if self.kind() == Kind::Html {
-            let label = self.charset();
-            let decoded = charset::decode(self.bytes, label.as_deref(), Some(self.url.host()));
+            let decoded = charset::decode(self.bytes, self.charset(), Some(self.url.host()));
             Row::of_page(self.id(), &decoded.text, self.url, template, wish)
         } else {
             self.document(self.id())?

@@ -134,8 +134,10 @@ fn end_of_lines(bytes: &[u8]) -> Option<usize> {
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes
-        .split(|b| *b == b'\n')
+    let mut from = 0;
+    memchr::memchr_iter(b'\n', bytes)
+        .chain(std::iter::once(bytes.len()))
+        .map(move |end| &bytes[std::mem::replace(&mut from, end + 1)..end])
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
         .filter(|line| !line.is_empty())
 }

@@ -118,7 +118,6 @@ impl Reader {
     /// What a body says, and its row.
     fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
         let charset = body.charset();
-        let charset = charset.as_deref();
         let mut said = Said::default();
         match body.kind() {
             Kind::Html => return self.html(body, rows),
