@@ -46,6 +46,10 @@ pub fn html(data: &[u8]) {
     assert_eq!(page.text.hash, xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     assert_eq!(page.text.bytes, text.len() as u64);
     assert_eq!(page.links, with_text.links);
+    let alone = extract::read_wanted(data, None, &base(), &limits, &Wanted::default()).page;
+    assert_eq!(page.links, alone.links);
+    assert_eq!((&page.title, &page.canonical), (&alone.title, &alone.canonical));
+    assert_eq!(page.robots, alone.robots);
     assert!(page.links.len() <= limits.links_max);
     assert!(!text.starts_with([' ', '\n']) && !text.ends_with([' ', '\n']));
     for unfolded in ["  ", " \n", "\n ", "\n\n", "\t", "\r", "\0"] {

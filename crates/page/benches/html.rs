@@ -12,7 +12,7 @@ use std::time::Instant;
 use html5ever::tokenizer::{
     BufferQueue, Token as TheirToken, TokenSink, TokenSinkResult, Tokenizer as TheirTokenizer,
 };
-use rhumb_page::extract::{self, Options, extract};
+use rhumb_page::extract::{self, Options, Wanted, extract};
 use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
@@ -66,6 +66,10 @@ fn compare(pages: &[(Url, String)], wanted: &str) {
     });
     measure("read: links resolved, text fingerprinted", &|url, html| {
         read(html.as_bytes(), Some("utf-8"), url, &limits).links.len()
+    });
+    measure("read: links alone, as in a simple crawl", &|url, html| {
+        let wanted = Wanted::default();
+        extract::read_wanted(html.as_bytes(), Some("utf-8"), url, &limits, &wanted).page.links.len()
     });
     measure("read: links and own text, as in a crawl", &|url, html| {
         let read = read_with_own_text(html.as_bytes(), Some("utf-8"), url, &limits);

@@ -9,6 +9,7 @@ mod html_truth;
 
 use html_truth::truth;
 use proptest::prelude::*;
+use rhumb_page::extract::{Wanted, read_wanted};
 use rhumb_page::html::{Limits, Link, read_with_text};
 use rhumb_page::url::Url;
 
@@ -44,6 +45,11 @@ proptest! {
         prop_assert_eq!(ours, links, "links of {}", html);
         let shown: String = text.chars().filter(|c| *c > ' ').collect();
         prop_assert_eq!(shown, expected.text, "text of {}", html);
+        // Where nobody wants the text, text and end tags are passed over: with the same outcome.
+        let (limits, wanted) = (Limits::default(), Wanted::default());
+        let alone = read_wanted(html.as_bytes(), Some("utf-8"), &url, &limits, &wanted).page;
+        prop_assert_eq!(alone.links, page.links, "links alone of {}", html);
+        prop_assert_eq!((alone.title, alone.base), (page.title, page.base), "head of {}", html);
     }
 }
 

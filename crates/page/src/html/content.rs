@@ -73,7 +73,15 @@ impl<'a> Tokenizer<'a> {
     /// byte and copied as a whole, which costs more than to scan it.
     #[inline(always)]
     pub(crate) fn advance(&mut self) -> Option<Token<'a>> {
-        match self.lexer.next_token()?.token() {
+        self.advance_to::<true>()
+    }
+
+    /// As [`Tokenizer::advance`]; without `TEXT`, past text between tags, and past end tags that
+    /// change nothing.
+    #[inline(always)]
+    pub(crate) fn advance_to<const TEXT: bool>(&mut self) -> Option<Token<'a>> {
+        let ends = self.templates > 0 || !self.regions.is_empty();
+        match self.lexer.next_token::<TEXT>(ends)?.token() {
             Token::Start(start) => {
                 let is_plain = self.regions.is_empty() && !changes_reading(start.tag);
                 let foreign = !is_plain && self.started(start);

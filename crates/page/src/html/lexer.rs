@@ -90,8 +90,10 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
+    /// The next token. Without `TEXT`, the text between tags is passed over (that of raw text, such
+    /// as a title, is not), and end tags as well unless there are `ends` that matter.
     #[inline(always)]
-    pub(super) fn next_token(&mut self) -> Option<Lexed<'a>> {
+    pub(super) fn next_token<const TEXT: bool>(&mut self, ends: bool) -> Option<Lexed<'a>> {
         if self.model != Model::Data
             && let Some((raw, owner, place)) = self.raw_text()
         {
@@ -99,7 +101,7 @@ impl<'a> Lexer<'a> {
         }
         loop {
             let open = self.markup_start();
-            if open > self.at {
+            if TEXT && open > self.at {
                 let raw = &self.html[self.at..open];
                 self.at = open;
                 return Some(Lexed::text(raw, self.owner, Place::Data));
@@ -108,11 +110,14 @@ impl<'a> Lexer<'a> {
             match *bytes.get(open + 1)? {
                 b'/' => match bytes[open + 2] {
                     b'>' => self.at = open + 3,
-                    byte if byte.is_ascii_alphabetic() => return self.end_tag(open + 2),
+                    byte if byte.is_ascii_alphabetic() && (TEXT || ends) => {
+                        return self.end_tag(open + 2);
+                    }
+                    byte if byte.is_ascii_alphabetic() => self.pass_end_tag(open + 2)?,
                     _ => self.skip_past_next(b'>', open + 2),
                 },
                 b'!' => {
-                    if let Some(section) = self.declaration(open) {
+                    if let Some(section) = self.declaration(open).filter(|_| TEXT) {
                         return Some(Lexed::text(section, self.owner, Place::Cdata));
                     }
                 }
@@ -173,6 +178,17 @@ impl<'a> Lexer<'a> {
             text,
             rest: "",
         })
+    }
+
+    #[inline(always)]
+    fn pass_end_tag(&mut self, name_start: usize) -> Option<()> {
+        let name = &self.html.as_bytes()[name_start..];
+        let Some(len) = name.iter().position(|&byte| is(byte, TAG_NAME_END)) else {
+            self.at = self.html.len();
+            return None;
+        };
+        self.at = self.tag_end(name_start + len)?.1;
+        Some(())
     }
 
     /// The tag's name; a page that ends within a tag has no such tag, and nothing after it.

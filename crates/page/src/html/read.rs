@@ -117,6 +117,8 @@ fn read_either(
 pub(crate) trait Observer<'a> {
     /// Whether the fingerprint of the visible text is wanted as well.
     const WANTS_VISIBLE: bool = true;
+    /// Whether anybody looks at the text between tags.
+    const WANTS_TEXT: bool = true;
 
     /// The tokens that are part of the page: not those within a template.
     #[inline]
@@ -135,6 +137,7 @@ pub(crate) struct LinksAlone;
 
 impl<'a> Observer<'a> for LinksAlone {
     const WANTS_VISIBLE: bool = false;
+    const WANTS_TEXT: bool = false;
 }
 
 /// Two who want the same tokens.
@@ -204,7 +207,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn read<O: Observer<'a>>(&mut self, html: &'a str, observer: &mut O) {
         let mut tokens = Tokenizer::new(html);
-        while let Some(token) = tokens.advance() {
+        while let Some(token) = next(&mut tokens, O::WANTS_TEXT) {
             let is_inert = tokens.is_inert();
             match token {
                 Token::Text(text) if !is_inert => {
@@ -213,13 +216,16 @@ impl<'a> Reader<'a> {
                 }
                 Token::Start(start) if !is_inert => {
                     observer.start(&start);
+                    if O::WANTS_VISIBLE && !start.tag.is_inline() {
+                        self.visible.block();
+                    }
                     self.start(&start);
                 }
                 Token::End(end) => {
                     if !is_inert {
                         observer.end(&end);
                     }
-                    if !end.tag.is_inline() {
+                    if O::WANTS_VISIBLE && !end.tag.is_inline() {
                         self.visible.block();
                     }
                 }
@@ -252,9 +258,6 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn start(&mut self, start: &StartTag<'a>) {
-        if !start.tag.is_inline() {
-            self.visible.block();
-        }
         if start.foreign && start.tag != Tag::A {
             return;
         }
@@ -367,6 +370,11 @@ impl<'a> Reader<'a> {
         };
         (page, kept)
     }
+}
+
+#[inline(always)]
+fn next<'a>(tokens: &mut Tokenizer<'a>, with_text: bool) -> Option<Token<'a>> {
+    if with_text { tokens.advance_to::<true>() } else { tokens.advance_to::<false>() }
 }
 
 /// Whether a list separated by white space holds `word`.

@@ -120,7 +120,7 @@ impl Case {
             other => panic!("unknown state {other}"),
         }
         let mut seen = Vec::new();
-        while let Some(token) = lexer.next_token().map(Lexed::token) {
+        while let Some(token) = lexer.next_token::<true>(true).map(Lexed::token) {
             match token {
                 Token::Start(start) => {
                     let mut attributes: Vec<(String, String)> = Vec::new();
