@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
     fn markup_start(&self) -> usize {
         let bytes = self.html.as_bytes();
         let mut from = self.at;
-        while let Some(found) = memchr(b'<', &bytes[from..]) {
+        while let Some(found) = next_open(&bytes[from..]) {
             let open = from + found;
             match bytes.get(open + 1) {
                 Some(b'!' | b'?') => return open,
@@ -270,6 +270,16 @@ impl<'a> Lexer<'a> {
         self.model = Model::Data;
         self.owner = Tag::Other;
         (!raw.is_empty()).then_some((raw, owner, place))
+    }
+}
+
+/// Most tags follow another at once, or after a line feed: a search would take longer.
+#[inline(always)]
+fn next_open(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b'<', ..] => Some(0),
+        [_, b'<', ..] => Some(1),
+        _ => memchr(b'<', bytes),
     }
 }
 
