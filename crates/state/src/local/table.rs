@@ -68,8 +68,9 @@ impl Table {
     }
 }
 
-/// Making one takes fjall some twenty syncs of the disk, so a table gets its keyspace when the first
-/// rows are moved into it, beside a crawl that goes on, and one that is never needed gets none.
+/// Making one takes fjall some twenty syncs of the disk, so a table gets its keyspace when the
+/// first rows are moved into it, beside a crawl that goes on, and one that is never needed gets
+/// none.
 pub struct Keyspaces([OnceLock<Keyspace>; TABLES]);
 
 impl Keyspaces {

@@ -3,9 +3,9 @@
 //! The heaviest page first, as `buckets` has it, is right while URLs are chosen by what lies on
 //! them, and every edge update pays for it. Here pages are pushed in sweeps, in the order of their
 //! downloads, which is nearly that of memory; an edge update is an addition, and sums, levels and
-//! buckets are made anew in the end. Pushes in any order keep the bound. Where sweeps settle little,
-//! what is left is settled in proportion first (`stretching`), and where there are not too many
-//! links they are read once and not in every sweep (`unfolded`).
+//! buckets are made anew in the end. Pushes in any order keep the bound. Where sweeps settle
+//! little, what is left is settled in proportion first (`stretching`), and where there are not too
+//! many links they are read once and not in every sweep (`unfolded`).
 
 use super::unfolded::Unfolded;
 use super::{Buckets, LEVEL_NONE, Ledger, Standing, State, level, share};
