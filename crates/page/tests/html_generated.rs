@@ -50,6 +50,8 @@ proptest! {
         let alone = read_wanted(html.as_bytes(), Some("utf-8"), &url, &limits, &wanted).page;
         prop_assert_eq!(alone.links, page.links, "links alone of {}", html);
         prop_assert_eq!((alone.title, alone.base), (page.title, page.base), "head of {}", html);
+        prop_assert_eq!((alone.robots, alone.feeds), (page.robots, page.feeds), "of {}", html);
+        prop_assert_eq!((alone.language, alone.canonical), (page.language, page.canonical));
     }
 }
 

@@ -34,9 +34,15 @@ impl Keyspaces {
         rows: impl Fn(Table) -> Vec<FreshRow>,
     ) -> Result<(), Error> {
         let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
-        for table in others.chain([Table::Meta]) {
+        let count = self.count();
+        for table in others {
             self.stow_table(database, table, in_order(rows(table)))?;
         }
+        // Before anything says that rows are there: where they are must be known for good.
+        if self.count() > count {
+            self.sync_names()?;
+        }
+        self.stow_table(database, Table::Meta, in_order(rows(Table::Meta)))?;
         is_working(database)
     }
 

@@ -1,9 +1,10 @@
 //! The tables that rows stand in, and what fjall keeps of each.
 
 use super::open::keyspace_options;
-use super::store_error;
+use super::{file_error, store_error};
 use fjall::{Database, Keyspace};
 use rhumb_engine::error::Error;
+use std::fs::File;
 use std::sync::OnceLock;
 
 /// Numbers are part of the journal's format: new tables go to the end.
@@ -88,6 +89,17 @@ impl Keyspaces {
     /// None while no rows of the table were moved out of memory.
     pub fn of(&self, table: Table) -> Option<&Keyspace> {
         self.0[table as usize].get()
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.iter().filter(|place| place.get().is_some()).count()
+    }
+
+    /// Makes their names survive the death of the machine: fjall syncs what is in them.
+    pub fn sync_names(&self) -> Result<(), Error> {
+        let some = self.0.iter().find_map(OnceLock::get);
+        let Some(dir) = some.and_then(|keyspace| keyspace.path().parent()) else { return Ok(()) };
+        File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| file_error(dir, e))
     }
 
     pub fn made(&self, database: &Database, table: Table) -> Result<&Keyspace, Error> {

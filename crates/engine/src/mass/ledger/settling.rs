@@ -24,6 +24,7 @@ impl Ledger {
             return;
         }
         let unfolded = Unfolded::of(self);
+        let mut stretched_at = i64::MAX;
         while left > rest && self.edges < end {
             // Below the mean of all it is not worth a push yet: more will come before the next.
             let least = (left / self.pages_len().max(1) as i64).max(1);
@@ -34,7 +35,11 @@ impl Ledger {
             }
             let before = std::mem::replace(&mut left, self.pushable());
             let carrying = self.links_len() * PER_LINK_WHEN_STRETCHED;
-            if is_slow(before, left) && self.edges.saturating_add(carrying) <= end {
+            // A stretch may leave more than it found. With as many as halvings it still comes to
+            // an end, whatever the links are.
+            let is_paid = left <= stretched_at / 2;
+            if is_paid && is_slow(before, left) && self.edges.saturating_add(carrying) <= end {
+                stretched_at = left;
                 self.stretch();
                 left = self.pushable();
             }

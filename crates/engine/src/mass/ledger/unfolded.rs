@@ -3,7 +3,7 @@
 
 use super::{At, Ledger, Standing};
 
-/// With more links and pages they are read in every sweep instead: some 10 MB.
+/// With more links and pages they are read in every sweep instead: some 10 MB, 25 at most.
 const UNFOLDED_MAX: u64 = 2 << 20;
 
 pub struct Unfolded {
