@@ -383,10 +383,15 @@ impl Ledger {
 
     /// Settles what lies on one crawled page, if its links are known.
     pub fn push_page(&mut self, node: u32) {
-        if matches!(self.standing(node), Standing::Linked | Standing::Dangling) {
+        if self.is_pushable(node) {
             self.leave_bucket(node);
             self.push(self.nodes.word(node) as u32);
         }
+    }
+
+    /// Its links are known: what lies on it can be settled.
+    fn is_pushable(&self, node: u32) -> bool {
+        matches!(self.standing(node), Standing::Linked | Standing::Dangling)
     }
 
     /// A crawled page is in no bucket from now on.

@@ -213,13 +213,9 @@ fn read_journal(
     files: &[(u64, PathBuf)],
     keyspaces: &Keyspaces,
 ) -> Result<(Generation, u64), Error> {
-    let stowed: u64 = match keyspaces.of(Table::Meta) {
-        Some(meta) => match meta.get(COMMITS).map_err(store_error)? {
-            Some(bytes) => decode("commits", &bytes)?,
-            None => 0,
-        },
-        None => 0,
-    };
+    let meta = keyspaces.of(Table::Meta);
+    let stowed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
+    let stowed: u64 = stowed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
     let mut rows = Generation::default();
     let mut last = None;
     for (_, path) in files {

@@ -119,10 +119,6 @@ impl Ledger {
         lies.filter(|(r, node)| **r != 0 && self.is_pushable(**node)).map(|(r, _)| r.abs()).sum()
     }
 
-    pub(super) fn is_pushable(&self, node: u32) -> bool {
-        matches!(self.standing(node), Standing::Linked | Standing::Dangling)
-    }
-
     /// Sums, levels and buckets as the residues have them.
     pub(super) fn recount(&mut self) {
         (self.sums, self.below, self.waiting) = Default::default();

@@ -48,9 +48,9 @@ impl Ledger {
     }
 
     fn stretch_by(&mut self, alpha: Alpha, began: &[(u32, i64)]) {
+        debug_assert!(alpha.of >= -alpha.parts, "nothing changes its sign");
         self.stretch_nodes(alpha);
         self.stretch_pages(alpha);
-        debug_assert!(alpha.of >= -alpha.parts, "nothing changes its sign");
         for &(node, b) in began {
             *self.residue_mut(node) -= alpha.more(b);
         }
