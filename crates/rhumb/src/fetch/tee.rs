@@ -4,24 +4,33 @@
 //! extensions and trailers included. The copy is shared with the exchange, because hyper hides the
 //! stream once it has it; only one task ever touches it, so the lock is never waited for.
 
+use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// What went over the wire since the last [`Tee::begin`].
+/// Read at once, if nobody has set more aside.
+const READ_BYTES: usize = 32 << 10;
+/// Handed to hyper at once. It keeps a buffer for each connection, also while that rests, and makes
+/// it larger when it is filled: just below 16 KiB, it stays at that.
+const PIECE_BYTES_MAX: usize = (16 << 10) - 1;
+
+/// What went over the wire since the last [`Tee::take`].
 #[derive(Default)]
 pub(super) struct Copied {
     pub sent: Vec<u8>,
     pub received: Vec<u8>,
+    /// So many of the bytes received have been handed on.
+    handed: usize,
     pub first_byte_at: Option<Instant>,
     pub unclean_close: bool,
     /// The next read that finds nothing is to ask the kernel whether the other end has gone.
@@ -72,38 +81,61 @@ pub(super) struct TeeStream {
     pub tee: Tee,
 }
 
-impl AsyncRead for TeeStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let polled = match &mut self.wire {
-            Wire::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Wire::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+impl TeeStream {
+    /// Reads what has come, whether or not the reader has room for it.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut copied = self.tee.lock();
+        let received = &mut copied.received;
+        if received.len() == received.capacity() {
+            received.reserve(READ_BYTES);
+        }
+        let read = match &mut self.wire {
+            Wire::Plain(stream) => pin!(stream.read_buf(received)).poll(cx),
+            Wire::Tls(stream) => pin!(stream.read_buf(received)).poll(cx),
         };
-        match polled {
-            Poll::Ready(Ok(())) => {
-                let fresh = &buf.filled()[before..];
-                if !fresh.is_empty() {
-                    let mut copied = self.tee.lock();
+        if copied.received.is_empty() {
+            // A connection that rests holds no room.
+            copied.received = Vec::new();
+        }
+        match read {
+            Poll::Ready(Ok(bytes)) => {
+                if bytes > 0 {
                     copied.first_byte_at.get_or_insert_with(Instant::now);
-                    copied.received.extend_from_slice(fresh);
                 }
                 Poll::Ready(Ok(()))
             }
             // Many servers cut TLS without a goodbye. Whether that cut the message too, its own
             // framing tells; so here it is an end like any other, with a note.
             Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                self.tee.lock().unclean_close = true;
+                copied.unclean_close = true;
                 Poll::Ready(Ok(()))
             }
-            Poll::Pending if std::mem::take(&mut self.tee.lock().ask_kernel) => {
-                self.wire.poll_end()
-            }
-            other => other,
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending if std::mem::take(&mut copied.ask_kernel) => self.wire.poll_end(),
+            Poll::Pending => Poll::Pending,
         }
+    }
+}
+
+impl AsyncRead for TeeStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let is_handed = {
+            let copied = self.tee.lock();
+            copied.handed == copied.received.len()
+        };
+        if is_handed {
+            ready!(self.poll_fill(cx))?;
+        }
+        let mut copied = self.tee.lock();
+        let rest = &copied.received[copied.handed..];
+        let piece = rest.len().min(buf.remaining()).min(PIECE_BYTES_MAX);
+        buf.put_slice(&rest[..piece]);
+        copied.handed += piece;
+        Poll::Ready(Ok(()))
     }
 }
 
