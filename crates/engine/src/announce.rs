@@ -44,7 +44,7 @@ impl Engine {
     ) {
         let FoundAs::Announced(said_s) = discovery.kind else { return };
         let (Some(old @ Place::Later { due, .. }), Some(learnt), Some(visited)) =
-            (record.place, record.learnt, record.visited)
+            (record.place, record.past.learnt, record.past.visited)
         else {
             return;
         };
@@ -70,8 +70,8 @@ impl Engine {
         let place = Place::Later { due: sooner.unwrap_or(due).min(due), id: record.id.0 };
         let announced_s = (changed.0 / 1_000_000).max(u64::from(said_s)).min(now.0 / 1_000_000);
         let announced_s = u32::try_from(announced_s).unwrap_or(u32::MAX);
-        let learnt = Some(Learnt { announced_s, ..learnt });
-        let record = UrlRecord { place: Some(place), learnt, ..record };
+        let mut record = UrlRecord { place: Some(place), ..record };
+        record.past.learnt = Some(Learnt { announced_s, ..learnt });
         let entry = Entry { url: discovery.url, record };
         step.refile(&host, (old, place), &entry);
         self.counters.announced += 1;

@@ -205,11 +205,11 @@ impl Engine {
             Errand::Page { entry, .. } => {
                 let record = &entry.record;
                 // Validators are only of use if we hold what they validate.
-                let held = record.content.is_some();
+                let held = record.past.content.is_some();
                 let may = host.record.trust.conditions(record);
                 let of = |v: &Option<Box<str>>, may| if held && may { v.clone() } else { None };
-                let etag = of(&record.etag, may.etag);
-                (etag, of(&record.last_modified, may.last_modified), record.depth)
+                let etag = of(&record.past.etag, may.etag);
+                (etag, of(&record.past.last_modified, may.last_modified), record.depth)
             }
             _ => (None, None, 0),
         };

@@ -299,7 +299,7 @@ impl Engine {
                 self.counters.pages += 1;
                 self.counters.duplicates += u64::from(is_copy);
                 self.counters.near_duplicates += u64::from(is_near);
-                self.counters.revisits += u64::from(entry.record.visited.is_some());
+                self.counters.revisits += u64::from(entry.record.past.visited.is_some());
             }
             Outcome::Unchanged => self.counters.unchanged += 1,
             Outcome::Moved { .. } => self.counters.moved += 1,
@@ -323,7 +323,7 @@ impl Engine {
                 let links = found.len() + known.len();
                 self.counters.discoveries += if is_copy { 0 } else { links as u64 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
-                let is_first = entry.record.visited.is_none();
+                let is_first = entry.record.past.visited.is_none();
                 match mass::node(id) {
                     _ if links == 0 => self.mass.linked_to_none(id, step),
                     Some(page) if is_first && found.is_empty() => {
@@ -366,7 +366,7 @@ impl Engine {
             let depth = found.depth(page.depth);
             let kind = match is_copy {
                 true => FoundAs::Copied,
-                false => announce::only_news(found.kind, page.visited),
+                false => announce::only_news(found.kind, page.past.visited),
             };
             self.outbox.push(Discovery { url: found.url, kind, depth, hops: 0, from: from() });
         }
@@ -383,7 +383,7 @@ fn keep_as(entry: &Entry, report: &Report, kin: &Kin, policy: NearPolicy) -> Kee
         }
         (_, _, Some(_)) if policy == NearPolicy::Skip => KeepAs::Drop,
         (_, _, Some(near)) => KeepAs::Near(near.clone()),
-        (Outcome::Unchanged, ..) => KeepAs::NotModified { since: entry.record.visited },
+        (Outcome::Unchanged, ..) => KeepAs::NotModified { since: entry.record.past.visited },
         _ => KeepAs::Response,
     }
 }

@@ -30,7 +30,7 @@ impl Engine {
     ) -> Option<Time> {
         let revisiting = self.revisiting.as_ref()?;
         let (Place::Later { .. }, Some(visited), Some(learnt)) =
-            (place, entry.record.visited, entry.record.learnt)
+            (place, entry.record.past.visited, entry.record.past.learnt)
         else {
             return None;
         };
@@ -62,7 +62,7 @@ impl Engine {
         let wanted = rule.and_then(|rule| rule.weight).unwrap_or(1.0);
         Some(Subject {
             id: record.id.0,
-            belief: record.learnt.unwrap_or_default().belief,
+            belief: record.past.learnt.unwrap_or_default().belief,
             host,
             weight: wanted * self.importance(record),
             days_max: revisiting.periods(bound.min(revisiting.config.interval_max)),
@@ -90,7 +90,7 @@ impl Engine {
         (record, next): (&mut UrlRecord, Next),
     ) -> Next {
         let is_retry = record.status == Status::Queued;
-        if self.revisiting.is_none() || is_retry || record.visited.is_none() {
+        if self.revisiting.is_none() || is_retry || record.past.visited.is_none() {
             return next;
         }
         let Some(mut subject) = self.subject(slot, &before.url, &before.record) else {
@@ -105,13 +105,13 @@ impl Engine {
         revisiting.scheduler.expect(waiting);
         let at = revisiting.periods(Span(now.0));
         // Robots let us in again, or it is new.
-        let joins =
-            before.record.learnt.is_none() || matches!(before.record.status, Status::Refused(_));
+        let joins = before.record.past.learnt.is_none()
+            || matches!(before.record.status, Status::Refused(_));
         if joins && detected.is_some() {
             revisiting.scheduler.joined(&subject, at);
         }
         if let (Some(_), Some(visited), Some(detected)) =
-            (before.record.learnt, before.record.visited, detected)
+            (before.record.past.learnt, before.record.past.visited, detected)
         {
             let round = revisiting.scheduler.round_days();
             let due = match place {
@@ -156,16 +156,16 @@ impl Engine {
         detected: Option<Detected>,
         subject: &Subject,
     ) {
-        let old = before.record.learnt;
+        let old = before.record.past.learnt;
         let Some(detected) = detected else {
-            record.learnt = old.map(|learnt| Learnt { belief: subject.belief, ..learnt });
+            record.past.learnt = old.map(|learnt| Learnt { belief: subject.belief, ..learnt });
             return;
         };
         let changed = detected.seen != Seen::Unchanged && old.is_some();
         self.counters.changes_seen += u64::from(changed);
         let Learnt { recent, announced_s, .. } = old.unwrap_or_default();
         let recent = if old.is_some() { recent.with(changed) } else { recent };
-        record.learnt =
+        record.past.learnt =
             Some(Learnt { belief: subject.belief, texts: detected.texts, recent, announced_s });
     }
 
@@ -182,7 +182,7 @@ impl Engine {
             return detected;
         };
         let trust = &mut self.awake.at(slot).record.trust;
-        let known = before.record.learnt.zip(before.record.visited);
+        let known = before.record.past.learnt.zip(before.record.past.visited);
         if let Some((learnt, visited)) = known
             && learnt.announced().is_some_and(|at| at > visited)
         {

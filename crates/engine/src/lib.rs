@@ -27,6 +27,7 @@ pub mod order;
 mod outbox;
 pub mod outcome;
 pub mod partition;
+pub mod past;
 pub mod polite;
 pub mod post;
 pub mod queue;

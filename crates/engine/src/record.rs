@@ -2,9 +2,9 @@
 
 use crate::config::{Config, NearPolicy, Retry};
 use crate::near::Near;
-use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
+use crate::outcome::{FailKind, Outcome, Page, Report};
+use crate::past::Past;
 use crate::queue::Place;
-use crate::refresh::detect::Learnt;
 use crate::time::{Span, Time};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -30,17 +30,7 @@ pub struct UrlRecord {
     /// Where it waits, if it waits.
     pub place: Option<Place>,
     pub found: Time,
-    pub visited: Option<Time>,
-    /// The last visit that brought other bytes than the one before.
-    pub changed: Option<Time>,
-    pub content: Option<ContentDigest>,
-    pub etag: Option<Box<str>>,
-    pub last_modified: Option<Box<str>>,
-    pub duplicate_of: Option<Url>,
-    /// What visits taught, in a crawl that goes on.
-    pub learnt: Option<Learnt>,
-    /// The page whose text this one nearly repeats.
-    pub near: Option<Near>,
+    pub past: Past,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -123,14 +113,7 @@ impl UrlRecord {
             http_status: 0,
             place: None,
             found: now,
-            visited: None,
-            changed: None,
-            content: None,
-            etag: None,
-            last_modified: None,
-            duplicate_of: None,
-            learnt: None,
-            near: None,
+            past: Past::default(),
         }
     }
 
@@ -151,7 +134,7 @@ impl UrlRecord {
             Outcome::Unchanged => {
                 self.answered(now);
                 // A 304 to a URL we never held is a server's mistake; it is answered all the same.
-                let is_copy = self.content.is_some() && self.duplicate_of.is_some();
+                let is_copy = self.past.content.is_some() && self.past.duplicate_of.is_some();
                 self.status = if is_copy { Status::Duplicate } else { Status::Fetched };
                 revisit(now, config)
             }
@@ -176,7 +159,7 @@ impl UrlRecord {
 
     fn answered(&mut self, now: Time) {
         self.visits = self.visits.saturating_add(1);
-        self.visited = Some(now);
+        self.past.visited = Some(now);
         self.tries = 0;
     }
 
@@ -188,22 +171,22 @@ impl UrlRecord {
         config: &Config,
     ) -> Next {
         self.answered(now);
-        let has_changed = self.content != Some(page.content);
+        let has_changed = self.past.content != Some(page.content);
         if has_changed {
-            self.changed = Some(now);
+            self.past.changed = Some(now);
         }
         // The same bytes as at the last visit resemble what they resembled then.
         if has_changed || near.is_some() || twin.is_some() {
-            self.near = near.cloned();
+            self.past.near = near.cloned();
         }
-        self.content = Some(page.content);
-        self.etag.clone_from(&page.etag);
-        self.last_modified.clone_from(&page.last_modified);
+        self.past.content = Some(page.content);
+        self.past.etag.clone_from(&page.etag);
+        self.past.last_modified.clone_from(&page.last_modified);
         if near.is_some() && config.near.policy == NearPolicy::Skip {
             // Not kept: were it not modified, there would be nothing to refer to.
-            (self.etag, self.last_modified) = (None, None);
+            (self.past.etag, self.past.last_modified) = (None, None);
         }
-        self.duplicate_of = twin.map(|t| t.url.clone());
+        self.past.duplicate_of = twin.map(|t| t.url.clone());
         self.status = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
         revisit(now, config)
     }
@@ -222,7 +205,7 @@ impl UrlRecord {
         }
         self.tries = 0;
         self.status = Status::Failed(kind);
-        match self.visited {
+        match self.past.visited {
             // A page that we hold stays on the calendar: it may come back.
             Some(_) => revisit(now, config),
             None => Next::Never,

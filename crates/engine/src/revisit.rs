@@ -189,7 +189,7 @@ impl Engine {
 
     /// A page that left the calendar: its host was given up, or robots say no.
     pub(crate) fn leave_calendar(&mut self, record: &UrlRecord) {
-        if let (Some(revisiting), Some(_)) = (&mut self.revisiting, record.learnt) {
+        if let (Some(revisiting), Some(_)) = (&mut self.revisiting, record.past.learnt) {
             revisiting.scheduler.left(record.id.0);
         }
     }

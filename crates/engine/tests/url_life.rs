@@ -78,17 +78,17 @@ fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
     before.place = Some(Place::Later { due: NOW, id: 9 });
     if visited {
         before.visits = 2;
-        before.visited = Some(BEFORE);
-        before.changed = Some(BEFORE);
-        before.content = Some(OLD);
-        before.etag = Some("\"old\"".into());
-        before.last_modified = Some("old".into());
+        before.past.visited = Some(BEFORE);
+        before.past.changed = Some(BEFORE);
+        before.past.content = Some(OLD);
+        before.past.etag = Some("\"old\"".into());
+        before.past.last_modified = Some("old".into());
     }
     if was_copy {
-        before.duplicate_of = Some(url("http://a.test/first"));
+        before.past.duplicate_of = Some(url("http://a.test/first"));
     }
     if visited && !was_copy {
-        before.near = Some(near("http://a.test/led"));
+        before.past.near = Some(near("http://a.test/led"));
     }
     let near = (has_near && !has_twin).then(|| near("http://d.test/"));
     let twin =
@@ -122,19 +122,24 @@ fn what_admission_gave_is_kept(case: &Case) {
 fn a_page_is_what_it_brought(case: &Case, page: &Page) {
     let Case { before, after, twin, .. } = case;
     was_answered(case);
-    assert_eq!(after.content, Some(page.content));
+    assert_eq!(after.past.content, Some(page.content));
     // What is not kept cannot be confirmed by a 304.
     let skipped = case.near.is_some() && case.config.near.policy == NearPolicy::Skip;
     let validators = if skipped { (&None, &None) } else { (&page.etag, &page.last_modified) };
-    assert_eq!((&after.etag, &after.last_modified), validators, "{}", show(case));
+    assert_eq!((&after.past.etag, &after.past.last_modified), validators, "{}", show(case));
     let expected = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
     assert_eq!(after.status, expected, "{}", show(case));
-    assert_eq!(after.duplicate_of.as_ref(), twin.as_ref().map(|t| &t.url), "{}", show(case));
-    let changed = before.content != Some(page.content);
+    assert_eq!(after.past.duplicate_of.as_ref(), twin.as_ref().map(|t| &t.url), "{}", show(case));
+    let changed = before.past.content != Some(page.content);
     let is_led_as_before = !changed && case.near.is_none() && twin.is_none();
-    let expected = if is_led_as_before { &before.near } else { &case.near };
-    assert_eq!(&after.near, expected, "{}", show(case));
-    assert_eq!(after.changed, if changed { Some(NOW) } else { before.changed }, "{}", show(case));
+    let expected = if is_led_as_before { &before.past.near } else { &case.near };
+    assert_eq!(&after.past.near, expected, "{}", show(case));
+    assert_eq!(
+        after.past.changed,
+        if changed { Some(NOW) } else { before.past.changed },
+        "{}",
+        show(case)
+    );
 }
 
 fn an_answer_erases_nothing(case: &Case) {
@@ -144,7 +149,7 @@ fn an_answer_erases_nothing(case: &Case) {
         Outcome::Moved { .. } => Status::Moved,
         Outcome::Gone => Status::Gone,
         // What a 304 confirms is a copy if it was one.
-        _ if case.before.duplicate_of.is_some() && case.before.content.is_some() => {
+        _ if case.before.past.duplicate_of.is_some() && case.before.past.content.is_some() => {
             Status::Duplicate
         }
         _ => Status::Fetched,
@@ -155,7 +160,12 @@ fn an_answer_erases_nothing(case: &Case) {
 fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Span>) {
     let Case { before, after, config, next, .. } = case;
     what_was_learnt_is_kept(case);
-    assert_eq!((after.visits, after.visited), (before.visits, before.visited), "{}", show(case));
+    assert_eq!(
+        (after.visits, after.past.visited),
+        (before.visits, before.past.visited),
+        "{}",
+        show(case)
+    );
     let again = kind.is_passing() && before.tries + 1 < config.retry.tries_max;
     if again {
         let wait = back_off(&config.retry, u16::from(before.tries) + 1, retry_after);
@@ -167,21 +177,22 @@ fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Spa
     }
     assert_eq!((after.status, after.tries), (Status::Failed(kind), 0), "{}", show(case));
     // What we never held is not asked for again; what we hold stays on the calendar.
-    let expected = if before.visited.is_some() { calendar(config) } else { Next::Never };
+    let expected = if before.past.visited.is_some() { calendar(config) } else { Next::Never };
     assert_eq!(*next, expected, "{}", show(case));
 }
 
 fn was_answered(case: &Case) {
     let Case { before, after, config, next, .. } = case;
     assert_eq!(after.visits, before.visits + 1, "{}", show(case));
-    assert_eq!((after.visited, after.tries), (Some(NOW), 0), "{}", show(case));
+    assert_eq!((after.past.visited, after.tries), (Some(NOW), 0), "{}", show(case));
     assert_eq!(*next, calendar(config), "{}", show(case));
 }
 
 fn what_was_learnt_is_kept(case: &Case) {
     let of = |r: &UrlRecord| {
-        let learnt = (r.content, r.etag.clone(), r.last_modified.clone(), r.changed);
-        (learnt, r.duplicate_of.clone(), r.near.clone())
+        let learnt =
+            (r.past.content, r.past.etag.clone(), r.past.last_modified.clone(), r.past.changed);
+        (learnt, r.past.duplicate_of.clone(), r.past.near.clone())
     };
     assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
 }

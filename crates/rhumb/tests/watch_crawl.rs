@@ -357,10 +357,10 @@ fn rows() -> Vec<Row> {
     }
     let mut copy = record(7, Status::Duplicate);
     copy.place = Some(Place::Later { due: FOUND + Span::secs(3600), id: 7 });
-    copy.duplicate_of = Some(url("original"));
+    copy.past.duplicate_of = Some(url("original"));
     (copy.visits, copy.http_status) = (1, 200);
     // A server may send anything.
-    copy.etag = Some("\"a\x1b[2Jb\"".into());
+    copy.past.etag = Some("\"a\x1b[2Jb\"".into());
     rows.extend(url_rows("copy", copy));
     rows.extend(url_rows("denied", record(8, Status::Refused(Refusal::Robots))));
     rows.push(Row::Counters(Box::new(counters())));

@@ -314,7 +314,7 @@ impl Checker {
                 }
             }
         }
-        if let Some(near) = &record.near {
+        if let Some(near) = &record.past.near {
             let node = self.oracle.node(&near.url);
             if !self.watch(node).leads {
                 self.violated(7, format!("nearly a copy of what no row has: {}", key.url()));

@@ -98,5 +98,5 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
 }
 
 fn answered_as_page(record: &UrlRecord) -> bool {
-    matches!(record.status, Status::Fetched | Status::Duplicate) && record.content.is_some()
+    matches!(record.status, Status::Fetched | Status::Duplicate) && record.past.content.is_some()
 }

@@ -71,7 +71,7 @@ impl Detected {
 
 /// Compares a visit with what was known before; none if it tells nothing of the page.
 pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
-    let texts = before.learnt.map_or([0; 2], |learnt| learnt.texts);
+    let texts = before.past.learnt.map_or([0; 2], |learnt| learnt.texts);
     let unchanged = Detected { seen: Seen::Unchanged, texts, is_same: None };
     let was_there = matches!(before.status, Status::Fetched | Status::Duplicate);
     match outcome {
@@ -93,7 +93,7 @@ pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
 
 fn of_page(before: &UrlRecord, page: &Page, texts: [u32; 2], was_there: bool) -> Detected {
     let text = fingerprint(page);
-    if before.content == Some(page.content) || text == texts[0] {
+    if before.past.content == Some(page.content) || text == texts[0] {
         // A page that was gone and is back is news, whatever it says.
         let failed_before = matches!(before.status, Status::Failed(_) | Status::Queued);
         let seen = if was_there || failed_before { Seen::Unchanged } else { Seen::Changed };
@@ -102,7 +102,7 @@ fn of_page(before: &UrlRecord, page: &Page, texts: [u32; 2], was_there: bool) ->
     if text == texts[1] {
         return Detected { seen: Seen::Unchanged, texts: [text, texts[0]], is_same: None };
     }
-    let is_same = before.content.is_some().then_some(false);
+    let is_same = before.past.content.is_some().then_some(false);
     Detected { seen: Seen::Changed, texts: [text, texts[0]], is_same }
 }
 
@@ -127,9 +127,9 @@ mod tests {
     /// The record of a page that was last seen with these bytes, texts and ETag.
     fn known(content: u8, texts: [u32; 2], etag: &str) -> UrlRecord {
         let mut record = UrlRecord::new(UrlId(1), Status::Fetched, 0, 0, Time(1));
-        record.content = Some([content; 16]);
-        record.etag = (!etag.is_empty()).then(|| etag.into());
-        record.learnt = Some(Learnt { texts, ..Learnt::default() });
+        record.past.content = Some([content; 16]);
+        record.past.etag = (!etag.is_empty()).then(|| etag.into());
+        record.past.learnt = Some(Learnt { texts, ..Learnt::default() });
         record
     }
 

@@ -73,7 +73,7 @@ impl Trust {
     pub fn conditions(&self, record: &UrlRecord) -> Conditions {
         let may = self.believes_validators() && !is_check(record);
         let is_fickle = self.tags.wrong >= FICKLE_MIN && self.tags.share() < 0.5;
-        let etag = may && !(is_fickle && record.last_modified.is_some());
+        let etag = may && !(is_fickle && record.past.last_modified.is_some());
         Conditions { etag, last_modified: may }
     }
 
@@ -92,19 +92,19 @@ impl Trust {
             (Some(old), Some(new)) => Some(old == new),
             _ => None,
         };
-        let tag = kept(&before.etag, &page.etag);
+        let tag = kept(&before.past.etag, &page.etag);
         if let (true, Some(tag)) = (is_same, tag) {
             self.tags.heard(tag);
         }
         // Of conditional requests only those whose validators changed come with a text.
         let unconditional = is_check(before) || !self.believes_validators();
-        let stayed = tag.or(kept(&before.last_modified, &page.last_modified));
+        let stayed = tag.or(kept(&before.past.last_modified, &page.last_modified));
         if let (false, Some(stayed)) = (is_same, stayed)
             && (stayed || unconditional)
         {
             self.validators.heard(!stayed);
         }
-        if let (Some(modified), Some(visited)) = (page.modified, before.visited) {
+        if let (Some(modified), Some(visited)) = (page.modified, before.past.visited) {
             let is_ahead = modified > at + CLOCKS_APART;
             self.dates.heard(!is_ahead && (modified > visited) != is_same);
         }
@@ -112,7 +112,7 @@ impl Trust {
 
     /// How long before `at` a changed page changed, if the server's dates are believed.
     pub fn changed_ago(&self, before: &UrlRecord, page: &Page, at: Time) -> Option<Span> {
-        let (modified, visited) = (page.modified?, before.visited?);
+        let (modified, visited) = (page.modified?, before.past.visited?);
         let is_between = modified > visited && modified <= at + CLOCKS_APART;
         (self.believes_dates() && is_between).then(|| at.since(modified))
     }
@@ -134,8 +134,8 @@ mod tests {
 
     fn known(etag: &str, modified: &str) -> UrlRecord {
         let mut record = UrlRecord::new(UrlId(1), Status::Fetched, 0, 0, Time(1));
-        record.visited = Some(VISITED);
-        (record.etag, record.last_modified) = (Some(etag.into()), Some(modified.into()));
+        record.past.visited = Some(VISITED);
+        (record.past.etag, record.past.last_modified) = (Some(etag.into()), Some(modified.into()));
         record
     }
 
@@ -172,7 +172,8 @@ mod tests {
         }
         let dated = Conditions { etag: false, last_modified: true };
         assert_eq!(trust.conditions(&before), dated);
-        let undated = UrlRecord { last_modified: None, ..before };
+        let mut undated = before;
+        undated.past.last_modified = None;
         assert!(trust.conditions(&undated).etag, "better than nothing");
     }
 

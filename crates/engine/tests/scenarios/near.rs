@@ -35,7 +35,7 @@ fn of_pages_with_nearly_the_same_text_one_leads_and_the_others_name_it() {
         for page in PAGES {
             let record = stage.record(page);
             assert_eq!(record.status, Status::Fetched);
-            match &record.near {
+            match &record.past.near {
                 Some(near) => {
                     assert_eq!(near.url, leaders[0].url);
                     assert!(near.resemblance() > 0.8, "{}", near.resemblance());
@@ -57,7 +57,7 @@ fn what_is_skipped_is_recorded_and_its_bytes_are_not_said_to_be_kept() {
     for lag in [Span::ZERO, Span::secs(9)] {
         let stage = stage(near, lag);
         assert_eq!(stage.engine.counters().near_duplicates, 2);
-        let members = PAGES.iter().filter(|page| stage.record(page).near.is_some());
+        let members = PAGES.iter().filter(|page| stage.record(page).past.near.is_some());
         assert_eq!(members.count(), 2);
         let followed = PAGES.iter().filter(|page| known(&stage, &format!("{page}1"))).count();
         assert_eq!(followed, 1, "only the leader's links");
@@ -77,7 +77,7 @@ fn leaders_outlive_the_process_and_nobody_looks_if_it_is_off() {
     stage.reopen(Config::default());
     stage.send_seeds(&["b.test/"], Span::ZERO);
     stage.run();
-    let near = stage.record("b.test/").near.clone().expect("a leader from before");
+    let near = stage.record("b.test/").past.near.clone().expect("a leader from before");
     assert_eq!(near.url, url("a.test/"));
 
     let near = NearDuplicates { policy: NearPolicy::Off, ..NearDuplicates::default() };

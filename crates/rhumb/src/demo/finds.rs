@@ -64,7 +64,7 @@ impl Finds {
         let text = || url.as_str().to_owned();
         match record.status {
             Status::Duplicate if self.duplicate.is_none() => {
-                let of = record.duplicate_of.as_ref();
+                let of = record.past.duplicate_of.as_ref();
                 self.duplicate = of.map(|of| Duplicate { url: text(), of: of.as_str().to_owned() });
             }
             Status::Refused(Refusal::Robots) if self.denied.is_none() => {

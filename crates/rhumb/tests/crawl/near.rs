@@ -160,9 +160,9 @@ fn a_shared_template_makes_no_near_duplicates_and_another_date_does() {
     for n in 0..20 {
         let url = |path: String| -> Url { format!("http://{site}{path}").parse().unwrap() };
         let first = &records[&url(format!("/{n}"))];
-        assert_eq!(first.near, None, "only the template is shared");
+        assert_eq!(first.past.near, None, "only the template is shared");
         let Some(again) = records.get(&url(format!("/again/{n}"))) else { continue };
-        let near = again.near.as_ref().expect("only the date differs");
+        let near = again.past.near.as_ref().expect("only the date differs");
         assert_eq!(near.url, url(format!("/{n}")));
         assert!(near.resemblance() >= 0.8, "{}", near.resemblance());
     }
@@ -197,7 +197,7 @@ fn skipped_near_duplicates_are_recorded_not_archived_and_not_followed() {
     let again = responses.iter().filter(|url| url.contains("/again/")).count();
     assert_eq!(again, 0, "{responses:?}");
     let records = records(dir.path());
-    assert_eq!(records.values().filter(|record| record.near.is_some()).count(), 10);
+    assert_eq!(records.values().filter(|record| record.past.near.is_some()).count(), 10);
     assert_eq!(only_linked_by_members(&records), 0, "their links are not followed");
 }
 
@@ -276,14 +276,15 @@ impl Found {
         let mut found = Found { pages: by_id.len(), ..Found::default() };
         for (page, record) in &by_id {
             let alike = truth.get(page).unwrap_or(&none);
-            let is_earlier =
-                |other: &u64| by_id.get(other).is_some_and(|o| o.visited < record.visited);
+            let is_earlier = |other: &u64| {
+                by_id.get(other).is_some_and(|o| o.past.visited < record.past.visited)
+            };
             if alike.iter().any(|(other, j)| *j >= NEAR && is_earlier(other)) {
                 found.catchable += 1;
-                let is_caught = record.near.is_some() || record.duplicate_of.is_some();
+                let is_caught = record.past.near.is_some() || record.past.duplicate_of.is_some();
                 found.caught += usize::from(is_caught);
             }
-            if let Some(leader) = record.near.as_ref().and_then(|near| id(&near.url)) {
+            if let Some(leader) = record.past.near.as_ref().and_then(|near| id(&near.url)) {
                 let truly = alike.get(&leader).copied().unwrap_or(0.0);
                 found.near += 1;
                 found.below += usize::from(truly < NEAR);

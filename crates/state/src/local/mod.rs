@@ -40,7 +40,7 @@ use table::Table;
 pub use read::LocalSnapshot;
 
 /// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 8";
+pub const FORMAT: &str = "rhumb state 9";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";

@@ -190,10 +190,10 @@ impl Chance {
         let (depth, hops) = (self.below(300) as u16, self.below(3) as u8);
         let mut record = UrlRecord::new(UrlId(self.below(99)), status, depth, hops, Time(5));
         if self.below(2) == 0 {
-            record.etag = Some("\"e\"".into());
-            record.content = Some([self.below(4) as u8; 16]);
-            record.duplicate_of = Some(self.url());
-            record.near = Some(Near { url: self.url(), permille: self.below(1001) as u16 });
+            record.past.etag = Some("\"e\"".into());
+            record.past.content = Some([self.below(4) as u8; 16]);
+            record.past.duplicate_of = Some(self.url());
+            record.past.near = Some(Near { url: self.url(), permille: self.below(1001) as u16 });
             let section = self.section();
             record.place = Some(self.place(section));
         }

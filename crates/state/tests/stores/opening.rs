@@ -149,16 +149,16 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
 #[test]
 fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let scratch = three_commits("format");
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 9\n").unwrap();
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 10\n").unwrap();
     let error = refusal(scratch.path());
     assert_eq!(error.kind, ErrorKind::Invalid);
     assert!(
-        error.what.contains("\"rhumb state 9\", this program reads \"rhumb state 8\""),
+        error.what.contains("\"rhumb state 10\", this program reads \"rhumb state 9\""),
         "{error}"
     );
     fs::remove_file(scratch.path().join("FORMAT")).unwrap();
     assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 8\n").unwrap();
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 9\n").unwrap();
     assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
 }
 

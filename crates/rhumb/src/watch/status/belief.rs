@@ -42,7 +42,7 @@ pub fn of_page(
     scheduler: &Scheduler,
     now: Time,
 ) -> Option<UrlBelief> {
-    let (learnt, visited) = (record.learnt?, record.visited?);
+    let (learnt, visited) = (record.past.learnt?, record.past.visited?);
     let subject = Subject {
         id: record.id.0,
         belief: learnt.belief,

@@ -37,14 +37,14 @@ pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>,
             if due >= now || (is_full && worst.last().is_some_and(|(last, _)| due >= *last)) {
                 break;
             }
-            if entry.record.visited.is_none() {
+            if entry.record.past.visited.is_none() {
                 continue;
             }
             let page = OverduePage {
                 url: entry.url.as_str().to_owned(),
                 due: rfc3339(due),
                 overdue_s: now.since(due).as_secs_f64(),
-                visited: entry.record.visited.map(rfc3339),
+                visited: entry.record.past.visited.map(rfc3339),
                 visits: entry.record.visits,
             };
             let at = worst.partition_point(|(other, _)| *other <= due);
