@@ -17,7 +17,7 @@ use crate::record::UrlId;
 use std::collections::VecDeque;
 
 /// Rows a queue holds in memory.
-pub const ROWS_MAX: usize = 16;
+pub const ROWS_MAX: usize = 32;
 /// Below this a queue asks for more.
 pub const ROWS_LOW: usize = 6;
 /// Arrivals kept aside during a refill.
