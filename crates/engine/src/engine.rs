@@ -10,6 +10,7 @@ use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
 use crate::frontier::awake::{AwakeHosts, Errand as HostErrand};
+use crate::frontier::back_queue;
 use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
 use crate::host::HostRecord;
@@ -369,13 +370,13 @@ impl Engine {
     /// What `heap_bytes` never exceeds with this configuration, pages of at most `links` links
     /// and robots rules of at most `rules` bytes.
     pub fn heap_bound(config: &Config, links: usize, rules: usize) -> usize {
-        let host = size_of::<crate::frontier::awake::Awake>()
-            + 4 * crate::frontier::back_queue::ROWS_MAX * crate::frontier::back_queue::ENTRY_BYTES
-            + rules
-            + 512;
+        let host = size_of::<crate::frontier::awake::Awake>() + rules + 512;
         let awake = config.hosts_awake_max + crate::frontier::sleepers::WAKE_MAX;
+        // Of those awake, each was woken beside all that were woken before it.
+        let rows: usize = (0..awake).map(back_queue::rows_beside).sum();
         let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
         awake * (host + 64 + 4 * 16)
+            + 4 * rows * back_queue::ENTRY_BYTES
             + letters * CHUNK_MAX * DISCOVERY_BYTES
             + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.held_max() * links) * DISCOVERY_BYTES

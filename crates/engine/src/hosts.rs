@@ -3,7 +3,7 @@
 use crate::engine::{Engine, RESOLVING_MAX};
 use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
-use crate::frontier::back_queue::{BackQueue, ROWS_MAX};
+use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::frontier::ready::Chooser;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::polite;
@@ -36,7 +36,8 @@ impl Engine {
             true => Chooser::Best,
             false => Chooser::Biased(&mut self.rng),
         };
-        if let Some(wake) = self.sleepers.wake(room, now, &mut chooser) {
+        let rows_max = rows_beside(self.awake.len());
+        if let Some(wake) = self.sleepers.wake(room, rows_max, now, &mut chooser) {
             self.since_wake.clear();
             step.actions.push(Action::Ask(Question::Wake(wake)));
         }
@@ -82,10 +83,11 @@ impl Engine {
         }
         // Good only while it sleeps: from here on its queues know better.
         let after = (record.now_after.take(), record.later_after.take());
+        let max = rows_beside(self.awake.len());
         let (rows, later) = if is_stale {
-            (BackQueue::unknown(after.0), BackQueue::unknown(after.1))
+            (BackQueue::unknown(after.0, max), BackQueue::unknown(after.1, max))
         } else {
-            (BackQueue::from_rows(after.0, rows), BackQueue::from_rows(after.1, later))
+            (BackQueue::from_rows(after.0, rows, max), BackQueue::from_rows(after.1, later, max))
         };
         let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
@@ -143,10 +145,11 @@ impl Engine {
             let Some(slot) = self.refills.pop_front() else { break };
             let Some(awake) = self.awake.get_mut(slot) else { continue };
             for section in [Section::Now, Section::Later] {
-                if awake.queue(section).wants_refill() {
-                    let after = awake.queue(section).begin_refill();
+                let queue = awake.queue(section);
+                if queue.wants_refill() {
+                    let (after, rows_max) = (queue.begin_refill(), queue.rows_max());
                     let host = awake.key.clone();
-                    hosts.push(Refill { host, section, after, rows_max: ROWS_MAX });
+                    hosts.push(Refill { host, section, after, rows_max });
                 }
             }
         }

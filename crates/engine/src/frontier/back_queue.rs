@@ -16,15 +16,25 @@ use crate::queue::{Entry, Place};
 use crate::record::UrlId;
 use std::collections::VecDeque;
 
-/// Rows a queue holds in memory.
-pub const ROWS_MAX: usize = 32;
+/// Rows that a queue holds in memory: most hosts are small and need never be read again, if there
+/// is room for them, and many hosts need little of each.
+pub const ROWS_MAX: usize = 64;
+const ROWS_MIN: usize = 16;
+/// Rows of all queues, as long as each gets more than the least.
+const ROWS_OF_ALL: usize = 1 << 16;
 /// Below this a queue asks for more.
 pub const ROWS_LOW: usize = 6;
-/// Arrivals kept aside during a refill.
-pub const LATE_MAX: usize = ROWS_MAX;
+const _: () = assert!(ROWS_LOW < ROWS_MIN);
 
-#[derive(Debug, Default)]
+/// The rows that one more queue may hold beside so many others.
+pub fn rows_beside(others: usize) -> usize {
+    (ROWS_OF_ALL / (others + 1)).clamp(ROWS_MIN, ROWS_MAX)
+}
+
+#[derive(Debug)]
 pub struct BackQueue {
+    /// So many rows, and as many arrivals during a refill.
+    rows_max: usize,
     rows: VecDeque<(Place, Entry)>,
     cursor: Option<Place>,
     /// Nothing waits in the store beyond the cursor.
@@ -45,18 +55,26 @@ struct Late {
 
 impl BackQueue {
     /// A queue whose store is empty.
-    pub fn empty() -> BackQueue {
-        BackQueue { all_here: true, ..BackQueue::default() }
+    pub fn empty(rows_max: usize) -> BackQueue {
+        BackQueue { all_here: true, ..BackQueue::unknown(None, rows_max) }
     }
 
     /// A queue of which nothing is known yet but that nothing waits up to `after`.
-    pub fn unknown(after: Option<Place>) -> BackQueue {
-        BackQueue { cursor: after, ..BackQueue::default() }
+    pub fn unknown(after: Option<Place>, rows_max: usize) -> BackQueue {
+        BackQueue {
+            rows_max,
+            rows: VecDeque::new(),
+            cursor: after,
+            all_here: false,
+            out: Vec::new(),
+            late: None,
+            raised: Vec::new(),
+        }
     }
 
     /// A queue of which these rows were read, behind `after`.
-    pub fn from_rows(after: Option<Place>, rows: Rows) -> BackQueue {
-        let mut queue = BackQueue::unknown(after);
+    pub fn from_rows(after: Option<Place>, rows: Rows, rows_max: usize) -> BackQueue {
+        let mut queue = BackQueue::unknown(after, rows_max);
         queue.late = Some(Late::default());
         queue.refilled(rows);
         queue
@@ -109,6 +127,11 @@ impl BackQueue {
         self.late.is_none() && !self.all_here && self.rows.len() <= ROWS_LOW
     }
 
+    /// The rows that it may hold.
+    pub fn rows_max(&self) -> usize {
+        self.rows_max
+    }
+
     pub fn is_refilling(&self) -> bool {
         self.late.is_some()
     }
@@ -126,8 +149,8 @@ impl BackQueue {
             self.insert_sorted(place, entry);
             self.cut();
         } else if let Some(late) = &mut self.late {
-            late.insert(place, entry);
-        } else if self.all_here && self.rows.len() < ROWS_MAX {
+            late.insert(place, entry, self.rows_max);
+        } else if self.all_here && self.rows.len() < self.rows_max {
             self.insert_sorted(place, entry);
             self.cursor = Some(place);
         } else {
@@ -228,11 +251,11 @@ impl BackQueue {
     /// Lets the last rows go back to the store alone. A refill under way looks beyond where the
     /// cursor was: it would step over them, so its answer must not be believed that far.
     fn cut(&mut self) {
-        if self.rows.len() > ROWS_MAX {
+        if self.rows.len() > self.rows_max {
             if let Some(late) = &mut self.late {
-                late.drop_from(self.rows[ROWS_MAX].0);
+                late.drop_from(self.rows[self.rows_max].0);
             }
-            self.rows.truncate(ROWS_MAX);
+            self.rows.truncate(self.rows_max);
             self.cursor = self.rows.back().map(|(place, _)| *place);
             self.raised.retain(|(place, _)| Some(*place) <= self.cursor);
             self.all_here = false;
@@ -244,11 +267,11 @@ impl BackQueue {
 pub const ENTRY_BYTES: usize = size_of::<(Place, Entry)>() + 96;
 
 impl Late {
-    fn insert(&mut self, place: Place, entry: Entry) {
+    fn insert(&mut self, place: Place, entry: Entry, rows_max: usize) {
         let at = self.rows.partition_point(|(p, _)| *p < place);
         self.rows.insert(at, (place, entry));
-        if self.rows.len() > LATE_MAX {
-            let (dropped, _) = self.rows.pop().expect("more than LATE_MAX rows");
+        if self.rows.len() > rows_max {
+            let (dropped, _) = self.rows.pop().expect("one row at least");
             self.drop_from(dropped);
         }
     }
@@ -287,8 +310,9 @@ mod tests {
             let mut rng = Rng::new(seed);
             let url = Url::parse("http://a.test/x").unwrap();
             let known = rng.draw().is_multiple_of(2);
+            let max = rows_beside((rng.draw() % 8_192) as usize);
             let mut model = Model {
-                queue: if known { BackQueue::empty() } else { BackQueue::unknown(None) },
+                queue: if known { BackQueue::empty(max) } else { BackQueue::unknown(None, max) },
                 store: BTreeSet::new(),
                 asked: None,
                 out: BTreeSet::new(),
@@ -335,7 +359,7 @@ mod tests {
         /// A burst before, behind or all around what is there; sometimes more than is kept aside.
         fn arrive(&mut self) {
             let around = [0, 2_000, 5_000, 9_000][(self.rng.draw() % 4) as usize];
-            for _ in 0..1 + self.rng.draw() % (2 * LATE_MAX as u64 + 4) {
+            for _ in 0..1 + self.rng.draw() % (2 * self.queue.rows_max as u64 + 4) {
                 let place = self.place(around);
                 self.store.insert(place);
                 self.queue.insert(place, self.entry(place));
@@ -398,12 +422,13 @@ mod tests {
             let moment = &seen[(self.rng.draw() % seen.len() as u64) as usize];
             let beyond = |place: &&Place| after.is_none_or(|after| **place > after);
             let mut rest = moment.iter().filter(beyond);
-            let rows = rest.by_ref().take(ROWS_MAX).map(|p| (*p, self.entry(*p))).collect();
+            let rows =
+                rest.by_ref().take(self.queue.rows_max).map(|p| (*p, self.entry(*p))).collect();
             self.queue.refilled(Rows { rows, all: rest.next().is_none() });
         }
 
         fn check(&self) {
-            assert!(self.queue.len() <= ROWS_MAX);
+            assert!(self.queue.len() <= self.queue.rows_max);
             let best = self.store.iter().find(|place| !self.out.contains(place));
             if let Some((served, _)) = self.queue.front() {
                 // One that was raised may have gone back to the store since.

@@ -3,7 +3,6 @@
 
 use crate::config::CLASSES;
 use crate::event::Wake;
-use crate::frontier::back_queue::ROWS_MAX;
 use crate::frontier::ready::Chooser;
 use crate::queue::{SleepPlace, Sleeper};
 use crate::time::Time;
@@ -81,7 +80,13 @@ impl Sleepers {
     }
 
     /// The question that fills `room` places, if there is anything to ask.
-    pub fn wake(&mut self, room: usize, now: Time, chooser: &mut Chooser<'_>) -> Option<Wake> {
+    pub fn wake(
+        &mut self,
+        room: usize,
+        rows_max: usize,
+        now: Time,
+        chooser: &mut Chooser<'_>,
+    ) -> Option<Wake> {
         let is_due = self.next_due().is_some_and(|due| due <= now);
         let anybody = room > 0 && (self.ready() > 0 || is_due);
         if self.asked || (!anybody && self.named.is_empty()) {
@@ -103,7 +108,7 @@ impl Sleepers {
             .collect();
         let later = (if is_due { room } else { 0 }, self.later_cursor.clone());
         let named = std::mem::take(&mut self.named);
-        Some(Wake { now, classes, later, named, rows_max: ROWS_MAX })
+        Some(Wake { now, classes, later, named, rows_max })
     }
 
     /// A question was answered; `later_next` is what the store says of due times.

@@ -48,7 +48,7 @@ const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
-const FRESH_BYTES: usize = 12 << 20;
+const FRESH_BYTES: usize = 16 << 20;
 /// At so many times as much a commit waits until the generation before has left, so that whoever
 /// commits can ask for a sync, after one of its archive.
 const FRESH_MAX: usize = 2;
@@ -110,7 +110,7 @@ impl LocalState {
         is_much && !self.shared.store.is_stowing()
     }
 
-    /// Has rows stowed when so many bytes of them are in memory; 12 MiB unless said otherwise.
+    /// Has rows stowed when so many bytes of them are in memory; 16 MiB unless said otherwise.
     pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
         LocalState { fresh_bytes, ..self }
     }
