@@ -210,6 +210,10 @@ fn finish(
             oddities.push(Oddity::BytesAfterEnd);
         }
     }
+    if raw.capacity() > 2 * raw.len() {
+        // It may be held for a while, and many others with it.
+        raw.shrink_to_fit();
+    }
     Ok(Response {
         status: read.status,
         raw_request: sent,

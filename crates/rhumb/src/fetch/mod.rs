@@ -92,7 +92,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            // A connection may keep a read buffer of this size while idle.
+            // A connection may keep a buffer of this size while idle if it had such a head.
             header_bytes_max: 64 << 10,
             headers_max: 256,
             body_bytes_max: 64 << 20,

@@ -6,6 +6,7 @@
 
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,8 +19,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Read at once, if nobody has set more aside.
-const READ_BYTES: usize = 32 << 10;
+/// Room for the beginning of a response, which most end with.
+const FIRST_BYTES: usize = 32 << 10;
+/// Read at once at most: so much may be here that hyper has not seen.
+const READ_BYTES_MAX: usize = 64 << 10;
+/// Read at once where nobody has made room for more.
+const BEYOND_BYTES: usize = 16 << 10;
 /// Handed to hyper at once. It keeps a buffer for each connection, also while that rests, and makes
 /// it larger when it is filled: just below 16 KiB, it stays at that.
 const PIECE_BYTES_MAX: usize = (16 << 10) - 1;
@@ -46,9 +51,12 @@ impl Tee {
         self.0.lock().expect("no code panics while it holds the copy")
     }
 
-    /// Takes all that was copied and starts anew.
+    /// Takes all that was copied and starts anew. What hyper has not seen is left out: the message
+    /// is over, or was cut before that.
     pub fn take(&self) -> Copied {
-        std::mem::take(&mut *self.lock())
+        let mut copied = std::mem::take(&mut *self.lock());
+        copied.received.truncate(copied.handed);
+        copied
     }
 }
 
@@ -86,12 +94,9 @@ impl TeeStream {
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut copied = self.tee.lock();
         let received = &mut copied.received;
-        if received.len() == received.capacity() {
-            received.reserve(READ_BYTES);
-        }
         let read = match &mut self.wire {
-            Wire::Plain(stream) => pin!(stream.read_buf(received)).poll(cx),
-            Wire::Tls(stream) => pin!(stream.read_buf(received)).poll(cx),
+            Wire::Plain(stream) => poll_read_into(stream, received, cx),
+            Wire::Tls(stream) => poll_read_into(stream, received, cx),
         };
         if copied.received.is_empty() {
             // A connection that rests holds no room.
@@ -115,6 +120,28 @@ impl TeeStream {
             Poll::Pending => Poll::Pending,
         }
     }
+}
+
+/// How many bytes came; none is the end.
+fn poll_read_into(
+    stream: &mut (impl AsyncRead + Unpin),
+    received: &mut Vec<u8>,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    if received.is_empty() {
+        received.reserve(FIRST_BYTES);
+    }
+    if received.len() < received.capacity() {
+        let mut limited = stream.take(READ_BYTES_MAX as u64);
+        return pin!(limited.read_buf(received)).poll(cx);
+    }
+    // Most likely all that was promised is here, and nothing will come: to make room for it would
+    // be to copy the whole body.
+    let mut beyond = [const { MaybeUninit::uninit() }; BEYOND_BYTES];
+    let mut beyond = ReadBuf::uninit(&mut beyond);
+    ready!(Pin::new(stream).poll_read(cx, &mut beyond))?;
+    received.extend_from_slice(beyond.filled());
+    Poll::Ready(Ok(beyond.filled().len()))
 }
 
 impl AsyncRead for TeeStream {

@@ -47,6 +47,8 @@ fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
     let response = fetch(&chunked, Limits { body_bytes_max, ..limits() }).unwrap();
     assert_eq!(format!("{:?}", response.truncated), "Some(Length)");
     assert_eq!(response.payload().len(), body_bytes_max);
+    // Chunks of five bytes are twice their size on the wire; beyond them there is one piece.
+    assert!(response.raw.len() < 2 * body_bytes_max + (17 << 10), "{}", response.raw.len());
 
     // A body that just fits is whole, one byte less is not; a great promise takes no memory.
     let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -58,6 +60,19 @@ fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
     let boast = "HTTP/1.1 200 OK\r\nContent-Length: 9007199254740992\r\n\r\nhello";
     let server = Server::answering(vec![send(boast)]);
     assert_eq!(words(&fetch(&server, limits())), "200 hello Disconnect");
+}
+
+#[test]
+fn a_body_takes_the_memory_that_it_has_bytes_whatever_its_length() {
+    for length in [10, 2_000, 20_000, 60_000, 300_000, 900_000] {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let server = Server::answering(vec![send(&head), send("x".repeat(length)), Act::Hold]);
+        let response = fetch(&server, limits()).unwrap();
+        assert_eq!(response.payload().len(), length);
+        let (room, bytes) = (response.raw.capacity(), response.raw.len());
+        assert!(room <= 2 * bytes, "{room} for {bytes}");
+        assert!(length < 32 << 10 || room == bytes, "{room} for {bytes}");
+    }
 }
 
 #[test]
