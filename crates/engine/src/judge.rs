@@ -10,6 +10,7 @@ use crate::known::KnownLinks;
 use crate::mass;
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
+use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
 use crate::time::Time;
@@ -40,6 +41,8 @@ pub(crate) struct Judgement {
     pub report: Report,
 }
 
+const JUDGEMENT_BYTES: usize = size_of::<Judgement>() + size_of::<Visits>();
+
 impl Judging {
     pub fn len(&self) -> usize {
         self.waiting.len() + self.asked.len()
@@ -64,9 +67,9 @@ impl Judging {
         all.map(|j| match &j.report.outcome {
             Outcome::Page(page) => {
                 let links = page.found.len() + page.known.len();
-                size_of::<Judgement>() + SKETCH_BYTES + links * DISCOVERY_BYTES
+                JUDGEMENT_BYTES + SKETCH_BYTES + links * DISCOVERY_BYTES
             }
-            _ => size_of::<Judgement>(),
+            _ => JUDGEMENT_BYTES,
         })
         .sum()
     }
@@ -215,9 +218,8 @@ impl Engine {
         step: &mut Step,
     ) {
         let host = self.awake.at(slot);
-        let key = host.key.clone();
         host.queue(place.section()).settled(place);
-        step.rows.push(Row::Queue { host: key.clone(), place, entry: None });
+        step.rows.push(Row::Queue { host: host.key.clone(), place, entry: None });
         entry.record.place = match next {
             Next::Never => None,
             Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
@@ -226,13 +228,16 @@ impl Engine {
         if let Some(revisiting) = self.revisiting.as_mut().filter(|_| self.outbox.is_sifting()) {
             revisiting.since_sift.insert(entry.record.id.0);
         }
-        step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
+        let key = entry.url.key();
         match entry.record.place {
             Some(later) => {
-                step.rows.push(Row::Queue { host: key, place: later, entry: Some(entry.clone()) });
+                let (host_key, again) = (host.key.clone(), Some(entry.clone()));
+                step.rows.push(Row::Url { key, record: entry.record.clone() });
+                step.rows.push(Row::Queue { host: host_key, place: later, entry: again });
                 host.later.insert(later, entry);
             }
             None => {
+                step.rows.push(Row::Url { key, record: entry.record });
                 host.record.queued -= 1;
                 self.counters.queued -= 1;
             }

@@ -110,7 +110,7 @@ impl Http {
         if let Some(mut connection) = idle
             && connection.is_still_open().await
         {
-            let outcome = self.exchange_on(connection, &host, request, started).await;
+            let outcome = self.exchange_on(connection, host, request, started).await;
             // It ended before the first byte was written: nobody has seen this request yet.
             let was_unsent = |failure: &Failure| {
                 failure.kind == FailureKind::Closed && failure.raw_request.is_empty()
@@ -125,7 +125,7 @@ impl Http {
             took: started.elapsed(),
             ..failure
         })?;
-        self.exchange_on(connection, &host, request, started).await
+        self.exchange_on(connection, request.url.host_key(), request, started).await
     }
 
     async fn connect(&self, request: &Request, address: IpAddr) -> Result<Connection, Failure> {
@@ -146,7 +146,7 @@ impl Http {
     async fn exchange_on(
         &self,
         mut connection: Connection,
-        host: &HostKey,
+        host: HostKey,
         request: &Request,
         started: Instant,
     ) -> Result<Response, Failure> {
@@ -157,7 +157,7 @@ impl Http {
         };
         let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
         if is_whole && connection.is_idle() {
-            self.pool().put(host.clone(), connection, Instant::now());
+            self.pool().put(host, connection, Instant::now());
         }
         outcome
     }

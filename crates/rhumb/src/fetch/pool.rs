@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rhumb_page::url::HostKey;
@@ -16,9 +17,9 @@ use super::connect::Connection;
 const EXPIRED_PER_PUT: usize = 4;
 
 pub(super) struct Pool {
-    idle: HashMap<HostKey, Idle>,
+    idle: HashMap<Arc<HostKey>, Idle>,
     /// The same connections, the one returned first at the front.
-    by_age: BTreeMap<u64, HostKey>,
+    by_age: BTreeMap<u64, Arc<HostKey>>,
     next_age: u64,
     connections_max: usize,
     idle_time_max: Duration,
@@ -58,7 +59,8 @@ impl Pool {
         let age = self.next_age;
         self.next_age += 1;
         let idle = Idle { connection, since: now, age };
-        if let Some(replaced) = self.idle.insert(host.clone(), idle) {
+        let host = Arc::new(host);
+        if let Some(replaced) = self.idle.insert(Arc::clone(&host), idle) {
             self.by_age.remove(&replaced.age);
         }
         self.by_age.insert(age, host);
