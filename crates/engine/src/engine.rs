@@ -18,6 +18,7 @@ use crate::judge::Judging;
 use crate::mass::Mass;
 use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
+use crate::past::Visits;
 use crate::polite::Addresses;
 use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
@@ -376,7 +377,7 @@ impl Engine {
         let rows: usize = (0..awake).map(back_queue::rows_beside).sum();
         let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
         awake * (host + 64 + 4 * 16)
-            + 4 * rows * back_queue::ENTRY_BYTES
+            + 4 * rows * (back_queue::ENTRY_BYTES + size_of::<Place>())
             + letters * CHUNK_MAX * DISCOVERY_BYTES
             + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.held_max() * links) * DISCOVERY_BYTES
@@ -385,6 +386,6 @@ impl Engine {
     }
 }
 
-const FLIGHT_BYTES: usize = size_of::<Flight>() + SKETCH_BYTES + 96;
+const FLIGHT_BYTES: usize = size_of::<Flight>() + size_of::<Visits>() + SKETCH_BYTES + 96;
 pub(crate) const DISCOVERY_BYTES: usize = size_of::<Discovery>() + 96;
 const OVERLAY_BYTES: usize = size_of::<(HostKey, HostRecord)>() + 48;

@@ -12,6 +12,7 @@
 //! taken, nothing at or before the cursor is lost sight of. That costs no write.
 
 use crate::event::Rows;
+use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::UrlId;
 use std::collections::VecDeque;
@@ -20,15 +21,15 @@ use std::collections::VecDeque;
 /// is room for them, and many hosts need little of each.
 pub const ROWS_MAX: usize = 64;
 const ROWS_MIN: usize = 16;
-/// Rows of all queues, as long as each gets more than the least.
-const ROWS_OF_ALL: usize = 1 << 16;
+/// A new queue may hold its share of so many rows, between these limits, and keeps to that.
+const ROWS_SHARED: usize = 1 << 16;
 /// Below this a queue asks for more.
 pub const ROWS_LOW: usize = 6;
 const _: () = assert!(ROWS_LOW < ROWS_MIN);
 
 /// The rows that one more queue may hold beside so many others.
 pub fn rows_beside(others: usize) -> usize {
-    (ROWS_OF_ALL / (others + 1)).clamp(ROWS_MIN, ROWS_MAX)
+    (ROWS_SHARED / (others + 1)).clamp(ROWS_MIN, ROWS_MAX)
 }
 
 #[derive(Debug)]
@@ -263,8 +264,8 @@ impl BackQueue {
     }
 }
 
-/// An estimate for the memory bound: the entry itself and a URL of usual length.
-pub const ENTRY_BYTES: usize = size_of::<(Place, Entry)>() + 96;
+/// An estimate for the memory bound: the entry itself, a URL of usual length, and its visits.
+pub const ENTRY_BYTES: usize = size_of::<(Place, Entry)>() + 96 + size_of::<Visits>();
 
 impl Late {
     fn insert(&mut self, place: Place, entry: Entry, rows_max: usize) {

@@ -156,7 +156,7 @@ impl Snapshot for LocalSnapshot<'_> {
         let prefix = keys::queue_prefix(host, section);
         let after = after.map(|place| keys::queue(host, place));
         let mut found = self.scan(Table::Queue, &prefix, after);
-        let mut rows = Vec::with_capacity(max);
+        let mut rows = Vec::new();
         for row in found.by_ref().take(max) {
             let (key, value) = row?;
             let place = keys::place(&key, prefix.len())
