@@ -48,10 +48,10 @@ const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 
 /// Rows in memory that are worth stowing.
-const FRESH_BYTES: usize = 16 << 20;
-/// At so many times as much a commit waits until the generation before has left, so that whoever
+const FRESH_BYTES: usize = 12 << 20;
+/// At so many quarters of that a commit waits until the generation before has left, so that whoever
 /// commits can ask for a sync, after one of its archive.
-const FRESH_MAX: usize = 2;
+const FRESH_QUARTERS_MAX: usize = 5;
 /// At so many times as much a commit does not wait for that any longer: memory is bounded whoever
 /// commits. The node asks in its next turn, long before.
 const FRESH_UNASKED_MAX: usize = 3;
@@ -110,7 +110,7 @@ impl LocalState {
         is_much && !self.shared.store.is_stowing()
     }
 
-    /// Has rows stowed when so many bytes of them are in memory; 16 MiB unless said otherwise.
+    /// Has rows stowed when so many bytes of them are in memory; 12 MiB unless said otherwise.
     pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
         LocalState { fresh_bytes, ..self }
     }
@@ -139,7 +139,7 @@ impl LocalState {
             }
             self.bytes = now.bytes();
         }
-        if self.bytes >= FRESH_MAX * self.fresh_bytes {
+        if self.bytes >= FRESH_QUARTERS_MAX * (self.fresh_bytes / 4) {
             store.wait()?;
         }
         if self.bytes >= FRESH_UNASKED_MAX * self.fresh_bytes { self.sync() } else { Ok(()) }
