@@ -3,7 +3,7 @@
 use crate::engine::{Engine, RESOLVING_MAX};
 use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
-use crate::frontier::back_queue::{BackQueue, rows_beside};
+use crate::frontier::back_queue::BackQueue;
 use crate::frontier::ready::Chooser;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::polite;
@@ -36,7 +36,7 @@ impl Engine {
             true => Chooser::Best,
             false => Chooser::Biased(&mut self.rng),
         };
-        let rows_max = rows_beside(self.awake.len());
+        let rows_max = self.awake.rows_of_next();
         if let Some(wake) = self.sleepers.wake(room, rows_max, now, &mut chooser) {
             self.since_wake.clear();
             step.actions.push(Action::Ask(Question::Wake(wake)));
@@ -83,7 +83,7 @@ impl Engine {
         }
         // Good only while it sleeps: from here on its queues know better.
         let after = (record.now_after.take(), record.later_after.take());
-        let max = rows_beside(self.awake.len());
+        let max = self.awake.rows_of_next();
         let (rows, later) = if is_stale {
             (BackQueue::unknown(after.0, max), BackQueue::unknown(after.1, max))
         } else {

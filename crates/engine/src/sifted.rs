@@ -5,7 +5,7 @@ use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Judged, Row, Sifted, Step};
 use crate::frontier::awake::Awake;
-use crate::frontier::back_queue::{BackQueue, rows_beside};
+use crate::frontier::back_queue::BackQueue;
 use crate::host::HostRecord;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
@@ -227,7 +227,7 @@ impl Engine {
             self.counters.hosts += 1;
             if self.awake.len() < self.awake_limit {
                 self.sleepers.remove(record.sleep.expect("it was just laid down"));
-                let rows_max = rows_beside(self.awake.len());
+                let rows_max = self.awake.rows_of_next();
                 let (now, later) = (BackQueue::empty(rows_max), BackQueue::empty(rows_max));
                 let slot = self.awake.insert(Awake::new(host, record, now, later));
                 self.mark_dirty(slot);

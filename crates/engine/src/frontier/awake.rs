@@ -1,7 +1,7 @@
 //! Hosts that are awake: their record, their queues, and what they are doing now.
 
 use crate::event::FetchId;
-use crate::frontier::back_queue::BackQueue;
+use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::host::HostRecord;
 use crate::queue::{Place, Section, SleepPlace};
 use crate::time::Time;
@@ -125,6 +125,11 @@ pub struct AwakeHosts {
 impl AwakeHosts {
     pub fn len(&self) -> usize {
         self.by_host.len()
+    }
+
+    /// Rows that the queues of one more host may hold.
+    pub fn rows_of_next(&self) -> usize {
+        rows_beside(self.len())
     }
 
     pub fn is_empty(&self) -> bool {

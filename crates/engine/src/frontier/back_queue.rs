@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 /// Rows that a queue holds in memory: most hosts are small and need never be read again, if there
 /// is room for them, and many hosts need little of each.
-pub const ROWS_MAX: usize = 64;
+const ROWS_MAX: usize = 64;
 const ROWS_MIN: usize = 16;
 /// A new queue may hold its share of so many rows, between these limits, and keeps to that.
 const ROWS_SHARED: usize = 1 << 16;
@@ -235,7 +235,7 @@ impl BackQueue {
         self.cut();
     }
 
-    /// All rows, for a host that goes to sleep: the store has them.
+    /// An estimate: what [`ENTRY_BYTES`] says of each row.
     pub fn heap_bytes(&self) -> usize {
         let late = self.late.as_ref().map_or(0, |l| l.rows.len());
         let places = self.out.len() + 2 * self.raised.len();
@@ -423,8 +423,9 @@ mod tests {
             let moment = &seen[(self.rng.draw() % seen.len() as u64) as usize];
             let beyond = |place: &&Place| after.is_none_or(|after| **place > after);
             let mut rest = moment.iter().filter(beyond);
-            let rows =
-                rest.by_ref().take(self.queue.rows_max).map(|p| (*p, self.entry(*p))).collect();
+            // Whoever wakes a host asks before it is known what room its queue will have.
+            let max = 1 + (self.rng.draw() % (2 * self.queue.rows_max as u64)) as usize;
+            let rows = rest.by_ref().take(max).map(|p| (*p, self.entry(*p))).collect();
             self.queue.refilled(Rows { rows, all: rest.next().is_none() });
         }
 
