@@ -1,6 +1,8 @@
 //! The benches as a user runs them, at sizes that measure nothing: do they run, and is what they
 //! print what they say?
 
+mod binary;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -9,7 +11,7 @@ use serde_json::Value;
 /// What a bench printed; its scratch directory must be gone.
 fn bench(arguments: &[&str]) -> Value {
     let tmp = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let output = Command::new(binary::rhumb())
         .args(["--quiet", "bench"])
         .args(arguments)
         .args(["--json".as_ref(), "--tmp".as_ref(), tmp.path().as_os_str()])

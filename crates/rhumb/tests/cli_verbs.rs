@@ -1,5 +1,7 @@
 //! The command line as a user meets it: the real binary, its outputs and its exit codes.
 
+mod binary;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -184,7 +186,7 @@ fn a_simulation_prints_the_same_bytes_for_the_same_seed() {
 }
 
 fn rhumb<S: AsRef<std::ffi::OsStr>>(arguments: &[S], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let mut child = Command::new(binary::rhumb())
         .args(arguments)
         .env_remove("RHUMB_LOG")
         .stdin(Stdio::piped())

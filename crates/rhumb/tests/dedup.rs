@@ -1,5 +1,7 @@
 //! `rhumb dedup` as a user meets it: the real binary, its files and its exit codes.
 
+mod binary;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +17,7 @@ use serde_json::Value;
 const D1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/neardup/");
 
 fn dedup(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rhumb")).arg("dedup").args(arguments).output().unwrap()
+    Command::new(binary::rhumb()).arg("dedup").args(arguments).output().unwrap()
 }
 
 /// What it says on standard output with --json, and on standard error.
@@ -360,7 +362,8 @@ fn a_full_temporary_disk_is_named_and_leaves_nothing() {
         // Ignored, the signal becomes an error of the write, as a full disk is.
         let output = Command::new("sh")
             .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "sh"])
-            .args([env!("CARGO_BIN_EXE_rhumb"), "dedup", &input, output, &out])
+            .arg(binary::rhumb())
+            .args(["dedup", &input, output, &out])
             .args(["--memory", "1kB", "--tmp", &tmp])
             .output()
             .unwrap();
@@ -378,7 +381,7 @@ fn an_interrupted_run_leaves_nothing_and_can_be_started_again() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = temporary.path();
     let pairs = path(dir, "pairs.tsv");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let mut child = Command::new(binary::rhumb())
         .args(["dedup", "-", "--memory", "1kB", "--tmp", &path(dir, ""), "--pairs", &pairs])
         .stdin(Stdio::piped())
         .spawn()
@@ -406,7 +409,8 @@ fn an_interrupted_run_leaves_nothing_and_can_be_started_again() {
 fn done_or_killed(arguments: &[&str], file_blocks: u64) -> Option<Value> {
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit -c 0; ulimit -f {file_blocks}; exec \"$@\""), "sh"])
-        .args([env!("CARGO_BIN_EXE_rhumb"), "dedup", "--json"])
+        .arg(binary::rhumb())
+        .args(["dedup", "--json"])
         .args(arguments)
         .output()
         .unwrap();

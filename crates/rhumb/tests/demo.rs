@@ -1,5 +1,7 @@
 //! The demo as a user runs it, on a small web.
 
+mod binary;
+
 use std::fs;
 use std::process::Command;
 
@@ -11,7 +13,7 @@ fn a_demo_finds_every_page_and_leaves_its_directory() {
     let taken = dir.path().join("demo");
     fs::create_dir(&taken).unwrap();
     fs::write(taken.join("letter"), "dear").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let output = Command::new(binary::rhumb())
         .args(["--quiet", "demo", "--pages", "150", "--seed", "3", "--json", "--dir"])
         .arg(&taken)
         .output()

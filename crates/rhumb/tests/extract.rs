@@ -1,5 +1,7 @@
 //! `rhumb extract` as a user meets it.
 
+mod binary;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,7 +19,7 @@ const PAGE: &str = "<html><head><title>Tides | The Daily</title></head><body><na
     </article></main><footer><a href=/i>Imprint</a> <a href=/p>Privacy</a></footer></body></html>";
 
 fn rhumb(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let mut child = Command::new(binary::rhumb())
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,5 +1,7 @@
 //! `rhumb sim order` and `rhumb rank` as a user meets them, against counts made elsewhere.
 
+mod binary;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -8,7 +10,7 @@ use serde_json::Value;
 const GRAPHS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/graphs");
 
 fn rhumb(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rhumb")).args(arguments).output().unwrap()
+    Command::new(binary::rhumb()).args(arguments).output().unwrap()
 }
 
 fn answer(arguments: &[&str]) -> Value {

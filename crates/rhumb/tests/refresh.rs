@@ -1,5 +1,7 @@
 //! Revisiting, held to tables that others computed and to the past of real pages.
 
+mod binary;
+
 use std::fs;
 use std::process::{Command, Output};
 
@@ -187,6 +189,6 @@ fn what_makes_no_sense_is_told_in_one_line() {
 }
 
 fn rhumb(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rhumb"));
+    let mut command = Command::new(binary::rhumb());
     command.args(["sim", "refresh"]).args(arguments).output().unwrap()
 }

@@ -1,5 +1,6 @@
 //! Nothing that a user, a disk or a server does is met with a panic, a hang or a shrug.
 
+use crate::binary;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn rhumb(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rhumb")).arg("--quiet").args(arguments).output().unwrap()
+    Command::new(binary::rhumb()).arg("--quiet").args(arguments).output().unwrap()
 }
 
 fn stderr(output: &Output) -> String {

@@ -1,5 +1,6 @@
 //! `rhumb crawl --extract`: a row for every page in the archive, also after a kill.
 
+use crate::binary;
 use crate::site::{Site, report_of};
 use rhumb_sim::web::{Oddities, WebConfig};
 use serde_json::Value;
@@ -75,7 +76,7 @@ fn rows(lines: &[u8]) -> Vec<Value> {
 
 /// What `rhumb extract` prints of a crawl's directory.
 fn rebuilt(dir: &Path, arguments: &[&str]) -> Vec<Value> {
-    let mut extract = Command::new(env!("CARGO_BIN_EXE_rhumb"));
+    let mut extract = Command::new(binary::rhumb());
     let output = extract.arg("extract").arg(dir).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     rows(&output.stdout)

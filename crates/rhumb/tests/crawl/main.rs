@@ -1,6 +1,8 @@
 //! The real crawler against the synthetic web over real sockets, with a real name server.
 
 mod bad_input;
+#[path = "../binary/mod.rs"]
+mod binary;
 mod complete;
 mod extracted;
 mod killed;

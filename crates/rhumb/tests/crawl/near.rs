@@ -1,5 +1,6 @@
 //! Near-duplicates through the whole crawler, over real sockets.
 
+use crate::binary;
 use crate::site::assert_tools_accept;
 use rhumb_archive::Reader;
 use rhumb_engine::record::{Status, UrlRecord};
@@ -78,7 +79,7 @@ fn words(subject: u64, count: u64) -> String {
 }
 
 fn crawl(seeds: &[String], dir: &Path, arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let output = Command::new(binary::rhumb())
         .args(["--quiet", "crawl", "--scope", "host", "--allow-private", "--json"])
         .args(["--delay", "0s", "--delay-factor", "0", "--dir"])
         .arg(dir)
@@ -175,7 +176,7 @@ fn a_shared_template_makes_no_near_duplicates_and_another_date_does() {
     assert_tools_accept(dir.path());
 
     let url = format!("http://{site}/again/4");
-    let status = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+    let status = Command::new(binary::rhumb())
         .args(["status", "--json", "--url", &url])
         .arg(dir.path())
         .output()

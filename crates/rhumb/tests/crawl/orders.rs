@@ -1,6 +1,7 @@
 //! Every order passes the same crawl: stopped, killed, taken up again, polite and complete, with the
 //! same importance covered in the end.
 
+use crate::binary;
 use crate::site::{Site, assert_polite, pages_in_archive, reachable, report_of};
 use rhumb_engine::record::Status;
 use rhumb_sim::web::{Oddities, WebConfig};
@@ -28,11 +29,8 @@ fn web() -> WebConfig {
 }
 
 fn certificate(dir: &Path) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
-        .args(["coverage", "--json"])
-        .arg(dir)
-        .output()
-        .unwrap();
+    let output =
+        Command::new(binary::rhumb()).args(["coverage", "--json"]).arg(dir).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("--json prints one JSON value")
 }
@@ -87,7 +85,7 @@ fn the_mass_of_a_url_is_told_before_it_is_fetched() {
         waiting.map(|(key, _)| key.url().to_string()).collect()
     };
     let told = |url: &String| {
-        let output = Command::new(env!("CARGO_BIN_EXE_rhumb"))
+        let output = Command::new(binary::rhumb())
             .args(["status", "--json", "--url", url])
             .arg(site.crawl_dir())
             .output()

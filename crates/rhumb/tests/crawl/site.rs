@@ -1,5 +1,6 @@
 //! What these tests share: a served web, the program, and what it left behind.
 
+use crate::binary;
 use rhumb::serve::{Logged, ServeOptions, Served};
 use rhumb_archive::Reader;
 use rhumb_sim::web::{Scope, Web, WebConfig, What};
@@ -37,7 +38,7 @@ impl Site {
         let seeds = self.dir.path().join("seeds.txt");
         let list: String = self.served.web.seeds().iter().map(|url| format!("{url}\n")).collect();
         fs::write(&seeds, list).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rhumb"));
+        let mut command = Command::new(binary::rhumb());
         command
             .args(["--quiet", "crawl", "--scope", "any", "--allow-private", "--json"])
             .args(["--delay", &format!("{delay_ms}ms"), "--delay-factor", "0"])
