@@ -1,6 +1,7 @@
 //! A crawl that goes on, over loopback, with days of eight seconds: it keeps its budget, also when
 //! it is killed.
 
+mod binary;
 #[allow(dead_code)]
 #[path = "crawl/site.rs"]
 mod site;
