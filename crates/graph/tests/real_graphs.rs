@@ -1,20 +1,14 @@
-//! The real graphs of the shared data: sizes, bytes a link, and ranks as others computed them.
+//! The real graphs of the given data: sizes, bytes a link, and ranks as others computed them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rhumb_graph::rank::{Jump, pagerank};
 use rhumb_graph::{Format, Page, read};
 
 const D: f64 = 0.85;
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/graphs"));
-    let path = dir.join(name);
-    if !path.exists() {
-        println!("SKIPPED: ../shared/data/graphs/{name} is not here");
-        return None;
-    }
-    Some(path)
+fn graph(name: &str) -> Option<PathBuf> {
+    rhumb_given::data(&format!("graphs/{name}"))
 }
 
 #[test]
@@ -24,7 +18,7 @@ fn real_graphs_take_at_most_two_bytes_a_link_also_on_disk() {
         ("cnr-2000.wg1.zst", 325_557, 3_128_710, (205_124, 18_234)),
         ("web-NotreDame.wg1.zst", 325_729, 1_469_679, (12_129, 10_721)),
     ] {
-        let Some(path) = shared(name) else { return };
+        let Some(path) = graph(name) else { return };
         let file = dir.path().join(name);
         let loaded = read(&path, 0, Some(&file)).unwrap();
         let graph = loaded.graph;
@@ -55,7 +49,7 @@ fn personalised_ranks_agree_with_those_computed_elsewhere() {
             [(0, 0.270_947_24), (238, 0.024_201_318), (16, 0.021_298_733)],
         ),
     ] {
-        let Some(path) = shared(name) else { return };
+        let Some(path) = graph(name) else { return };
         let graph = read(&path, 0, None).unwrap().graph;
         let ranks = pagerank(&graph, D, Jump::To(&[(trust, 1.0)]), 1e-12);
         assert!(ranks.error <= 1e-12);
@@ -68,12 +62,12 @@ fn personalised_ranks_agree_with_those_computed_elsewhere() {
 
 #[test]
 fn a_list_of_links_with_a_heading_and_numbers_from_1_is_read_with_its_urls() {
-    let Some(path) = shared("hollins.dat") else { return };
+    let Some(path) = graph("hollins.dat") else { return };
     let loaded = read(&path, 1, None).unwrap();
     assert_eq!((loaded.format, loaded.graph.pages()), (Format::Edges, 6012));
     let left_out = loaded.left_out.self_links + loaded.left_out.repeated;
     assert_eq!(loaded.graph.links() + left_out, 23_875);
-    let Some(path) = shared("hollins-urls.dat") else { return };
+    let Some(path) = graph("hollins-urls.dat") else { return };
     let mut urls = rhumb_graph::source::open(&path).unwrap();
     let urls = rhumb_graph::edges::read_urls(&mut *urls, 1).unwrap();
     assert_eq!((urls.len(), urls[1].as_str()), (6012, "http://www.hollins.edu/"));

@@ -12,8 +12,6 @@ use rhumb_page::extract::read_main;
 use rhumb_page::html::{Limits, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
-const PAGES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/extraction/dev.jsonl.zst");
 const WORDS: usize = 4;
 /// Fewer are no text to compare, as in a crawl.
 const SHINGLES_MIN: usize = 24;
@@ -31,10 +29,7 @@ type Shingles = HashSet<u64>;
 type TextOf = fn(&Url, &str) -> String;
 
 fn main() {
-    let Some(pages) = pages() else {
-        println!("SKIPPED: ../shared/data/extraction/dev.jsonl.zst is not here");
-        return;
-    };
+    let Some(pages) = pages() else { return };
     println!("{} pages with {SHINGLES_MIN} shingles or more in what people marked", pages.len());
     let links = cost_us(&pages, |url, html| {
         read(html.as_bytes(), Some("utf-8"), url, &Limits::default()).links.len()
@@ -137,7 +132,7 @@ fn cpu_ns() -> u64 {
 }
 
 fn pages() -> Option<Vec<Page>> {
-    let file = std::fs::File::open(PAGES).ok()?;
+    let file = std::fs::File::open(rhumb_given::data("extraction/dev.jsonl.zst")?).expect("a file");
     let lines = BufReader::new(zstd::Decoder::new(file).expect("zstd")).lines();
     let page = |line: std::io::Result<String>| {
         let row: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");

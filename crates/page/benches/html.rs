@@ -16,8 +16,6 @@ use rhumb_page::extract::{self, Options, Wanted, extract};
 use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
-const PAGES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/extraction/dev.jsonl.zst");
 const PAGES_MAX: usize = 200;
 const ROUNDS_MIN: usize = 2;
 const SECONDS_MIN: f64 = 1.0;
@@ -137,10 +135,11 @@ fn cpu_ns() -> Option<u64> {
 
 fn pages() -> Vec<(Url, String)> {
     let fallback = Url::parse("http://page.test/a/b").expect("a URL");
-    let Ok(file) = std::fs::File::open(PAGES) else {
-        println!("SKIPPED: ../shared/data/extraction/dev.jsonl.zst is not here; generated pages");
+    let Some(file) = rhumb_given::data("extraction/dev.jsonl.zst") else {
+        println!("generated pages instead");
         return (0..PAGES_MAX).map(|seed| (fallback.clone(), generated(seed))).collect();
     };
+    let file = std::fs::File::open(file).expect("a file");
     let lines = BufReader::new(zstd::Decoder::new(file).expect("zstd")).lines();
     // Every fourth page: all sources are in, and a run stays short.
     lines

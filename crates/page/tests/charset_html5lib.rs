@@ -5,8 +5,6 @@
 use encoding_rs::Encoding;
 use rhumb_page::charset::{LATE_BYTES_MAX, PRESCAN_BYTES_MAX, prescan};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/html5lib/encoding");
-
 /// File, number of the test in it (from 1), reason.
 const EXPECTED_FAILURES: &[(&str, usize, &str)] = &[];
 
@@ -14,10 +12,8 @@ const EXPECTED_FAILURES: &[(&str, usize, &str)] = &[];
 fn the_html5lib_encoding_tests_find_the_declared_encoding() {
     let (mut run, mut surprises) = (0, Vec::new());
     for file in ["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"] {
-        let Ok(suite) = std::fs::read(format!("{FOLDER}/{file}")) else {
-            println!("SKIPPED: ../shared/data/html5lib/encoding/{file} is not here");
-            continue;
-        };
+        let Some(suite) = rhumb_given::data(&format!("html5lib/encoding/{file}")) else { return };
+        let suite = std::fs::read(suite).unwrap();
         for (number, (data, expected)) in cases(&suite).into_iter().enumerate() {
             run += 1;
             // Without a declaration the standard falls back to this; we would guess.

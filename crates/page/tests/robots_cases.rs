@@ -8,8 +8,6 @@
 use rhumb_page::robots::{Reading, Robots};
 use serde_json::Value;
 
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/robots/cases.json");
-
 #[test]
 fn read_as_google_reads_every_case_ends_as_with_google() {
     let Some(cases) = cases() else {
@@ -54,10 +52,7 @@ fn failures(cases: &[Value], reading: Reading) -> Vec<String> {
 }
 
 fn cases() -> Option<Vec<Value>> {
-    let Ok(text) = std::fs::read_to_string(CASES) else {
-        println!("SKIPPED: ../shared/data/robots/cases.json is not here");
-        return None;
-    };
+    let text = std::fs::read_to_string(rhumb_given::data("robots/cases.json")?).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&text).expect("the cases are JSON");
     assert_eq!(cases.len(), 859);
     Some(cases)

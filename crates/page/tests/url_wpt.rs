@@ -6,15 +6,10 @@
 use rhumb_page::url::{Url, UrlError};
 use serde_json::Value;
 
-const CASES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/url/urltestdata.json");
-
 #[test]
 fn the_web_platform_cases_end_as_the_standard_says() {
-    let Ok(text) = std::fs::read_to_string(CASES) else {
-        println!("SKIPPED: ../shared/data/url/urltestdata.json is not here");
-        return;
-    };
+    let Some(file) = rhumb_given::data("url/urltestdata.json") else { return };
+    let text = std::fs::read_to_string(file).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&text).expect("the cases are JSON");
     let expected: Vec<&str> = include_str!("url_expected_failures.txt")
         .lines()

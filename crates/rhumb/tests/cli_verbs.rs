@@ -8,8 +8,6 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/robots/cases.json");
-
 #[test]
 fn every_help_has_an_example() {
     let mut seen = 0;
@@ -144,10 +142,8 @@ fn robots_names_the_line_that_decides() {
 
 #[test]
 fn robots_batch_answers_every_public_case_as_googles_parser_does() {
-    let Ok(text) = std::fs::read_to_string(CASES) else {
-        println!("SKIPPED: ../shared/data/robots/cases.json is not here");
-        return;
-    };
+    let Some(cases) = rhumb_given::data("robots/cases.json") else { return };
+    let text = std::fs::read_to_string(cases).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert_eq!(cases.len(), 859);
     let questions: String = cases.iter().map(|case| format!("{case}\n")).collect();

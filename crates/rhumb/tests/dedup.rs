@@ -14,8 +14,6 @@ use rhumb_archive::{Capture, Content, Limits, Packer, Reader, Warcinfo, Writer};
 use rhumb_page::url::Url;
 use serde_json::Value;
 
-const D1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/neardup/");
-
 fn dedup(arguments: &[&str]) -> Output {
     Command::new(binary::rhumb()).arg("dedup").args(arguments).output().unwrap()
 }
@@ -527,17 +525,13 @@ fn what_was_left_out_is_told_common_shingles_and_all_chains() {
 
 #[test]
 fn the_shared_corpus_gives_the_true_pairs_clusters_and_mirrors() {
-    let corpus = PathBuf::from(D1).join("d1.jsonl.zst");
-    if !corpus.exists() {
-        println!("SKIPPED: ../shared/data/neardup/d1.jsonl.zst is not here");
-        return;
-    }
+    let Some(given) = rhumb_given::data("neardup") else { return };
     let temporary = tempfile::tempdir().unwrap();
     let [pairs, mirrors] = ["pairs.tsv", "mirrors.tsv"].map(|name| path(temporary.path(), name));
-    let corpus = corpus.display().to_string();
+    let corpus = path(&given, "d1.jsonl.zst");
     let (report, _) =
         done(&[&corpus, "--pairs", &pairs, "--mirrors", &mirrors, "--memory", "64MB"]);
-    let truth = zstd::decode_all(fs::File::open(format!("{D1}d1_truth.tsv.zst")).unwrap()).unwrap();
+    let truth = zstd::decode_all(fs::File::open(given.join("d1_truth.tsv.zst")).unwrap()).unwrap();
     let truth = String::from_utf8(truth).unwrap();
     let mut expected = BTreeMap::new();
     for line in truth.lines() {
@@ -561,7 +555,7 @@ fn the_shared_corpus_gives_the_true_pairs_clusters_and_mirrors() {
     assert!(recall >= 0.998, "recall {recall}");
     assert!(report["peak_rss_bytes"].as_u64().unwrap() <= 300_000_000, "{report}");
     let listed: Value =
-        serde_json::from_slice(&fs::read(format!("{D1}d1_mirrors.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(given.join("d1_mirrors.json")).unwrap()).unwrap();
     let name = |value: &Value| value.as_str().unwrap().to_owned();
     let listed: BTreeSet<_> = listed
         .as_array()

@@ -3,13 +3,9 @@
 mod binary;
 
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-
-const PAGES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/extraction/dev.jsonl.zst");
 
 const PAGE: &str = "<html><head><title>Tides | The Daily</title></head><body><nav><ul>\
     <li><a href=/n>News</a></li><li><a href=/s>Sport</a></li><li><a href=/w>Weather</a></li></ul>\
@@ -122,11 +118,9 @@ fn wrong_usage_is_one_line() {
 /// compressed corpus to rows. How good it is on pages it has not seen, `train_extract` tells.
 #[test]
 fn real_pages_have_a_main_text_nearly_always() {
-    if !Path::new(PAGES).exists() {
-        println!("SKIPPED: ../shared/data/extraction/dev.jsonl.zst is not here");
-        return;
-    }
-    let (code, out, _) = rhumb(&["extract", PAGES, "--threads", "2"], b"");
+    let Some(pages) = rhumb_given::data("extraction/dev.jsonl.zst") else { return };
+    let pages = pages.display().to_string();
+    let (code, out, _) = rhumb(&["extract", &pages, "--threads", "2"], b"");
     assert_eq!(code, 0);
     let rows: Vec<Value> =
         out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -7,8 +7,6 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const GRAPHS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/graphs");
-
 fn rhumb(arguments: &[&str]) -> Output {
     Command::new(binary::rhumb()).args(arguments).output().unwrap()
 }
@@ -25,12 +23,13 @@ fn near(found: &Value, expected: &Value, part: f64) -> bool {
     (found - expected).abs() <= (expected * part).max(1.0)
 }
 
+fn graph_file(name: &str) -> Option<String> {
+    Some(rhumb_given::data(&format!("graphs/{name}.wg1.zst"))?.display().to_string())
+}
+
 /// Counts and curves made by other programs.
 fn made_elsewhere() -> Option<Value> {
-    let Ok(expected) = std::fs::read(format!("{GRAPHS}/expected.json")) else {
-        println!("SKIPPED: ../shared/data/graphs/expected.json is not here");
-        return None;
-    };
+    let expected = std::fs::read(rhumb_given::data("graphs/expected.json")?).unwrap();
     // The file writes what is not a number as a bare word.
     let expected = String::from_utf8(expected).unwrap().replace("NaN", "null");
     Some(serde_json::from_str(&expected).unwrap())
@@ -43,7 +42,7 @@ fn counts_agree_with_those_made_elsewhere_for_all_trust_sets() {
         for (set, of_set) in graph["sets"].as_object().unwrap() {
             let trust: Vec<String> =
                 of_set["trust"].as_array().unwrap().iter().map(Value::to_string).collect();
-            let file = format!("{GRAPHS}/{name}.wg1.zst");
+            let Some(file) = graph_file(name) else { return };
             let trust = trust.join(",");
             let answer = answer(&["sim", "order", "--graph", &file, "--trust", &trust, "--json"]);
             compare(&answer, &of_set["algs"], &format!("{name} {set}"));
@@ -88,7 +87,7 @@ fn popular_pages_and_tenths_of_a_crawl_agree_with_those_made_elsewhere() {
     let Some(expected) = made_elsewhere() else { return };
     for (name, trust, set) in [("cnr-2000", "221145", "root"), ("web-NotreDame", "0", "root")] {
         let of_set = &expected["graphs"][name]["sets"][set];
-        let file = format!("{GRAPHS}/{name}.wg1.zst");
+        let Some(file) = graph_file(name) else { return };
         let mut arguments = vec!["sim", "order", "--graph", &file, "--trust", trust];
         arguments.extend(["--cho", "--deciles", "--json"]);
         for (ours, _) in CHO {

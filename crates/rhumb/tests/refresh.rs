@@ -10,7 +10,6 @@ use rhumb_sim::refresh::rates::{Spread, halving_hosts, rates, zipf};
 use rhumb_sim::refresh::table::{Bought, Caps, buy, clipped, measure};
 use serde_json::Value;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/freshness");
 /// The tables and we agree within 1 %.
 const NEAR: f64 = 0.01;
 const PAGES: usize = 100_000;
@@ -26,10 +25,7 @@ const NAMES: [(&str, Policy); 7] = [
 ];
 
 fn expected() -> Option<Value> {
-    let Ok(text) = fs::read_to_string(format!("{DATA}/expected.json")) else {
-        println!("SKIPPED: ../shared/data/freshness/expected.json is not here");
-        return None;
-    };
+    let text = fs::read_to_string(rhumb_given::data("freshness/expected.json")?).unwrap();
     Some(serde_json::from_str(&text).unwrap())
 }
 
@@ -115,11 +111,9 @@ fn learning_beats_uniform_on_real_pages_and_keeps_to_the_budget() {
     let mut sums = [0.0; 2];
     // Wikipedia's busy pages, and terms of service that rarely change.
     for (set, days, budget) in [("wiki_jodie", 31.0, 1_800.0), ("ota_contrib", 1_308.0, 16.0)] {
-        let file = format!("{DATA}/{set}.open.tsv.gz");
-        if !fs::exists(&file).unwrap_or(false) {
-            println!("SKIPPED: ../shared/data/freshness/{set}.open.tsv.gz is not here");
-            return;
-        }
+        let file = rhumb_given::data(&format!("freshness/{set}.open.tsv.gz"));
+        let Some(file) = file else { return };
+        let file = file.display().to_string();
         let ran = rhumb(&[
             "--histories",
             &file,

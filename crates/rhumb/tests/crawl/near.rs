@@ -217,11 +217,7 @@ const NEAR: f64 = 0.8;
 
 #[test]
 fn nearly_all_pages_with_an_earlier_near_duplicate_are_caught() {
-    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/neardup"));
-    if !data.join("d1.jsonl.zst").exists() {
-        println!("SKIPPED: ../shared/data/neardup/d1.jsonl.zst is not here");
-        return;
-    }
+    let Some(data) = rhumb_given::data("neardup") else { return };
     let max = std::env::var(PAGES).ok().and_then(|text| text.parse().ok());
     let (truth, chosen) = chosen(&data.join("d1_truth.tsv.zst"), max.unwrap_or(PAGES_DEFAULT));
     let mut sites: Vec<Pages> = vec![Pages::new(); HOSTS];

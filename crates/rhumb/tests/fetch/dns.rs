@@ -294,7 +294,7 @@ fn the_systems_hosts_file_is_honoured_only_without_a_server_of_our_own() {
         Some((ip, fields.find(|name| !name.contains("localhost"))?.to_string()))
     });
     let (Some((ip, name)), Ok(system)) = (named, Resolver::new(DnsConfig::default())) else {
-        println!("SKIPPED: no name in /etc/hosts, or no /etc/resolv.conf");
+        rhumb_given::left_out("no name in /etc/hosts, or no /etc/resolv.conf");
         return;
     };
     let server = NameServer::start(&[]);
