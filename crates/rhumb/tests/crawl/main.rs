@@ -4,8 +4,10 @@ mod bad_input;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod complete;
+mod documentation;
 mod extracted;
 mod killed;
 mod near;
 mod orders;
+mod server;
 mod site;

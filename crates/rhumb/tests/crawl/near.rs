@@ -1,6 +1,7 @@
 //! Near-duplicates through the whole crawler, over real sockets.
 
 use crate::binary;
+use crate::server::{Pages, Server};
 use crate::site::assert_tools_accept;
 use rhumb_archive::Reader;
 use rhumb_engine::record::{Status, UrlRecord};
@@ -9,49 +10,14 @@ use rhumb_state::local::LocalReader;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 
-/// By path.
-type Pages = BTreeMap<String, String>;
-
-/// Serves pages on loopback for as long as the process lives; one that is not there is a 404.
+/// Where the pages are served.
 fn serve(pages: Pages) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let pages = Arc::new(pages);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let pages = Arc::clone(&pages);
-            std::thread::spawn(move || answer(stream, &pages));
-        }
-    });
-    address
-}
-
-/// Requests of one connection, until the client has no more.
-fn answer(mut stream: TcpStream, pages: &Pages) {
-    let Ok(copy) = stream.try_clone() else { return };
-    let mut lines = BufReader::new(copy).lines().map_while(Result::ok);
-    while let Some(request) = lines.next() {
-        let path = request.split(' ').nth(1).unwrap_or("/").to_owned();
-        lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
-        let (status, body) = match pages.get(&path) {
-            Some(body) => ("200 OK", body.as_str()),
-            None => ("404 Not Found", ""),
-        };
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n\
-             Content-Length: {}\r\n\r\n",
-            body.len()
-        );
-        if stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).is_err() {
-            return;
-        }
-    }
+    Server::of(pages).address
 }
 
 /// A site's page: all of them have the same surroundings, and some have them in elements that say
