@@ -9,10 +9,12 @@
 //! opens with fewer has lost something that we promised, and is refused.
 
 mod codec;
+mod format;
 mod fresh;
 mod journal;
 mod keys;
 mod merged;
+mod migrate;
 mod open;
 mod post;
 mod read;
@@ -31,16 +33,15 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::outcome::Page;
 use rhumb_engine::turn::State;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use store::Store;
 use stow::Stower;
 use table::Table;
 
+pub use format::FORMAT;
 pub use read::LocalSnapshot;
-
-/// The layout of the directory; another one is refused.
-pub const FORMAT: &str = "rhumb state 9";
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
@@ -86,6 +87,8 @@ struct Shared {
     /// None until texts are to be compared.
     leaders: Mutex<Option<Leaders>>,
     dir: PathBuf,
+    /// Goes last.
+    _lock: File,
 }
 
 impl LocalState {

@@ -1,15 +1,16 @@
-//! Opening the store: versions, the mark of what must be there, the filter built again, and what
+//! Opening the store: the mark of what must be there, the filter built again, and what
 //! the engine starts from.
 
 use super::codec::{decode, decode_leader, encode_into};
+use super::format::{Home, in_use};
 use super::fresh::Generation;
 use super::journal::{self, Batch, Journal};
 use super::store::Store;
 use super::stow::{Stower, UNMERGED_MAX};
 use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FORMAT, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error,
-    keys, lock, post, read, store_error,
+    COMMITS, COUNTERS, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error, keys,
+    lock, post, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -42,13 +43,13 @@ const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins b
 const TABLE_BYTES: u64 = 16 << 20;
 
 const SEED: &[u8] = b"filter seed";
-const FORMAT_FILE: &str = "FORMAT";
 const MARK_FILE: &str = "MARK";
 
 impl LocalState {
     /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
     pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
-        let (database, keyspaces, commits) = open_rows(dir)?;
+        let home = Home::open(dir)?;
+        let Opened { database, keyspaces, commits } = open_rows(&home.store)?;
         let store = Arc::new(Store::new(database, keyspaces, commits));
         let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
@@ -57,9 +58,9 @@ impl LocalState {
         let mut opening = opening(&store)?;
         opening.post.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
-        let journal = Journal::begin(&journal_dir(dir))?;
+        let journal = Journal::begin(&journal_dir(&home.store))?;
         let stower = Stower::start(Arc::clone(&store))?;
-        let shared = Arc::new(Shared::new(store, seen, dir));
+        let shared = Arc::new(Shared::new(store, seen, home));
         let (batch, fresh_bytes, bytes) = (Batch::default(), FRESH_BYTES, 0);
         Ok((LocalState { stower, shared, journal, batch, fresh_bytes, bytes, commits }, opening))
     }
@@ -81,9 +82,10 @@ impl LocalReader {
     /// The filter of known URLs is not built, which is nearly all that opening costs: sifting is
     /// for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
-        let (database, keyspaces, commits) = open_rows(dir)?;
+        let home = Home::open(dir)?;
+        let Opened { database, keyspaces, commits } = open_rows(&home.store)?;
         let store = Arc::new(Store::new(database, keyspaces, commits));
-        let shared = Shared::new(store, Seen::new(0), dir);
+        let shared = Shared::new(store, Seen::new(0), home);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
 
@@ -169,10 +171,10 @@ impl LocalReader {
 }
 
 impl Shared {
-    fn new(store: Arc<Store>, seen: Seen, dir: &Path) -> Shared {
+    fn new(store: Arc<Store>, seen: Seen, home: Home) -> Shared {
         let seed = seen.seed();
         let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
-        Shared { store, seed, seen, leaders, dir: dir.to_owned() }
+        Shared { store, seed, seen, leaders, dir: home.store, _lock: home.lock }
     }
 }
 
@@ -185,27 +187,46 @@ pub(super) fn journal_bytes(dir: &Path) -> u64 {
     files.iter().filter_map(|(_, path)| Some(fs::metadata(path).ok()?.len())).sum()
 }
 
-/// The rows, checked to be of our version and all there, and the number of commits they hold.
-fn open_rows(dir: &Path) -> Result<(Database, Keyspaces, u64), Error> {
-    check_format(dir)?;
-    let database = Database::builder(dir.join("fjall"))
+/// A store's tables, which hold all its rows, and the number of commits these came by.
+pub(super) struct Opened {
+    pub database: Database,
+    pub keyspaces: Keyspaces,
+    pub commits: u64,
+}
+
+/// Makes an empty store in an empty directory.
+pub(super) fn create(store: &Path) -> Result<Opened, Error> {
+    let journal = journal_dir(store);
+    fs::create_dir(&journal).map_err(|e| file_error(&journal, e))?;
+    let (database, keyspaces) = open_tables(store)?;
+    Ok(Opened { database, keyspaces, commits: 0 })
+}
+
+/// The rows, checked to be all there.
+pub(super) fn open_rows(store: &Path) -> Result<Opened, Error> {
+    let (database, keyspaces) = open_tables(store)?;
+    let files = journal::files(&journal_dir(store))?;
+    let (rows, commits) = read_journal(&files, &keyspaces)?;
+    // Before anything is touched: what is refused stays as it is.
+    check_mark(store, commits)?;
+    keyspaces.stow(&database, |table| rows.rows(table, 0))?;
+    for (_, path) in &files {
+        fs::remove_file(path).map_err(|e| file_error(path, e))?;
+    }
+    Ok(Opened { database, keyspaces, commits })
+}
+
+fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
+    let database = Database::builder(store.join("fjall"))
         .cache_size(CACHE_BYTES)
         .max_journaling_size(FJALL_JOURNAL_BYTES_MAX)
         // Of two, the one that is kept free for memtables hands every task to itself again and
         // again while the other merges; and there is nothing in the memtables.
         .worker_threads(1)
         .open()
-        .map_err(|e| opening_error(dir, e))?;
+        .map_err(|e| opening_error(store, e))?;
     let keyspaces = Keyspaces::open(&database)?;
-    let files = journal::files(&journal_dir(dir))?;
-    let (rows, commits) = read_journal(&files, &keyspaces)?;
-    // Before anything is touched: what is refused stays as it is.
-    check_mark(dir, commits)?;
-    keyspaces.stow(&database, |table| rows.rows(table, 0))?;
-    for (_, path) in &files {
-        fs::remove_file(path).map_err(|e| file_error(path, e))?;
-    }
-    Ok((database, keyspaces, commits))
+    Ok((database, keyspaces))
 }
 
 /// What the journal holds beyond the tables, and the number of commits in all.
@@ -236,47 +257,6 @@ pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .max_memtable_size(MEMTABLE_BYTES_MAX)
         .compaction_strategy(Arc::new(leveled))
-}
-
-fn check_format(dir: &Path) -> Result<(), Error> {
-    let path = dir.join(FORMAT_FILE);
-    let has_store = dir.join("fjall").exists();
-    match fs::read_to_string(&path) {
-        Ok(text) if text.trim() == FORMAT => Ok(()),
-        // Cut short when the directory was made: nothing was ever stored here.
-        Ok(text) if text.trim().is_empty() && !has_store => write_format(dir, &path),
-        Ok(text) => Err(Error::new(
-            ErrorKind::Invalid,
-            format!(
-                "{} says {:?}, this program reads {FORMAT:?}: use the version that made it, or \
-                 another --dir",
-                path.display(),
-                text.trim()
-            ),
-        )),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            if has_store {
-                return Err(Error::new(
-                    ErrorKind::Invalid,
-                    format!("{} holds a store without a FORMAT file", dir.display()),
-                ));
-            }
-            write_format(dir, &path)
-        }
-        Err(e) => Err(file_error(&path, e)),
-    }
-}
-
-fn write_format(dir: &Path, path: &Path) -> Result<(), Error> {
-    let write = || -> std::io::Result<()> {
-        fs::create_dir_all(dir.join("journal"))?;
-        let mut file = fs::File::create(path)?;
-        writeln!(file, "{FORMAT}")?;
-        // A store must not outlive the word on what it is.
-        file.sync_data()?;
-        fs::File::open(dir)?.sync_all()
-    };
-    write().map_err(|e| file_error(path, e))
 }
 
 /// Fewer commits than were synced means that something promised is gone.
@@ -376,8 +356,7 @@ fn opening(store: &Store) -> Result<Opening, Error> {
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {
     if matches!(error, fjall::Error::Locked) {
-        let what = format!("{} is in use by another rhumb", dir.display());
-        return Error::new(ErrorKind::Invalid, what);
+        return in_use(dir);
     }
     let Error { kind, what } = store_error(error);
     Error::new(kind, format!("the store in {} cannot be opened: {what}", dir.display()))

@@ -37,9 +37,15 @@ fn three_commits(name: &str) -> Scratch {
     scratch
 }
 
+/// Where the store itself lies.
+fn store_of(scratch: &Scratch) -> PathBuf {
+    scratch.path().join("format-10")
+}
+
 /// Writes a row that this program would not.
-fn plant(dir: &Path, keyspace: &str, key: &[u8], value: &[u8]) {
-    let database = Database::builder(dir.join("fjall")).open().expect("the store itself");
+fn plant(scratch: &Scratch, keyspace: &str, key: &[u8], value: &[u8]) {
+    let database =
+        Database::builder(store_of(scratch).join("fjall")).open().expect("the store itself");
     let keyspace = database.keyspace(keyspace, KeyspaceCreateOptions::default).expect("a keyspace");
     keyspace.insert(key, value).expect("an insert");
     database.persist(PersistMode::SyncAll).expect("a sync");
@@ -48,7 +54,7 @@ fn plant(dir: &Path, keyspace: &str, key: &[u8], value: &[u8]) {
 #[test]
 fn a_row_of_another_version_is_refused_and_not_guessed() {
     let scratch = three_commits("version");
-    plant(scratch.path(), "url", Url::parse("http://b.test/").unwrap().key().as_bytes(), &[9, 1]);
+    plant(&scratch, "url", Url::parse("http://b.test/").unwrap().key().as_bytes(), &[9, 1]);
     let error = refusal(scratch.path());
     assert_eq!(error.kind, ErrorKind::Invalid);
     assert_eq!(error.what, "url row has version 9, this program reads 1");
@@ -62,7 +68,7 @@ fn a_row_that_cannot_be_read_is_an_error_of_its_question_and_no_panic() {
     key.extend_from_slice(host.as_str().as_bytes());
     key.extend_from_slice(&[0, 0, 8]);
     key.extend_from_slice(&[0; 16]);
-    plant(scratch.path(), "queue", &key, &[1, 200, 200]);
+    plant(&scratch, "queue", &key, &[1, 200, 200]);
     let state = open(scratch.path()).expect("a store whose queue nobody has read yet");
     let refill = Refill { host, section: Section::Now, after: None, rows_max: 4 };
     let error = state.reader().answer(Question::Refill { hosts: vec![refill] }).unwrap_err();
@@ -74,18 +80,18 @@ fn a_row_that_cannot_be_read_is_an_error_of_its_question_and_no_panic() {
 fn a_store_with_fewer_commits_than_were_promised_is_refused() {
     let scratch = three_commits("mark");
     assert_eq!(open(scratch.path()).expect("as it was").commits(), 3);
-    fs::write(scratch.path().join("MARK"), "7\n").unwrap();
+    fs::write(store_of(&scratch).join("MARK"), "7\n").unwrap();
     let error = refusal(scratch.path());
     assert_eq!(error.kind, ErrorKind::Corrupt);
     assert!(error.what.contains("3 commits, but 7 were written"), "{error}");
-    fs::write(scratch.path().join("MARK"), "seven\n").unwrap();
+    fs::write(store_of(&scratch).join("MARK"), "seven\n").unwrap();
     let error = refusal(scratch.path());
     assert!(error.what.ends_with("MARK is not a number"), "{error}");
 }
 
 /// The only file of the journal.
 fn journal_of(scratch: &Scratch) -> PathBuf {
-    let mut files = fs::read_dir(scratch.path().join("journal")).expect("the journal");
+    let mut files = fs::read_dir(store_of(scratch).join("journal")).expect("the journal");
     let file = files.next().expect("a file").expect("its name").path();
     assert!(files.next().is_none(), "one file");
     file
@@ -106,7 +112,7 @@ fn a_commit_that_is_torn_or_damaged_ends_the_journal_and_takes_no_other_with_it(
                 true => damaged.truncate(at),
                 false => damaged[at] ^= 0x10,
             }
-            fs::write(scratch.path().join("journal/000000000007.journal"), damaged).unwrap();
+            fs::write(store_of(&scratch).join("journal/000000000007.journal"), damaged).unwrap();
             let state = open(scratch.path()).expect("what is whole");
             assert_eq!(state.commits(), (3 * at / bytes.len()) as u64, "{is_cut} {at}");
             let urls = state.reader().urls().count() as u64;
@@ -138,7 +144,7 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
     drop(state);
     drop(open(scratch.path()).expect("all four, stowed by now"));
     // The directory forgot that it was removed, and the file lost its end.
-    let path = scratch.path().join("journal/000000000000.journal");
+    let path = store_of(&scratch).join("journal/000000000000.journal");
     fs::write(path, &ghost[..ghost.len() * 4 / 5]).unwrap();
     let state = open(scratch.path()).expect("as it was");
     assert_eq!(state.commits(), 4);
@@ -149,17 +155,41 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
 #[test]
 fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let scratch = three_commits("format");
+    for other in ["rhumb state 11", "rhumb state 8"] {
+        fs::write(scratch.path().join("FORMAT"), format!("{other}\n")).unwrap();
+        let error = refusal(scratch.path());
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        let what = format!(
+            "{other:?}, this program reads \"rhumb state 10\" and migrates \"rhumb state 9\""
+        );
+        assert!(error.what.contains(&what), "{error}");
+    }
     fs::write(scratch.path().join("FORMAT"), "rhumb state 10\n").unwrap();
-    let error = refusal(scratch.path());
-    assert_eq!(error.kind, ErrorKind::Invalid);
-    assert!(
-        error.what.contains("\"rhumb state 10\", this program reads \"rhumb state 9\""),
-        "{error}"
-    );
-    fs::remove_file(scratch.path().join("FORMAT")).unwrap();
-    assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 9\n").unwrap();
     assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
+}
+
+#[test]
+fn a_store_of_format_9_without_its_format_file_is_refused() {
+    let scratch = Scratch::new("no-format");
+    fs::create_dir(scratch.path().join("fjall")).unwrap();
+    assert!(refusal(scratch.path()).what.contains("without a FORMAT file"));
+}
+
+#[test]
+fn a_store_that_was_made_before_its_format_was_written_is_taken_as_it_is() {
+    let scratch = three_commits("no-word");
+    fs::remove_file(scratch.path().join("FORMAT")).unwrap();
+    assert_eq!(open(scratch.path()).expect("a whole store").commits(), 3);
+}
+
+#[test]
+fn a_store_that_was_not_made_to_the_end_is_made_again() {
+    let scratch = Scratch::new("half");
+    fs::create_dir_all(scratch.path().join("format-10.new/fjall/keyspaces")).unwrap();
+    drop(open(scratch.path()).expect("a new store"));
+    assert!(!scratch.path().join("format-10.new").exists());
+    fs::remove_dir_all(store_of(&scratch)).unwrap();
+    assert!(refusal(scratch.path()).what.contains("is gone"), "and never without a word");
 }
 
 #[test]

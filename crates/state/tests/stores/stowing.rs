@@ -39,7 +39,7 @@ fn rows_are_stowed_when_a_sync_is_asked_for_and_unasked_only_if_far_too_many_hav
 
 /// A journal's file ends when its rows are to be stowed.
 fn newest_journal(dir: &Path) -> PathBuf {
-    let files = std::fs::read_dir(dir.join("journal"))
+    let files = std::fs::read_dir(dir.join("format-10/journal"))
         .expect("a directory")
         .flatten()
         .map(|entry| entry.path());

@@ -1,0 +1,165 @@
+//! The directory of a crawl's state, and which store in it counts.
+//!
+//! A store lies in a directory named after its format; the file FORMAT says which one counts. A new
+//! store is made under another name, and gets its own when it is whole and synced; then FORMAT
+//! names it, by one rename. So whenever the process or the machine dies, FORMAT names a whole store
+//! or none, and everything else in the directory can be thrown away.
+//!
+//! Each version of the program reads the format before its own by migrating it ([`super::migrate`],
+//! docs/decisions/0019-migration.md), and refuses all others.
+
+use super::migrate::{self, v9};
+use super::{file_error, open};
+use rhumb_engine::error::{Error, ErrorKind};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What this program writes. All older formats but the last are refused.
+pub const FORMAT: &str = "rhumb state 10";
+
+const STORE_DIR: &str = "format-10";
+/// A store that is being made.
+const UNFINISHED_DIR: &str = "format-10.new";
+const FORMAT_FILE: &str = "FORMAT";
+const LOCK_FILE: &str = "LOCK";
+
+/// How often, and how long, we wait for whoever is just closing the store.
+const LOCK_TRIES_MAX: usize = 4;
+const LOCK_WAIT: Duration = Duration::from_millis(100);
+
+/// A store of this format that nobody else has.
+pub struct Home {
+    pub store: PathBuf,
+    /// Nobody else opens the store while this is open.
+    pub lock: File,
+}
+
+impl Home {
+    /// Makes the store in `dir` if there is none, and migrates it if it is of the format before.
+    pub fn open(dir: &Path) -> Result<Home, Error> {
+        fs::create_dir_all(dir).map_err(|e| file_error(dir, e))?;
+        let lock = lock(dir)?;
+        let store = dir.join(STORE_DIR);
+        let is_of_v9 = dir.join(v9::FJALL_DIR).exists();
+        match &*written_format(dir)? {
+            FORMAT if store.exists() => remove_former(dir)?,
+            FORMAT => return Err(gone(&store)),
+            v9::FORMAT if is_of_v9 => {
+                migrate::migrate(dir, &unfinished(dir)?)?;
+                finish(dir, &store)?;
+                remove_former(dir)?;
+            }
+            // Cut short when it was made, before FORMAT was written: it is whole.
+            "" if store.exists() => write_format(dir)?,
+            "" if is_of_v9 => return Err(no_format(dir)),
+            // As said above, also of the version before: nothing was ever stored here.
+            "" | v9::FORMAT => {
+                open::create(&unfinished(dir)?)?;
+                finish(dir, &store)?;
+            }
+            other => return Err(unknown(dir, other)),
+        }
+        Ok(Home { store, lock })
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, Error> {
+    let path = dir.join(LOCK_FILE);
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|e| file_error(&path, e))?;
+    for _ in 0..LOCK_TRIES_MAX {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(e)) => return Err(file_error(&path, e)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
+        }
+    }
+    Err(in_use(dir))
+}
+
+pub fn in_use(dir: &Path) -> Error {
+    Error::new(ErrorKind::Invalid, format!("{} is in use by another rhumb", dir.display()))
+}
+
+/// What FORMAT says; nothing if it was cut short, or is not there.
+fn written_format(dir: &Path) -> Result<String, Error> {
+    let path = dir.join(FORMAT_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(e) => Err(file_error(&path, e)),
+    }
+}
+
+/// Where a store can be made: what an earlier attempt left there is removed.
+fn unfinished(dir: &Path) -> Result<PathBuf, Error> {
+    let path = dir.join(UNFINISHED_DIR);
+    for stale in [&path, &dir.join(STORE_DIR)] {
+        remove(stale)?;
+    }
+    fs::create_dir(&path).map_err(|e| file_error(&path, e))?;
+    Ok(path)
+}
+
+/// The store that was made is whole and synced, and counts from now on.
+fn finish(dir: &Path, store: &Path) -> Result<(), Error> {
+    let unfinished = dir.join(UNFINISHED_DIR);
+    let rename = || -> io::Result<()> {
+        File::open(&unfinished)?.sync_all()?;
+        fs::rename(&unfinished, store)?;
+        File::open(dir)?.sync_all()
+    };
+    rename().map_err(|e| file_error(store, e))?;
+    write_format(dir)
+}
+
+fn write_format(dir: &Path) -> Result<(), Error> {
+    let (new, path) = (dir.join("FORMAT.new"), dir.join(FORMAT_FILE));
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&new)?;
+        writeln!(file, "{FORMAT}")?;
+        file.sync_data()?;
+        fs::rename(&new, &path)?;
+        File::open(dir)?.sync_all()
+    };
+    write().map_err(|e| file_error(&path, e))
+}
+
+/// Removes the store that this one was migrated from.
+fn remove_former(dir: &Path) -> Result<(), Error> {
+    let names = [v9::FJALL_DIR, v9::JOURNAL_DIR, v9::MARK_FILE];
+    names.iter().try_for_each(|name| remove(&dir.join(name)))
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    let removed = match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+    match removed {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(file_error(path, e)),
+        _ => Ok(()),
+    }
+}
+
+fn gone(store: &Path) -> Error {
+    let what = format!("the store {} is gone: begin anew in another --dir", store.display());
+    Error::new(ErrorKind::Corrupt, what)
+}
+
+fn no_format(dir: &Path) -> Error {
+    let what = format!("{} holds a store without a FORMAT file", dir.display());
+    Error::new(ErrorKind::Invalid, what)
+}
+
+fn unknown(dir: &Path, format: &str) -> Error {
+    let what = format!(
+        "cannot open the state in {}: it is of format {format:?}, this program reads {FORMAT:?} \
+         and migrates {:?}; use the version that made it, or one between, or another --dir",
+        dir.display(),
+        v9::FORMAT,
+    );
+    Error::new(ErrorKind::Invalid, what)
+}
