@@ -17,7 +17,6 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -36,12 +35,13 @@ use rules::Rules;
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 pub enum Reading {
-    /// As RFC 9309 says, and what a crawl obeys: different escapes of one text are the same text,
-    /// `%2A` and `%24` stand for the characters, /robots.txt itself is always allowed. A group
-    /// named by more than letters, `-` and `_` is still found, since its author means that crawler.
+    /// By the letter of RFC 9309: different escapes of one text are the same text, `%2A` and `%24`
+    /// stand for the characters, /robots.txt itself is always allowed. A group named by more than
+    /// letters, `-` and `_` is still found, since its author means that crawler.
     #[default]
     Rfc,
-    /// As Google's own parser answers, octet by octet: to compare with it.
+    /// What a crawl obeys: as Google's own parser answers, which compares octet by octet, but with
+    /// escapes of unreserved characters decoded (docs/decisions/0004-reading-of-robots.md).
     Google,
 }
 
@@ -115,14 +115,15 @@ impl Robots {
         if self.rules.is_empty() || self.is_always_allowed(path) {
             return true;
         }
-        self.rules.decide(&self.comparable(path)).is_none_or(|rule| rule.allow)
+        let path = pattern::comparable_path(path, self.reading);
+        self.rules.decide(&path).is_none_or(|rule| rule.allow)
     }
 
     fn verdict_of_path(&self, path: &str) -> Verdict {
         if self.is_always_allowed(path) {
             return Verdict { allowed: true, line: None };
         }
-        match self.rules.decide(&self.comparable(path)) {
+        match self.rules.decide(&pattern::comparable_path(path, self.reading)) {
             None => Verdict { allowed: true, line: None },
             Some(rule) => {
                 let line = (rule.line > 0).then(|| (rule.line as usize, self.rules.text_of(rule)));
@@ -133,12 +134,5 @@ impl Robots {
 
     fn is_always_allowed(&self, path: &str) -> bool {
         self.reading == Reading::Rfc && path == "/robots.txt"
-    }
-
-    fn comparable<'a>(&self, path: &'a str) -> Cow<'a, str> {
-        match self.reading {
-            Reading::Rfc => pattern::comparable_path(path),
-            Reading::Google => Cow::Borrowed(path),
-        }
     }
 }

@@ -86,11 +86,12 @@ impl Reader {
         // As Google reads: who allows /a/index.html also allows /a/.
         let directory =
             pattern.rfind('/').filter(|slash| allow && pattern[*slash..].starts_with("/index.htm"));
-        if let Some(slash) = directory {
-            let pattern = format!("{}$", &pattern[..=slash]);
-            group.lines.push(Line { allow, number, pattern });
+        let directory = directory.map(|slash| format!("{}$", &pattern[..=slash]));
+        for pattern in directory.into_iter().chain([pattern]) {
+            let as_urls_have_it = pattern::as_urls_have_it(&pattern);
+            let patterns = [pattern].into_iter().chain(as_urls_have_it);
+            group.lines.extend(patterns.map(|pattern| Line { allow, number, pattern }));
         }
-        group.lines.push(Line { allow, number, pattern });
     }
 
     fn crawl_delay(&mut self, value: &[u8]) {

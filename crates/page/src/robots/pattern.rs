@@ -1,14 +1,16 @@
 //! What one rule matches: a prefix of path and query, `*` for any octets, a final `$` for the end.
 //!
-//! Rules and paths are compared octet by octet in a common form. RFC 9309 (section 2.2.2) has
-//! escapes of unreserved characters decoded and everything outside ASCII escaped; and it lets
-//! `%2A` and `%24` stand for `*` and `$` (2.2.3). So in the common form `*` and `$` are always
-//! escaped where they mean themselves, as is every octet that is neither reserved nor unreserved,
-//! and a raw `*` or final `$` can only be the rule's operator.
+//! Rules and paths are compared octet by octet in a common form, in which escapes of unreserved
+//! characters are decoded (RFC 9309, 2.2.2): `/%7Ejoe/` and `/~joe/` are one path. Read as Google
+//! reads, that is all that is done to a path, and in a rule everything outside ASCII is escaped.
+//!
+//! Read by the letter, `%2A` and `%24` stand for `*` and `$` (2.2.3). So in that common form `*`
+//! and `$` are always escaped where they mean themselves, as is every octet that is neither
+//! reserved nor unreserved, and a raw `*` or final `$` can only be the rule's operator.
 
 use std::borrow::Cow;
 
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::Reading;
 use crate::url::escape::{escaped_byte, is_unreserved, push_escape};
@@ -16,7 +18,7 @@ use crate::url::escape::{escaped_byte, is_unreserved, push_escape};
 /// The pattern that the value of an Allow or Disallow line stands for.
 pub(super) fn of_value(value: &[u8], reading: Reading) -> String {
     match reading {
-        Reading::Google => escaped(value, |byte| byte.is_ascii(), |_| false),
+        Reading::Google => escaped(value, |byte| byte.is_ascii(), is_unreserved),
         Reading::Rfc => {
             let (value, end) = match value.split_last() {
                 Some((b'$', before)) => (before, "$"),
@@ -31,12 +33,48 @@ pub(super) fn of_value(value: &[u8], reading: Reading) -> String {
     }
 }
 
-/// A path and query in the common form; nearly always it is that already.
-pub(super) fn comparable_path(path: &str) -> Cow<'_, str> {
-    if path.bytes().all(stays) {
-        return Cow::Borrowed(path);
+/// The pattern as a canonical URL would write it, if that differs: `/my files/` means
+/// `/my%20files/`, which no URL has with a blank.
+pub(super) fn as_urls_have_it(pattern: &str) -> Option<String> {
+    let (path, query) = pattern.split_at(memchr(b'?', pattern.as_bytes()).unwrap_or(pattern.len()));
+    let stays_in_path = |byte: u8| byte.is_ascii_graphic() && !b"\"<>^`{}".contains(&byte);
+    let stays_in_query = |byte: u8| byte.is_ascii_graphic() && !b"\"<>'".contains(&byte);
+    if path.bytes().all(stays_in_path) && query.bytes().all(stays_in_query) {
+        return None;
     }
-    Cow::Owned(escaped(path.as_bytes(), stays, is_unreserved))
+    let escaped_query = escaped(query.as_bytes(), stays_in_query, |_| false);
+    Some(escaped(path.as_bytes(), stays_in_path, |_| false) + &escaped_query)
+}
+
+/// A path and query in the common form; nearly always it is that already.
+pub(super) fn comparable_path(path: &str, reading: Reading) -> Cow<'_, str> {
+    match reading {
+        Reading::Google if !has_needless_escape(path) => Cow::Borrowed(path),
+        Reading::Google => Cow::Owned(without_needless_escapes(path)),
+        Reading::Rfc if path.bytes().all(stays) => Cow::Borrowed(path),
+        Reading::Rfc => Cow::Owned(escaped(path.as_bytes(), stays, is_unreserved)),
+    }
+}
+
+/// Whether an unreserved character is escaped; in a canonical URL none is.
+fn has_needless_escape(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    memchr_iter(b'%', bytes).any(|at| escaped_byte(&bytes[at + 1..]).is_some_and(is_unreserved))
+}
+
+/// Decodes the escapes of unreserved characters and leaves the rest as it is.
+fn without_needless_escapes(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let unreserved = escaped_byte(&escape.as_bytes()[1..]).filter(|byte| is_unreserved(*byte));
+        text.push(unreserved.map_or('%', char::from));
+        rest = &escape[if unreserved.is_some() { 3 } else { 1 }..];
+    }
+    text.push_str(rest);
+    text
 }
 
 /// The path and query within the text of a URL, or within what someone takes for one.

@@ -80,6 +80,49 @@ fn spellings_of_one_path_are_one_path() {
 }
 
 #[test]
+fn a_rule_with_an_escaped_unreserved_character_is_obeyed() {
+    let file = "User-agent: *\nDisallow: /%7Ejoe/\nDisallow: /%62%61%7a$\nDisallow: /s%2fx\n\
+        Disallow: /*%2Dx\nDisallow: /caf\u{e9}\nAllow: /%7Ejoe/%69ndex.html";
+    let robots = Robots::parse_as(file.as_bytes(), "rhumb", Reading::Google);
+    for (path, allowed) in [
+        ("/~joe/a", false),
+        ("/%7Ejoe/a", false),
+        ("/%7ejoe/a", false),
+        ("/baz", false),
+        ("/b%61z", false),
+        ("/bazz", true),
+        ("/s%2Fx", false),
+        ("/s/x", true),
+        ("/any-x", false),
+        ("/any%2dx", false),
+        ("/caf%C3%A9", false),
+        ("/~joe/index.html", true),
+        ("/~joe/", true),
+        ("/%257Ejoe/", true),
+    ] {
+        let verdict = robots.verdict_of_text(path);
+        assert_eq!(verdict.allowed, allowed, "{path}: {:?}", verdict.line);
+        let url = Url::parse(&format!("https://example.com{path}")).expect(path);
+        assert_eq!(robots.allows(&url), allowed, "{url}");
+    }
+}
+
+#[test]
+fn a_rule_is_obeyed_whichever_of_its_characters_urls_escape() {
+    let others = (b' '..=b'~').map(char::from).filter(|c| !"#%/?\\*$".contains(*c));
+    for c in others {
+        for rule in [format!("/a{c}b"), format!("/q?a{c}b"), format!("/q{c}?a{c}b")] {
+            let file = format!("User-agent: *\nDisallow: {rule}");
+            let url = Url::parse(&format!("https://example.com{rule}/x")).expect("a URL");
+            for reading in [Reading::Rfc, Reading::Google] {
+                let robots = Robots::parse_as(file.as_bytes(), "rhumb", reading);
+                assert!(!robots.allows(&url), "{reading:?}: {rule} is not obeyed for {url}");
+            }
+        }
+    }
+}
+
+#[test]
 fn odd_lines_are_read_as_they_are_meant() {
     let file = "\u{feff}user agent: rhumb # us\r\n\tDissallow : /a\r# comment\rdisallow /b\n\0\nDisallow: /c # d\nDisallow:\n";
     for (path, allowed) in [("/a", false), ("/b", false), ("/c", false), ("/d", true), ("/", true)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots, Verdict};
+use rhumb_page::url::Url;
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
@@ -24,10 +25,13 @@ Examples:
   curl -s https://example.org/robots.txt | rhumb robots --agent mybot --file - /a --json
   rhumb robots --batch < questions.jsonl > answers.jsonl
 
-With --batch, a question is a line {\"robots\": TEXT, \"agent\": NAME, \"url\": URL} and its answer
-a line {\"allowed\": true}, in the same order. A robots.txt that is no UTF-8 can be given as
-\"robots_hex\" instead. A line that is no question is answered {\"error\": REASON}, and the exit
-code is 1 then.")]
+URLs are made canonical, as a crawl does before it asks: /%7Ejoe/ and /~joe/ are one path.
+
+With --batch, URLs are taken as they are written, as the test suites of other parsers do, but for
+escapes of unreserved characters, which are decoded. A question is a line
+{\"robots\": TEXT, \"agent\": NAME, \"url\": URL} and its answer a line {\"allowed\": true}, in the
+same order. A robots.txt that is no UTF-8 can be given as \"robots_hex\" instead. A line that is no
+question is answered {\"error\": REASON}, and the exit code is 1 then.")]
 pub struct Flags {
     /// URLs, or paths that begin with /
     #[arg(value_name = "URL", required_unless_present = "batch", conflicts_with = "batch")]
@@ -46,7 +50,7 @@ pub struct Flags {
     #[arg(long)]
     batch: bool,
 
-    /// Compare octets as Google's parser does, or escapes by their meaning as RFC 9309 says
+    /// Compare as Google's parser does, or by the letter of RFC 9309; a crawl does the first
     #[arg(long, value_name = "google|rfc", default_value = "google")]
     reading: Word<Reading>,
 
@@ -86,7 +90,7 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         .urls
         .iter()
         .map(|url| {
-            let Verdict { allowed, line } = robots.verdict_of_text(url);
+            let Verdict { allowed, line } = verdict(&robots, url);
             let line = line.map(|(number, rule)| Line {
                 number,
                 text: line_of(&body, number).unwrap_or(rule),
@@ -107,6 +111,16 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     out.flush()?;
     Ok(Ended::Done)
+}
+
+/// What a crawl would decide on this URL, which it makes canonical before it asks. A path is one of
+/// any host; text that is no URL is taken as it is.
+fn verdict(robots: &Robots, text: &str) -> Verdict {
+    let url = match text.starts_with('/') {
+        true => Url::parse(&format!("http://host{text}")),
+        false => Url::parse(text),
+    };
+    url.map_or_else(|_| robots.verdict_of_text(text), |url| robots.verdict(&url))
 }
 
 /// One byte more than is obeyed tells the parser that there was more.
@@ -136,6 +150,25 @@ fn line_of(body: &[u8], number: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_is_judged_as_a_crawl_would_however_it_is_spelt() {
+        let file = "User-agent: *\nDisallow: /%7Ejoe/\nDisallow: /a%3cb\nDisallow: /my files/\n\
+            Disallow: /caf\u{e9}";
+        let robots = Robots::parse_as(file.as_bytes(), "bot", Reading::Google);
+        for path in ["/~joe/", "/%7Ejoe/", "/%7ejoe/x", "/a%3Cb", "/a%3cb", "/a<b", "/x/../a<b"]
+            .into_iter()
+            .chain(["/my files/1", "/my%20files/1", "/caf\u{e9}", "/caf%c3%a9"])
+        {
+            assert!(!verdict(&robots, path).allowed, "{path}");
+            let url = format!("https://example.org{path}");
+            assert!(!verdict(&robots, &url).allowed, "{url}");
+            let as_crawled = Url::parse(&url).expect("a URL");
+            assert!(!robots.allows(&as_crawled), "{as_crawled}");
+        }
+        assert!(verdict(&robots, "/joe/").allowed && verdict(&robots, "/a%253Cb").allowed);
+        assert!(!verdict(&robots, "no URL:/%7Ejoe/").allowed);
+    }
 
     #[test]
     fn the_line_shown_is_the_one_the_parser_counted() {
