@@ -58,6 +58,24 @@ fn every_contender_of_a_crawl_bench_fetches_every_page() {
 }
 
 #[test]
+fn another_build_crawls_in_turns_with_this_one() {
+    let program = binary::rhumb();
+    let size = ["--pages", "120", "--hosts", "12", "--page-bytes", "2000", "--rounds", "1"];
+    let outcome = bench(&[&["crawl", "--alone", "--against", &program], &size[..]].concat());
+    let standings = outcome["standings"].as_array().unwrap();
+    let names: Vec<&str> = standings.iter().map(|s| s["contender"].as_str().unwrap()).collect();
+    let crawls = ["crawl_without_archive", "crawl_with_warc"];
+    let others = ["other_without_archive", "other_with_warc"];
+    assert_eq!(names, [&["plain"], &crawls[..], &others[..]].concat());
+    let against = outcome["against"].as_array().unwrap();
+    assert_eq!(against.len(), 2, "{outcome}");
+    for (ratio, crawl) in against.iter().zip(crawls) {
+        assert_eq!(ratio["contender"], crawl);
+        assert!(number(ratio, "pages_per_s") > 0.0 && number(ratio, "peak_rss_bytes") > 0.0);
+    }
+}
+
+#[test]
 fn a_memory_bench_knows_the_urls_it_was_asked_for_and_resumes() {
     let levels = bench(&["memory", "--urls", "1000,60000"]);
     let levels = levels.as_array().unwrap();

@@ -4,22 +4,22 @@
 //! machine can do at most with the server beside it. The crawl finds the same pages by itself, from
 //! the front pages of all sites: as people crawl, the important pages first and texts compared, and
 //! as simply as other crawlers do. wget2 does that without anything durable; it counts only when it
-//! is installed. wrk fetches one page over and over, and so does the plain client: to show that
+//! is installed. Another build of this program may crawl in turns with this one: what a change
+//! costs. wrk fetches one page over and over, and so does the plain client: to show that
 //! the plain client is not the slow one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rhumb_engine::error::Error;
 use rhumb_sim::web::WebConfig;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::scratch::Scratch;
 use super::{failed, median, process, rival, trouble};
 use crate::serve::plain::{self, PlainOptions};
 use crate::serve::{ServeOptions, Served};
 use crate::settings::Archive;
-use crate::watch::Report;
 
 const PLAIN_CONNECTIONS: usize = 64;
 /// What other crawlers do: breadth first, and pages told apart by their bytes alone.
@@ -37,6 +37,8 @@ pub struct Options {
     pub archives: Vec<Archive>,
     /// Other programs are left out, installed or not.
     pub alone: bool,
+    /// Another build of this program; if there is one, simple crawls are left out.
+    pub against: Option<PathBuf>,
     /// Flags of the crawls; if there are any, only crawls with them are measured.
     pub crawl_flags: Vec<String>,
     /// Where crawls are written while they are measured.
@@ -51,6 +53,8 @@ pub enum Contender {
     CrawlWithWarc,
     SimplyWithoutArchive,
     SimplyWithWarc,
+    OtherWithoutArchive,
+    OtherWithWarc,
     Wget2,
 }
 
@@ -84,6 +88,15 @@ pub struct BesideWrk {
     pub ratio: f64,
 }
 
+/// This program to the other build of it: medians to medians.
+#[derive(Clone, Debug, Serialize)]
+pub struct Against {
+    pub contender: Contender,
+    pub pages_per_s: f64,
+    pub client_cpu_us_per_page: f64,
+    pub peak_rss_bytes: f64,
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub pages: u32,
@@ -91,6 +104,8 @@ pub struct Outcome {
     pub page_bytes: u32,
     pub concurrency: usize,
     pub standings: Vec<Standing>,
+    /// One for each crawl, if another build was named.
+    pub against: Vec<Against>,
     /// None if it is not installed.
     pub beside_wrk: Option<BesideWrk>,
     /// Contenders that are not here.
@@ -128,7 +143,8 @@ pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<O
     let has_wrk = !options.alone && rival::is_installed("wrk");
     let beside_wrk = has_wrk.then(|| course.beside_wrk()).transpose()?;
     let Options { pages, hosts, page_bytes, concurrency, .. } = *options;
-    Ok(Outcome { pages, hosts, page_bytes, concurrency, standings, beside_wrk, absent })
+    let against = against(&standings);
+    Ok(Outcome { pages, hosts, page_bytes, concurrency, standings, against, beside_wrk, absent })
 }
 
 fn web(options: &Options) -> WebConfig {
@@ -144,13 +160,18 @@ fn web(options: &Options) -> WebConfig {
 
 fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
     let mut contenders = vec![Contender::Plain];
-    let manners: &[bool] = if options.crawl_flags.is_empty() { &[false, true] } else { &[false] };
-    for is_simple in manners {
-        contenders.extend(options.archives.iter().map(|archive| match (archive, is_simple) {
-            (Archive::None, false) => Contender::CrawlWithoutArchive,
-            (Archive::Warc, false) => Contender::CrawlWithWarc,
-            (Archive::None, true) => Contender::SimplyWithoutArchive,
-            (Archive::Warc, true) => Contender::SimplyWithWarc,
+    let crawls = [Contender::CrawlWithoutArchive, Contender::CrawlWithWarc];
+    let simple = [Contender::SimplyWithoutArchive, Contender::SimplyWithWarc];
+    let other = [Contender::OtherWithoutArchive, Contender::OtherWithWarc];
+    let second = match options.against {
+        Some(_) => Some(other),
+        None if options.crawl_flags.is_empty() => Some(simple),
+        None => None,
+    };
+    for [without_archive, with_warc] in [Some(crawls), second].into_iter().flatten() {
+        contenders.extend(options.archives.iter().map(|archive| match archive {
+            Archive::None => without_archive,
+            Archive::Warc => with_warc,
         }));
     }
     let mut absent = Vec::new();
@@ -180,11 +201,37 @@ fn middle(laps: &[Lap]) -> Lap {
     }
 }
 
+fn against(standings: &[Standing]) -> Vec<Against> {
+    let of = |contender| standings.iter().find(|standing| standing.contender == contender);
+    let pairs = [
+        (Contender::CrawlWithoutArchive, Contender::OtherWithoutArchive),
+        (Contender::CrawlWithWarc, Contender::OtherWithWarc),
+    ];
+    let both = pairs.into_iter().filter_map(|(ours, theirs)| Some((of(ours)?, of(theirs)?)));
+    both.map(|(ours, theirs)| {
+        let (contender, ours, theirs) = (ours.contender, &ours.median, &theirs.median);
+        Against {
+            contender,
+            pages_per_s: ours.pages_per_s / theirs.pages_per_s,
+            client_cpu_us_per_page: ours.client_cpu_us_per_page / theirs.client_cpu_us_per_page,
+            peak_rss_bytes: ours.peak_rss_bytes as f64 / theirs.peak_rss_bytes as f64,
+        }
+    })
+    .collect()
+}
+
 /// What all laps share.
 struct Course<'a> {
     options: &'a Options,
     served: Served,
     scratch: Scratch,
+}
+
+/// What the report of a crawl must have: another build may know less than this one, or more.
+#[derive(Deserialize)]
+struct Reported {
+    pages: u64,
+    peak_rss_bytes: u64,
 }
 
 /// What a contender says of itself.
@@ -217,10 +264,12 @@ impl Course<'_> {
         let before_us = self.served.cpu_us();
         let run = match contender {
             Contender::Plain => self.plain()?,
-            Contender::CrawlWithoutArchive => self.crawl("none", &[])?,
-            Contender::CrawlWithWarc => self.crawl("warc", &[])?,
-            Contender::SimplyWithoutArchive => self.crawl("none", &SIMPLY)?,
-            Contender::SimplyWithWarc => self.crawl("warc", &SIMPLY)?,
+            Contender::CrawlWithoutArchive => self.crawl(&this()?, "none", &[])?,
+            Contender::CrawlWithWarc => self.crawl(&this()?, "warc", &[])?,
+            Contender::SimplyWithoutArchive => self.crawl(&this()?, "none", &SIMPLY)?,
+            Contender::SimplyWithWarc => self.crawl(&this()?, "warc", &SIMPLY)?,
+            Contender::OtherWithoutArchive => self.crawl(self.other()?, "none", &[])?,
+            Contender::OtherWithWarc => self.crawl(self.other()?, "warc", &[])?,
             Contender::Wget2 => self.wget2()?,
         };
         let server_us = self.served.cpu_us() - before_us;
@@ -244,10 +293,13 @@ impl Course<'_> {
         Ok(Run { pages, seconds, cpu_us, peak_rss_bytes: 0 })
     }
 
+    fn other(&self) -> Result<&Path, Error> {
+        self.options.against.as_deref().ok_or_else(|| failed("no other build was named"))
+    }
+
     /// From start to exit of the process: opening, index and last sync included.
-    fn crawl(&self, archive: &str, flags: &[&str]) -> Result<Run, Error> {
+    fn crawl(&self, program: &Path, archive: &str, flags: &[&str]) -> Result<Run, Error> {
         let dir = self.scratch.fresh("crawl").map_err(|e| trouble("crawl", &e))?;
-        let program = std::env::current_exe().map_err(|e| trouble("this program", &e))?;
         let mut command = Command::new(program);
         command
             .args(["--quiet", "crawl", "--json", "--scope", "any", "--allow-private"])
@@ -258,14 +310,14 @@ impl Course<'_> {
             .args(["--dir".as_ref(), dir.as_os_str()])
             .args(flags)
             .args(&self.options.crawl_flags);
-        let ran = process::run(&mut command).map_err(|e| trouble("crawl", &e))?;
+        let name = program.display().to_string();
+        let ran = process::run(&mut command).map_err(|e| trouble(&name, &e))?;
         if !ran.output.status.success() {
             let why = String::from_utf8_lossy(&ran.output.stderr);
-            return Err(failed(format!("the crawl failed: {}", why.trim())));
+            return Err(failed(format!("the crawl of {name} failed: {}", why.trim())));
         }
-        let report: Report = serde_json::from_slice(&ran.output.stdout)
-            .map_err(|e| failed(format!("the report of the crawl: {e}")))?;
-        let (pages, peak_rss_bytes) = (report.pages, report.peak_rss_bytes);
+        let Reported { pages, peak_rss_bytes } = serde_json::from_slice(&ran.output.stdout)
+            .map_err(|e| failed(format!("the report of {name}: {e}")))?;
         Ok(Run { pages, seconds: ran.seconds, cpu_us: ran.cpu_us, peak_rss_bytes })
     }
 
@@ -298,6 +350,10 @@ impl Course<'_> {
     }
 }
 
+fn this() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(|e| trouble("this program", &e))
+}
+
 impl Contender {
     /// As people read it.
     pub fn word(self) -> &'static str {
@@ -307,6 +363,8 @@ impl Contender {
             Contender::CrawlWithWarc => "crawl, WARC",
             Contender::SimplyWithoutArchive => "simple crawl, no archive",
             Contender::SimplyWithWarc => "simple crawl, WARC",
+            Contender::OtherWithoutArchive => "other build, no archive",
+            Contender::OtherWithWarc => "other build, WARC",
             Contender::Wget2 => "wget2, 64 threads",
         }
     }

@@ -41,6 +41,7 @@ enum What {
 Examples:
   rhumb bench crawl
   rhumb bench crawl --pages 20000 --archive none --rounds 5 --json
+  rhumb bench crawl --against /usr/bin/rhumb --rounds 9 --alone
   rhumb bench crawl -- --order bfs")]
 struct CrawlFlags {
     /// Pages of the web
@@ -72,6 +73,11 @@ struct CrawlFlags {
     /// Leave wget2 and wrk out, installed or not
     #[arg(long)]
     alone: bool,
+
+    /// Another build of rhumb, to crawl in turns with this one instead of simple crawls: what a
+    /// change costs
+    #[arg(long, value_name = "PROGRAM")]
+    against: Option<PathBuf>,
 
     /// Where crawls are written meanwhile: a disk that counts
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -143,6 +149,7 @@ fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<En
         rounds: flags.rounds.into(),
         archives,
         alone: flags.alone,
+        against: flags.against.clone(),
         crawl_flags: flags.crawl_flags.clone(),
         tmp: flags.tmp.clone(),
     };
@@ -197,6 +204,14 @@ fn text(outcome: &Outcome) -> String {
                 HumanCount(there)
             );
         }
+    }
+    for ratio in &outcome.against {
+        text += &format!(
+            "{}: {:.3} of the other build's CPU per page, {:.3} of its memory\n",
+            ratio.contender.word(),
+            ratio.client_cpu_us_per_page,
+            ratio.peak_rss_bytes
+        );
     }
     if let Some(wrk) = &outcome.beside_wrk {
         text += &format!(
