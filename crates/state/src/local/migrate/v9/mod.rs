@@ -58,3 +58,50 @@ fn chunk(value: &[u8]) -> Result<Vec<u8>, Error> {
     let new: discovery::Chunk = old.into_iter().map(Into::into).collect();
     Ok(encode_into(&new)(Vec::new()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_engine::discovery::{Discovery, FoundAs, Lead, Origin};
+    use rhumb_engine::known::KnownLinks;
+    use rhumb_page::url::Url;
+
+    fn bytes(value: &impl Serialize) -> Vec<u8> {
+        postcard::to_extend(value, Vec::new()).unwrap()
+    }
+
+    /// Rows of the outbox live for a moment, so the fixtures may have none: this one is written out
+    /// field by field, as format 9 did it.
+    #[test]
+    fn links_on_their_way_are_carried_over() {
+        let (link, announced) = ((1u32, ()), (5u32, 1_767_225_600u32));
+        let from = Some((7u32, true));
+        let one = bytes(&(0u32, ("http://a.test/1", link, 3u16, 1u8, from)));
+        let two = (0u32, ("http://a.test/2", announced, 0u16, 0u8, None::<(u32, bool)>));
+        let text = "http://a.test/3http://a.test/4";
+        let known = (1u32, ((vec![8u32, 9], 4u16, text, vec![15u32, 30]), (7u32, false)));
+        let bare = (1u32, ((vec![8u32], 4u16, "", Vec::<u32>::new()), (7u32, false)));
+        let rows = [one, bytes(&two), bytes(&known), bytes(&bare)];
+        let row = [&[1, rows.len() as u8][..], &rows.concat()].concat();
+        let new = converted(Table::Outbox, &[], &row).unwrap().expect("a row");
+        let chunk: discovery::Chunk = decode("outbox", &new).unwrap();
+        let url = |n| Url::parse(&format!("http://a.test/{n}")).unwrap();
+        let origin = |ends| Origin { page: 7, ends };
+        let found = |n, kind, depth, hops, from| {
+            Lead::New(Discovery { url: url(n), kind, depth, hops, from })
+        };
+        let mut links = [KnownLinks::new(4), KnownLinks::new(4)];
+        links[0].push(8, Some(&url(3)));
+        links[0].push(9, Some(&url(4)));
+        links[1].push(8, None);
+        let [addressed, bare] =
+            links.map(|links| Lead::Known { links: Box::new(links), from: origin(false) });
+        let expected = [
+            found(1, FoundAs::Link, 3, 1, Some(origin(true))),
+            found(2, FoundAs::Announced(1_767_225_600), 0, 0, None),
+            addressed,
+            bare,
+        ];
+        assert_eq!(chunk, expected);
+    }
+}
