@@ -1,13 +1,14 @@
 //! Which URLs enter the crawl: scope, filters, depth, budgets and trap rules.
 //!
 //! All but depth and budget are pure functions of the URL, so a changed rule can be applied to
-//! what was refused before by judging it again.
+//! what was refused before by judging it again (`review`).
 
 use crate::config::{Config, Traps};
 use crate::discovery::{Discovery, FoundAs};
 use crate::record::Refusal;
 use rhumb_page::url::Url;
 use std::collections::HashSet;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Deeper than any page that a person would reach: what grows for ever is cut here.
 pub const DEPTH_TRAP: u16 = 500;
@@ -18,6 +19,8 @@ pub struct Scope {
     reach: Reach,
     /// Hosts or sites of the seeds, by `reach`. Looked up, never iterated.
     members: HashSet<Box<str>>,
+    /// The sum of the members' hashes: it does not depend on their order.
+    fingerprint: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,16 +38,28 @@ impl Scope {
     }
 
     pub fn new(reach: Reach) -> Scope {
-        Scope { reach, members: HashSet::new() }
+        Scope { reach, members: HashSet::new(), fingerprint: 0 }
     }
 
     /// Widens the scope by a seed.
     pub fn add(&mut self, seed: &Url) {
-        match self.reach {
-            Reach::Host => self.members.insert(seed.host().into()),
-            Reach::Site => self.members.insert(seed.site().as_str().into()),
-            Reach::Any => false,
+        let site;
+        let member = match self.reach {
+            Reach::Host => seed.host(),
+            Reach::Site => {
+                site = seed.site();
+                site.as_str()
+            }
+            Reach::Any => return,
         };
+        if self.members.insert(member.into()) {
+            self.fingerprint = self.fingerprint.wrapping_add(xxh3_64(member.as_bytes()));
+        }
+    }
+
+    /// Of the hosts or sites that it has.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     pub fn admits(&self, url: &Url) -> bool {
@@ -82,6 +97,31 @@ pub fn judge(config: &Config, discovery: &Discovery, host_admitted: u64) -> Resu
     Ok(())
 }
 
+/// Of all rules that [`judge`] goes by, but for the members of the scope. It hashes text and
+/// numbers, so it does not change with the compiler.
+pub fn fingerprint(config: &Config) -> u64 {
+    let Traps { path_segments_max, segment_repeats_max, url_bytes_max } = config.traps;
+    let numbers = [
+        config.scope.reach as u64,
+        config.depth_max.map_or(u64::MAX, u64::from),
+        config.host_pages_max.unwrap_or(u64::MAX),
+        u64::from(config.redirects_max),
+        path_segments_max as u64,
+        segment_repeats_max as u64,
+        url_bytes_max as u64,
+    ];
+    let mut hash = Xxh3::new();
+    numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+    for patterns in config.rules.patterns() {
+        hash.update(&(patterns.len() as u64).to_le_bytes());
+        for pattern in patterns {
+            hash.update(&(pattern.len() as u64).to_le_bytes());
+            hash.update(pattern.as_bytes());
+        }
+    }
+    hash.digest()
+}
+
 /// Whether a URL belongs to the web that the owner meant at all: what the rest is measured by.
 pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
     let is_seed = discovery.kind == FoundAs::Seed;
@@ -109,6 +149,7 @@ fn is_trap(traps: &Traps, url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_page::url::Rules;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
@@ -123,6 +164,40 @@ mod tests {
         let deep: String = (0..40).map(|n| format!("/{n}")).collect();
         assert!(is_trap(&traps, &url(&format!("http://a.test{deep}"))));
         assert!(is_trap(&traps, &url(&format!("http://a.test/{}", "q".repeat(2_001)))));
+    }
+
+    #[test]
+    fn each_rule_has_its_part_in_the_fingerprint_and_the_order_of_seeds_has_none() {
+        let rules = |include: &[&str], exclude: &[&str]| {
+            let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect();
+            let (include, exclude): (Vec<String>, Vec<String>) = (texts(include), texts(exclude));
+            Config { rules: Rules::new(&include, &exclude).unwrap(), ..Config::default() }
+        };
+        let traps = |traps: Traps| Config { traps, ..Config::default() };
+        let all = [
+            Config::default(),
+            Config { scope: Scope::new(Reach::Site), ..Config::default() },
+            Config { depth_max: Some(3), ..Config::default() },
+            Config { host_pages_max: Some(3), ..Config::default() },
+            Config { redirects_max: 3, ..Config::default() },
+            traps(Traps { path_segments_max: 3, ..Traps::default() }),
+            traps(Traps { segment_repeats_max: 3, ..Traps::default() }),
+            traps(Traps { url_bytes_max: 3, ..Traps::default() }),
+            rules(&["a"], &[]),
+            rules(&[], &["a"]),
+            rules(&["a", "b"], &[]),
+            rules(&["ab"], &[]),
+        ];
+        let prints: HashSet<u64> = all.iter().map(fingerprint).collect();
+        assert_eq!(prints.len(), all.len());
+        let scope = |seeds: [&str; 3]| {
+            let mut scope = Scope::new(Reach::Host);
+            seeds.iter().for_each(|seed| scope.add(&url(seed)));
+            scope.fingerprint()
+        };
+        let [a, b, c] = ["http://a.test/1", "http://b.test/", "http://a.test/2"];
+        assert_eq!(scope([a, b, c]), scope([b, c, a]));
+        assert_ne!(scope([a, c, c]), scope([a, b, c]));
     }
 
     #[test]

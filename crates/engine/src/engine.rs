@@ -2,8 +2,8 @@
 //!
 //! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. The
 //! methods are spread over the rooms that they belong to: `fetched` (what became of a request),
-//! `judge` (what becomes of a URL), `sifted` (admission), `hosts` (waking, sleeping, giving up)
-//! and `dispatch` (choosing what to fetch).
+//! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking,
+//! sleeping, giving up) and `dispatch` (choosing what to fetch).
 
 use crate::config::Config;
 use crate::counters::Counters;
@@ -23,6 +23,7 @@ use crate::polite::Addresses;
 use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::refresh::scheduler::Scheduler;
+use crate::review::Review;
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -44,6 +45,8 @@ pub struct Opening {
     pub mass: Mass,
     pub scheduler: Option<Scheduler>,
     pub post: PostOpening,
+    /// Of the rules by which all that is refused was judged.
+    pub rules: Option<u64>,
 }
 
 pub struct Engine {
@@ -85,8 +88,7 @@ pub struct Engine {
     /// By how much our time is ahead of the world's: a clock that was set back between two runs
     /// must not make us wait for times that were lived through before.
     ahead: Span,
-    /// Somebody still reads what was refused before.
-    reconsidering: bool,
+    pub(crate) review: Review,
 }
 
 /// A request in flight.
@@ -152,7 +154,7 @@ impl Engine {
             revisiting: config.continuous.map(|c| Revisiting::new(c, opening.scheduler)),
             stopping: None,
             ahead,
-            reconsidering: false,
+            review: Review::open(&config, opening.rules),
             config,
         }
     }
@@ -162,10 +164,6 @@ impl Engine {
         let now = now + self.ahead;
         match event {
             Event::Seeded { seeds } => self.seeded(seeds, step),
-            Event::Reconsidered { discoveries, more } => {
-                self.reconsidering = more;
-                discoveries.into_iter().for_each(|discovery| self.outbox.push(discovery));
-            }
             Event::Fetched { fetch, report } => self.fetched(now, fetch, report, step),
             Event::Resolved { host, answer } => self.resolved(now, host, answer, step),
             Event::Answered(Answer::Sifted(sifted)) => self.sifted(now, sifted, step),
@@ -176,6 +174,7 @@ impl Engine {
                 self.outbox.received(&self.counters, chunks);
             }
             Event::Answered(Answer::Addressed { urls }) => self.addressed(urls),
+            Event::Answered(Answer::Reviewed { found, next }) => self.reviewed(found, next),
             Event::Delivered { from, number, letter } => self.delivered(from, number, letter),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
@@ -189,6 +188,7 @@ impl Engine {
         self.settle_mass(step);
         self.check_limits();
         self.outbox.flush(&mut self.counters, step);
+        self.conclude_review(step);
         self.conclude_post(now, step);
         if self.stopping.is_none() {
             self.dispatch(now, step);
@@ -263,7 +263,7 @@ impl Engine {
         self.flights.is_empty()
             && self.judging.is_empty()
             && self.awake.is_empty()
-            && !self.reconsidering
+            && !self.review.is_under_way()
             && self.sleepers.ready() == 0
             && self.sleepers.later() == 0
             && !self.sleepers.is_asked()
@@ -299,7 +299,7 @@ impl Engine {
 
     /// Importance moves on in memory, whatever else happens.
     fn settle_mass(&mut self, step: &mut Step) {
-        if !self.reconsidering && !self.mass.awaits_seeds() && self.mass.refresh() {
+        if !self.review.is_under_way() && !self.mass.awaits_seeds() && self.mass.refresh() {
             self.policy.restored(&self.mass);
         }
         self.mass.settle(self.policy.pushing());

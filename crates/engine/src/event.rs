@@ -28,11 +28,6 @@ pub enum Event {
     Seeded {
         seeds: Vec<(Discovery, f64)>,
     },
-    /// URLs refused before, to be judged by new rules; `more` will come.
-    Reconsidered {
-        discoveries: Vec<Discovery>,
-        more: bool,
-    },
     Fetched {
         fetch: FetchId,
         report: Report,
@@ -165,6 +160,8 @@ pub enum Question {
     Receive { from: u64, chunks_max: usize },
     /// The URLs of other partitions that have these numbers.
     Addresses { nodes: Vec<u32> },
+    /// Which of the next `rows_max` URLs, in the order of their keys, are to be readmitted?
+    Review { after: Option<UrlKey>, rows_max: usize },
 }
 
 #[derive(Clone, Debug)]
@@ -190,11 +187,24 @@ pub struct Refill {
 #[derive(Clone, Debug)]
 pub enum Answer {
     Sifted(Sifted),
-    Twinned { pages: Vec<Likeness> },
+    Twinned {
+        pages: Vec<Likeness>,
+    },
     Woken(Woken),
-    Refilled { hosts: Vec<Refilled> },
-    Received { chunks: Vec<(u64, Chunk)> },
-    Addressed { urls: Vec<(u32, Url)> },
+    Refilled {
+        hosts: Vec<Refilled>,
+    },
+    Received {
+        chunks: Vec<(u64, Chunk)>,
+    },
+    Addressed {
+        urls: Vec<(u32, Url)>,
+    },
+    /// As discoveries, and the key behind which the next ones begin, if there may be more.
+    Reviewed {
+        found: Vec<Discovery>,
+        next: Option<UrlKey>,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -332,6 +342,10 @@ pub enum Row {
     Moved {
         node: u32,
         mass: i64,
+    },
+    /// A fingerprint of the rules by which all that is refused was judged.
+    Rules {
+        fingerprint: u64,
     },
     /// What all pages of a crawl that goes on share.
     Refresh(Box<Scheduler>),

@@ -33,6 +33,7 @@ pub mod post;
 pub mod queue;
 pub mod record;
 pub mod refresh;
+pub mod review;
 pub mod revisit;
 pub mod rng;
 mod sifted;

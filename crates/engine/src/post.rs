@@ -251,7 +251,7 @@ impl Engine {
         let Discovery { url, kind, depth, hops, .. } = found;
         // Why it was looked at again is no business of its owner's.
         let kind = match kind {
-            FoundAs::Rejudge | FoundAs::Promoted => FoundAs::Link,
+            FoundAs::Readmit | FoundAs::Promoted => FoundAs::Link,
             kind => kind,
         };
         self.post.fresh.push((node, Item { url, kind, depth, hops, mass: 0 }));

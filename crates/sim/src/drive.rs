@@ -16,7 +16,6 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::partition::Partition;
-use rhumb_engine::record::Status;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Desk, Machine};
 use rhumb_state::memory::MemoryRows;
@@ -31,8 +30,6 @@ const MEASURED_PER_TURN: u64 = 1;
 /// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each
 /// takes longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;
-/// Refused URLs in one event, as few as to need several.
-const RECONSIDERED_MAX: usize = 100;
 
 pub struct Drive {
     web: Rc<Web>,
@@ -115,7 +112,7 @@ impl Drive {
             };
             let process = &mut self.processes[own];
             if process.subject.is_none() {
-                process.start(config, is_later, &self.web, &self.shared, self.mutant);
+                process.start(config, &self.web, &self.shared, self.mutant);
             }
             if let Err(error) = process.turn(&self.shared) {
                 self.failed(own, &error)?;
@@ -218,14 +215,7 @@ impl Process {
         self.starts_at = starts_at;
     }
 
-    fn start(
-        &mut self,
-        config: &Config,
-        is_later: bool,
-        web: &Web,
-        shared: &SharedRef,
-        mutant: Option<Mutant>,
-    ) {
+    fn start(&mut self, config: &Config, web: &Web, shared: &SharedRef, mutant: Option<Mutant>) {
         let mut config = Config { partition: self.partition, ..config.clone() };
         let (opening, now) = {
             let shared = &mut *shared.borrow_mut();
@@ -244,19 +234,6 @@ impl Process {
             (seed, 1.0)
         });
         self.world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
-        if is_later {
-            let refused = refused(&shared.borrow().part(self.partition.own).state.rows);
-            self.reconsider(&refused);
-        }
-    }
-
-    /// Rules may have changed since the run before: what they refused is judged again.
-    fn reconsider(&mut self, refused: &[Discovery]) {
-        let parts = refused.len().div_ceil(RECONSIDERED_MAX);
-        for (n, part) in refused.chunks(RECONSIDERED_MAX).enumerate() {
-            let event = Event::Reconsidered { discoveries: part.to_vec(), more: n + 1 < parts };
-            self.world.send(Span::millis(n as u64), event);
-        }
     }
 
     /// When it has something to do.
@@ -286,16 +263,6 @@ impl Process {
         self.over = over;
         Ok(())
     }
-}
-
-fn refused(rows: &MemoryRows) -> Vec<Discovery> {
-    let rows = rows.urls.sorted().into_iter();
-    rows.filter(|(_, r)| matches!(r.status, Status::Refused(_)))
-        .map(|(key, record)| {
-            let (depth, hops) = (record.depth, record.hops);
-            Discovery { url: key.url(), kind: FoundAs::Rejudge, depth, hops, from: None }
-        })
-        .collect()
 }
 
 /// A run ends at its limit and not beyond it.

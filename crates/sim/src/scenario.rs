@@ -14,7 +14,7 @@ pub struct Scenario {
     /// Among so many engines, each with a store of its own, the crawl is divided.
     pub partitions: u32,
     /// Crawled first, one after the other, each to its end: with other limits or rules. What they
-    /// refused is judged again by the next.
+    /// refused is judged again by the next, if its rules are others.
     pub before: Vec<Config>,
     pub faults: Faults,
     /// Stop after this much virtual time; a crawl that revisits never ends by itself.
@@ -160,11 +160,13 @@ impl Scenario {
             },
             "widened" => Scenario {
                 name: "widened",
-                what: "crawled to a depth, then within a budget, then without either",
+                what: "crawled to a depth, then within a budget, then without either, and the \
+                       first run without either is stopped as soon as it begins",
                 web: WebConfig { seed, ..WebConfig::small() },
                 before: vec![
                     Config { depth_max: Some(2), ..Scenario::base(seed).config },
                     Config { host_pages_max: Some(5), ..Scenario::base(seed).config },
+                    Config { bytes_max: Some(1), ..Scenario::base(seed).config },
                 ],
                 ..Scenario::base(seed)
             },

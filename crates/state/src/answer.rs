@@ -16,8 +16,9 @@ use rhumb_engine::near::{self, Leader, Likeness, Nearest};
 use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::{UrlId, UrlRecord};
+use rhumb_engine::review;
 use rhumb_neardup::Sketch;
-use rhumb_page::url::HostKey;
+use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +59,17 @@ pub fn answer<S: Snapshot>(
             }
             Ok(Answer::Addressed { urls })
         }
+        Question::Review { after, rows_max } => {
+            let is_wanted = |record: &UrlRecord| review::is_reviewed(record.status);
+            let (urls, next) = snapshot.urls(after.as_ref(), rows_max, is_wanted)?;
+            Ok(Answer::Reviewed { found: urls.iter().map(readmission).collect(), next })
+        }
     }
+}
+
+fn readmission((key, record): &(UrlKey, UrlRecord)) -> Discovery {
+    let (depth, hops) = (record.depth, record.hops);
+    Discovery { url: key.url(), kind: FoundAs::Readmit, depth, hops, from: None }
 }
 
 /// Bytes that are known cost one look-up; the text is compared only if they are not.
@@ -245,7 +256,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
 }
 
 fn is_rejudged(kind: FoundAs) -> bool {
-    matches!(kind, FoundAs::Rejudge | FoundAs::Promoted | FoundAs::Announced(_))
+    matches!(kind, FoundAs::Readmit | FoundAs::Promoted | FoundAs::Announced(_))
 }
 
 fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
@@ -324,9 +335,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_seed_that_is_reconsidered_is_judged_and_as_a_seed() {
-        use FoundAs::{Link, Rejudge, Seed};
-        for kinds in [[Link, Seed, Rejudge], [Rejudge, Seed, Link], [Seed, Rejudge, Link]] {
+    fn a_refused_seed_that_is_readmitted_is_judged_and_as_a_seed() {
+        use FoundAs::{Link, Readmit, Seed};
+        for kinds in [[Link, Seed, Readmit], [Readmit, Seed, Link], [Seed, Readmit, Link]] {
             let sifted = sifted(&kinds);
             assert_eq!(sifted.known, 2, "{kinds:?}");
             assert_eq!(sifted.judged[0].discovery.kind, Seed, "{kinds:?}");

@@ -4,7 +4,7 @@ use crate::answer;
 use crate::leaders::Leaders;
 use crate::plain::{PlainMap, PlainTable};
 use crate::seen::Seen;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, UrlPage};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::engine::Opening;
@@ -54,6 +54,8 @@ pub struct MemoryRows {
     pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
     pub counters: Counters,
+    /// Of the rules by which all that is refused was judged.
+    pub rules: Option<u64>,
 }
 
 /// What waits, by host and in order.
@@ -124,6 +126,7 @@ impl MemoryState {
             mass: self.rows.mass(),
             scheduler,
             post: self.rows.post(),
+            rules: self.rows.rules,
         }
     }
 
@@ -238,6 +241,7 @@ impl MemoryRows {
             Row::Moved { node, mass } => {
                 self.moved.insert(node, mass);
             }
+            Row::Rules { fingerprint } => self.rules = Some(fingerprint),
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::Counters(counters) => self.counters = *counters,
         }
@@ -330,5 +334,24 @@ impl Snapshot for MemoryRows {
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
         Ok(self.leaders.get(&id).cloned())
+    }
+
+    fn urls(
+        &self,
+        after: Option<&UrlKey>,
+        rows_max: usize,
+        is_wanted: impl Fn(&UrlRecord) -> bool,
+    ) -> Result<UrlPage, Error> {
+        let is_after = |key: &UrlKey| after.is_none_or(|after| key > after);
+        let mut rows: Vec<_> = self.urls.iter().filter(|(key, _)| is_after(key)).collect();
+        if rows.len() > rows_max {
+            rows.select_nth_unstable_by_key(rows_max, |(key, _)| *key);
+            rows.truncate(rows_max);
+        }
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        let last = rows.last().filter(|_| rows.len() == rows_max);
+        let next = last.map(|(key, _)| UrlKey::clone(key));
+        let wanted = rows.into_iter().filter(|(_, record)| is_wanted(record));
+        Ok((wanted.map(|(key, record)| (key.clone(), record.clone())).collect(), next))
     }
 }

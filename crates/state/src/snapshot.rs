@@ -12,6 +12,9 @@ use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 
+/// Some URLs, and the key behind which the next ones begin, if there may be more.
+pub type UrlPage = (Vec<(UrlKey, UrlRecord)>, Option<UrlKey>);
+
 pub trait Snapshot {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error>;
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error>;
@@ -44,4 +47,12 @@ pub trait Snapshot {
     /// The URL of another partition that has this number here.
     fn foreign(&self, node: u32) -> Result<Option<Url>, Error>;
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error>;
+    /// Looks at `rows_max` URLs in the order of their keys, after `after`: those that are wanted,
+    /// and the last that was looked at, unless there are no more.
+    fn urls(
+        &self,
+        after: Option<&UrlKey>,
+        rows_max: usize,
+        is_wanted: impl Fn(&UrlRecord) -> bool,
+    ) -> Result<UrlPage, Error>;
 }

@@ -2,9 +2,9 @@
 
 use crate::stage::{Stage, url};
 use regex::Regex;
+use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{Config, Order, Priority};
-use rhumb_engine::discovery::{Discovery, FoundAs};
-use rhumb_engine::event::{Event, StopReason};
+use rhumb_engine::event::{Event, Question, StopReason};
 use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
@@ -98,22 +98,63 @@ fn what_a_rule_refused_is_admitted_when_the_rules_widen() {
     assert_eq!(stage.record("a.test/2").status, Status::Refused(Refusal::Filter));
     let before = stage.log.len();
     stage.reopen(Config::default());
-    let refused = stage.state.rows.urls.iter().filter(|(_, r)| r.status != Status::Fetched);
-    let discoveries: Vec<Discovery> = refused
-        .map(|(key, r)| {
-            let kind = FoundAs::Rejudge;
-            Discovery { url: key.url(), kind, depth: r.depth, hops: r.hops, from: None }
-        })
-        .collect();
-    // They come in parts: the crawl is not over before the last.
-    let (first, rest) = discoveries.split_at(1);
-    stage.send(Span::ZERO, Event::Reconsidered { discoveries: first.to_vec(), more: true });
-    stage.send(Span::secs(90), Event::Reconsidered { discoveries: rest.to_vec(), more: false });
+    // The crawl is not over before the answer comes.
+    stage.answers_after = review_comes_late;
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.record("a.test/2").status, Status::Fetched);
     let again: Vec<&str> = stage.log[before..].iter().map(|(_, url)| url.path()).collect();
     assert_eq!(again, ["/2", "/2/below"], "and nothing else is fetched again");
     assert_eq!(stage.engine.counters().refused, [0; 7]);
+}
+
+#[test]
+fn new_rules_stand_in_the_rows_only_when_all_that_was_refused_is_judged_by_them() {
+    let rules = Rules::new(&[], &["/2".to_owned()]).unwrap();
+    let mut stage = tree(Config { rules, ..Config::default() }, 4);
+    stage.run();
+    let old = stage.state.rows.rules;
+    assert!(old.is_some(), "the first run wrote its rules");
+    // Stopped before the review has an answer, and while the sieve judges what it found.
+    for late in [review_comes_late as fn(&Question) -> Span, sieve_comes_late] {
+        stage.reopen(Config::default());
+        stage.answers_after = late;
+        stage.send(Span::secs(1), Event::Stopped(StopReason::Interrupted));
+        assert_eq!(stage.run(), StopReason::Interrupted);
+        assert_eq!(stage.state.rows.rules, old);
+    }
+    stage.reopen(Config::default());
+    stage.answers_after = |_| Span::ZERO;
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_ne!(stage.state.rows.rules, old);
+    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    stage.reopen(Config::default());
+    let turns = stage.turns;
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.turns, turns + 1, "the same rules: nothing is read again");
+}
+
+fn review_comes_late(question: &Question) -> Span {
+    Span::secs(if matches!(question, Question::Review { .. }) { 60 } else { 0 })
+}
+
+fn sieve_comes_late(question: &Question) -> Span {
+    Span::secs(if matches!(question, Question::Sift { .. }) { 60 } else { 0 })
+}
+
+#[test]
+fn a_seed_named_later_admits_what_its_host_was_refused_for() {
+    let scope = Scope::new(Reach::Host);
+    let mut stage = Stage::new(Config { scope, ..Config::default() })
+        .page("a.test/", &["a.test/1", "b.test/1"])
+        .page("a.test/1", &[])
+        .page("b.test/", &[])
+        .page("b.test/1", &[])
+        .seed(&["a.test/"]);
+    stage.send_seeds(&["b.test/"], Span::secs(60));
+    stage.run_for(Span::secs(30));
+    assert_eq!(stage.record("b.test/1").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("b.test/1").status, Status::Fetched);
 }
 
 #[test]

@@ -58,6 +58,11 @@ impl Rules {
         Ok(Rules { include: compile(include)?, exclude: compile(exclude)? })
     }
 
+    /// The patterns as they were given, those to include first.
+    pub fn patterns(&self) -> [&[String]; 2] {
+        [self.include.patterns(), self.exclude.patterns()]
+    }
+
     pub fn admits(&self, url: &Url) -> bool {
         (self.include.is_empty() || self.include.is_match(url.as_str()))
             && (self.exclude.is_empty() || !self.exclude.is_match(url.as_str()))

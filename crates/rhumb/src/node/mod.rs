@@ -10,7 +10,6 @@ mod clock;
 mod couriers;
 mod reader;
 mod reading;
-mod rejudge;
 mod shop;
 mod signals;
 mod sketching;

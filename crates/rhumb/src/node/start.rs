@@ -8,7 +8,7 @@ use super::shop::Shop;
 use super::store::NodeState;
 use super::worker::Workers;
 use super::world::NodeWorld;
-use super::{reader, rejudge, signals};
+use super::{reader, signals};
 use crate::extract::WhileCrawling;
 use crate::fetch::dns::{DnsConfig, Resolver};
 use crate::fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
@@ -103,10 +103,8 @@ fn run(
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
     signals::listen(&runtime, events_in.clone());
-    let known = opening.counters.known;
     let engine = Engine::open(config, opening, clock.now());
-    send_seeds(settings, &events_in);
-    let rejudged = rejudge::start(settings, known, state.reader(), events_in)?;
+    send_seeds(settings, events_in);
     let (may_sync, wants_sync) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let mut archive = NodeArchive {
         writer,
@@ -142,7 +140,6 @@ fn run(
     closed?;
     rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
     state.state.sync()?;
-    rejudged.finish(settings)?;
     Ok(reason)
 }
 
@@ -237,7 +234,7 @@ fn open_archive(settings: &Settings) -> Result<Option<Writer>, Error> {
     Writer::open(&settings.dir, info, limits).map(Some).map_err(archive_error)
 }
 
-fn send_seeds(settings: &Settings, events: &Sender<Event>) {
+fn send_seeds(settings: &Settings, events: Sender<Event>) {
     let strip = settings.strip.strip_params();
     let seeds = settings.seeds.iter().map(|seed| {
         let url = strip.apply(seed.url.clone());

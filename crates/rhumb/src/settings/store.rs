@@ -1,19 +1,13 @@
-//! The settings written back: `crawl.toml`, and the fingerprint that tells whether the rules of
-//! admission are still those that refused what was refused.
+//! The settings written back: `crawl.toml`.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use rhumb_engine::admit::Reach;
-use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::Settings;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, RetrySection, TrapsSection};
-use super::word::{Pattern, StripList, Word};
+use super::word::{Pattern, Word};
 use super::written::Written;
 
 const HEAD: &str = "\
@@ -89,41 +83,5 @@ impl Settings {
             Some(dir) if !dir.as_os_str().is_empty() => File::open(dir)?.sync_all(),
             _ => Ok(()),
         }
-    }
-
-    /// Of all that decides which URLs are admitted, the seeds' hosts or sites included. When it
-    /// differs from that of an earlier run, what was refused then is judged again. It hashes text,
-    /// so it does not change with the compiler.
-    pub fn scope_fingerprint(&self) -> u64 {
-        #[derive(Serialize)]
-        struct Admission<'a> {
-            scope: Word<Reach>,
-            members: BTreeSet<String>,
-            include: &'a [String],
-            exclude: &'a [String],
-            strip: &'a StripList,
-            max_depth: Bound<u16>,
-            max_pages_per_host: Bound<u64>,
-            max_redirects: u8,
-            traps: TrapsSection,
-        }
-        let members = self.seeds.iter().filter_map(|seed| match self.scope {
-            Reach::Host => Some(seed.url.host().to_owned()),
-            Reach::Site => Some(seed.url.site().as_str().to_owned()),
-            Reach::Any => None,
-        });
-        let admission = Admission {
-            scope: Word(self.scope),
-            members: members.collect(),
-            include: &self.include,
-            exclude: &self.exclude,
-            strip: &self.strip,
-            max_depth: Bound(self.max_depth),
-            max_pages_per_host: Bound(self.max_pages_per_host),
-            max_redirects: self.max_redirects,
-            traps: TrapsSection::of(&self.traps),
-        };
-        let text = toml::to_string(&admission).expect("plain text and numbers");
-        xxh3_64(text.as_bytes())
     }
 }

@@ -7,6 +7,7 @@ mod complete;
 mod documentation;
 mod extracted;
 mod killed;
+mod later_runs;
 mod manners;
 mod near;
 mod orders;

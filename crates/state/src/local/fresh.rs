@@ -12,7 +12,7 @@ use super::table::{TABLES, Table};
 use fjall::{UserKey, UserValue};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque, btree_map, hash_map};
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What a row costs in memory besides its bytes, roughly.
@@ -291,6 +291,21 @@ impl View {
             rows: VecDeque::new(),
         };
         Newest::of(walk(&self.now), self.leaving.as_ref().map(walk))
+    }
+
+    /// The rows of a table within these bounds.
+    pub fn sorted_within(
+        &self,
+        table: Table,
+        bounds: (Bound<Vec<u8>>, Bound<Vec<u8>>),
+    ) -> Newest<std::vec::IntoIter<FreshRow>> {
+        let bounds = (bounds.0.as_ref().map(Vec::as_slice), bounds.1.as_ref().map(Vec::as_slice));
+        let rows = |some: &SharedGeneration| {
+            let mut rows = some.read().rows(table, self.commit);
+            rows.retain(|(key, _)| RangeBounds::<[u8]>::contains(&bounds, &**key));
+            in_order(rows).into_iter()
+        };
+        Newest::of(rows(&self.now), self.leaving.as_ref().map(rows))
     }
 
     /// All rows of a table.

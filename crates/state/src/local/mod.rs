@@ -47,6 +47,7 @@ const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
+const RULES: &[u8] = b"rules";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 12 << 20;
@@ -258,6 +259,7 @@ fn put(batch: &mut Batch, row: &Row) {
             batch.put(Table::Exchange, &post::foreign_key(*node), encode_into(url));
         }
         Row::Moved { node, mass } => post::put_moved(batch, *node, *mass),
+        Row::Rules { fingerprint } => batch.put(Table::Meta, RULES, encode_into(fingerprint)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
         Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
     }

@@ -9,8 +9,8 @@ use super::store::Store;
 use super::stow::{Stower, UNMERGED_MAX};
 use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FRESH_BYTES, LocalReader, LocalState, SCHEDULER, Shared, file_error, keys,
-    lock, post, read, store_error,
+    COMMITS, COUNTERS, FRESH_BYTES, LocalReader, LocalState, RULES, SCHEDULER, Shared, file_error,
+    keys, lock, post, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -22,7 +22,7 @@ use rhumb_engine::engine::Opening;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
@@ -93,16 +93,7 @@ impl LocalReader {
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
         self.shared.store.all(Table::Url).map(|row| {
             let (key, value) = row?;
-            let key = UrlKey::from_bytes(&key)
-                .ok_or_else(|| Error::new(ErrorKind::Corrupt, "url key cannot be read"))?;
-            Ok((key, decode("url", &value)?))
-        })
-    }
-
-    /// URLs that a rule refused: to be judged again when rules change.
-    pub fn refused(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
-        self.urls().filter(|row| {
-            row.as_ref().map_or(true, |(_, record)| matches!(record.status, Status::Refused(_)))
+            Ok((read::url_key(&key)?, decode("url", &value)?))
         })
     }
 
@@ -351,7 +342,8 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     let counters = counters(store)?;
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
     let post = post::opening(store)?;
-    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post })
+    let rules = store.get(Table::Meta, "rules", RULES)?;
+    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, rules })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

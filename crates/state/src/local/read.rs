@@ -6,8 +6,8 @@ use super::merged::{Merged, StoredRow};
 use super::store::Store;
 use super::table::Table;
 use super::{keys, lock, post, store_error};
-use crate::snapshot::Snapshot;
-use fjall::{Readable, Snapshot as Moment, UserValue};
+use crate::snapshot::{Snapshot, UrlPage};
+use fjall::{Readable, Snapshot as Moment, UserKey, UserValue};
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Rows;
@@ -84,6 +84,23 @@ impl<'a> LocalSnapshot<'a> {
         Merged::new(fresh, self.stored(table, start, end))
     }
 
+    /// The first `rows_max` rows after a key, of a table that is not walked over. Of the rows in
+    /// memory only those are sorted that lie among as many of fjall's.
+    fn page(
+        &self,
+        table: Table,
+        after: Option<&[u8]>,
+        rows_max: usize,
+    ) -> Result<Vec<(UserKey, UserValue)>, Error> {
+        let start = after.map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
+        let stored = self.stored(table, start.clone(), Bound::Unbounded).take(rows_max);
+        let stored: Vec<_> = stored.collect::<Result<_, _>>()?;
+        let last = stored.last().filter(|_| stored.len() == rows_max);
+        let end = last.map_or(Bound::Unbounded, |(key, _)| Bound::Included(key.to_vec()));
+        let fresh = self.view.sorted_within(table, (start, end));
+        Merged::new(fresh, stored.into_iter().map(Ok)).take(rows_max).collect()
+    }
+
     fn sleepers_after(
         &self,
         prefix: &[u8],
@@ -104,6 +121,11 @@ pub(super) fn sleeper(key: &[u8], value: &[u8]) -> Result<Sleeper, Error> {
         (Some(place), Some(host)) => Ok(Sleeper { place, host }),
         _ => Err(Error::new(ErrorKind::Corrupt, "sleep row cannot be read")),
     }
+}
+
+pub(super) fn url_key(bytes: &[u8]) -> Result<UrlKey, Error> {
+    let key = UrlKey::from_bytes(bytes);
+    key.ok_or_else(|| Error::new(ErrorKind::Corrupt, "url key cannot be read"))
 }
 
 /// All keys that begin with `prefix`.
@@ -217,5 +239,24 @@ impl Snapshot for LocalSnapshot<'_> {
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
         let row = self.bytes(Table::Leader, &id.to_be_bytes())?;
         row.map(|bytes| decode_leader(&bytes)).transpose()
+    }
+
+    fn urls(
+        &self,
+        after: Option<&UrlKey>,
+        rows_max: usize,
+        is_wanted: impl Fn(&UrlRecord) -> bool,
+    ) -> Result<UrlPage, Error> {
+        let rows = self.page(Table::Url, after.map(UrlKey::as_bytes), rows_max)?;
+        let next = rows.last().filter(|_| rows.len() == rows_max);
+        let next = next.map(|(key, _)| url_key(key)).transpose()?;
+        let mut wanted = Vec::new();
+        for (key, value) in &rows {
+            let record = decode("url", value)?;
+            if is_wanted(&record) {
+                wanted.push((url_key(key)?, record));
+            }
+        }
+        Ok((wanted, next))
     }
 }

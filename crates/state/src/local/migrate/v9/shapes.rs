@@ -406,7 +406,7 @@ impl From<FoundAs> for discovery::FoundAs {
             FoundAs::Sitemap => discovery::FoundAs::Sitemap,
             FoundAs::Listed => discovery::FoundAs::Listed,
             FoundAs::Announced(at_s) => discovery::FoundAs::Announced(at_s),
-            FoundAs::Rejudge => discovery::FoundAs::Rejudge,
+            FoundAs::Rejudge => discovery::FoundAs::Readmit,
             FoundAs::Copied => discovery::FoundAs::Copied,
             FoundAs::Promoted => discovery::FoundAs::Promoted,
         }
