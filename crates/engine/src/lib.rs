@@ -21,6 +21,7 @@ mod judge;
 pub mod known;
 mod learn;
 mod links;
+pub mod marks;
 pub mod mass;
 pub mod near;
 pub mod order;

@@ -2,6 +2,7 @@
 
 use crate::discovery::Found;
 use crate::known::KnownLinks;
+use crate::marks::Marks;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -67,10 +68,8 @@ pub struct Page {
     pub modified: Option<Time>,
     /// Of its text; none if it has too little, or if nobody asks for near-duplicates.
     pub sketch: Option<Arc<Sketch>>,
-    /// `noindex` in a meta element or header.
-    pub noindex: bool,
-    /// The body was cut at a limit.
-    pub truncated: bool,
+    /// What it asks of us in a meta element or header, and whether it came whole.
+    pub marks: Marks,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +94,7 @@ pub enum FailKind {
     /// The only addresses are private, loopback, link-local or metadata ones.
     AddressRefused,
     Connect,
+    /// No TLS, or a certificate with a fault that has no kind of its own.
     Tls,
     Timeout,
     /// Below the least acceptable speed.
@@ -116,10 +116,16 @@ pub enum FailKind {
     HostDead,
     /// The worker itself failed.
     Internal,
+    /// The certificate is out of date, or not yet valid.
+    TlsExpired,
+    /// The certificate is for other names.
+    TlsName,
+    /// The certificate's issuer is unknown: it is self-signed, or the server left out a link.
+    TlsIssuer,
 }
 
 impl FailKind {
-    pub const ALL: [FailKind; 16] = [
+    pub const ALL: [FailKind; 19] = [
         FailKind::DnsNotFound,
         FailKind::DnsTemporary,
         FailKind::AddressRefused,
@@ -136,6 +142,9 @@ impl FailKind {
         FailKind::RobotsUnreachable,
         FailKind::HostDead,
         FailKind::Internal,
+        FailKind::TlsExpired,
+        FailKind::TlsName,
+        FailKind::TlsIssuer,
     ];
 
     /// The word used in reports, metrics and documentation.
@@ -157,6 +166,9 @@ impl FailKind {
             FailKind::RobotsUnreachable => "robots_unreachable",
             FailKind::HostDead => "host_dead",
             FailKind::Internal => "internal",
+            FailKind::TlsExpired => "tls_expired",
+            FailKind::TlsName => "tls_name",
+            FailKind::TlsIssuer => "tls_issuer",
         }
     }
 
@@ -172,6 +184,9 @@ impl FailKind {
                 | FailKind::Timeout
                 | FailKind::RobotsUnreachable
                 | FailKind::HostDead
+                | FailKind::TlsExpired
+                | FailKind::TlsName
+                | FailKind::TlsIssuer
         )
     }
 

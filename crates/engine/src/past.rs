@@ -3,6 +3,7 @@
 //! Nearly all URLs that wait were never visited: those carry one pointer for all of this, in
 //! memory, and one byte in the store.
 
+use crate::marks::Marks;
 use crate::near::Near;
 use crate::outcome::ContentDigest;
 use crate::refresh::detect::Learnt;
@@ -29,6 +30,8 @@ pub struct Visits {
     pub learnt: Option<Learnt>,
     /// The page whose text this one nearly repeats.
     pub near: Option<Near>,
+    /// Of the last page that came.
+    pub marks: Marks,
 }
 
 static NO_VISITS: Visits = Visits {
@@ -40,6 +43,7 @@ static NO_VISITS: Visits = Visits {
     duplicate_of: None,
     learnt: None,
     near: None,
+    marks: Marks::NONE,
 };
 
 impl Deref for Past {

@@ -180,6 +180,7 @@ impl UrlRecord {
             self.past.near = near.cloned();
         }
         self.past.content = Some(page.content);
+        self.past.marks = page.marks;
         self.past.etag.clone_from(&page.etag);
         self.past.last_modified.clone_from(&page.last_modified);
         if near.is_some() && config.near.policy == NearPolicy::Skip {

@@ -3,6 +3,7 @@
 //! copy of another page or not, held to rules rather than to a list of expected records.
 
 use rhumb_engine::config::{Config, NearPolicy};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::outcome::{FailKind, Outcome, Page, Report};
 use rhumb_engine::queue::Place;
@@ -53,7 +54,8 @@ fn statuses() -> Vec<Status> {
 fn outcomes() -> Vec<Outcome> {
     let page = |content| {
         let etag = Some("\"new\"".into());
-        Outcome::Page(Page { content, etag, ..Page::default() })
+        let marks = Marks::NOINDEX | Marks::TRUNCATED;
+        Outcome::Page(Page { content, etag, marks, ..Page::default() })
     };
     let mut all = vec![page(OLD), page(NEW), Outcome::Unchanged, Outcome::Gone];
     all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));
@@ -83,6 +85,7 @@ fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
         before.past.content = Some(OLD);
         before.past.etag = Some("\"old\"".into());
         before.past.last_modified = Some("old".into());
+        before.past.marks = Marks::NOFOLLOW;
     }
     if was_copy {
         before.past.duplicate_of = Some(url("http://a.test/first"));
@@ -122,7 +125,7 @@ fn what_admission_gave_is_kept(case: &Case) {
 fn a_page_is_what_it_brought(case: &Case, page: &Page) {
     let Case { before, after, twin, .. } = case;
     was_answered(case);
-    assert_eq!(after.past.content, Some(page.content));
+    assert_eq!((after.past.content, after.past.marks), (Some(page.content), page.marks));
     // What is not kept cannot be confirmed by a 304.
     let skipped = case.near.is_some() && case.config.near.policy == NearPolicy::Skip;
     let validators = if skipped { (&None, &None) } else { (&page.etag, &page.last_modified) };
@@ -192,7 +195,7 @@ fn what_was_learnt_is_kept(case: &Case) {
     let of = |r: &UrlRecord| {
         let learnt =
             (r.past.content, r.past.etag.clone(), r.past.last_modified.clone(), r.past.changed);
-        (learnt, r.past.duplicate_of.clone(), r.past.near.clone())
+        (learnt, r.past.marks, r.past.duplicate_of.clone(), r.past.near.clone())
     };
     assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
 }

@@ -7,6 +7,7 @@ use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Rep
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
     FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots,
 };
@@ -254,7 +255,8 @@ impl SimWorld {
         let hash = self.web.content_hash(&reply.body);
         let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
         let sketch = text_sketch(self.subject(&reply.body), mix(hash));
-        let mut page = Page { noindex: reply.noindex, sketch, ..Page::default() };
+        let marks = Marks::NOINDEX.when(reply.noindex) | Marks::NOFOLLOW.when(reply.nofollow);
+        let mut page = Page { marks, sketch, ..Page::default() };
         page.content[..8].copy_from_slice(&low);
         page.content[8..].copy_from_slice(&high);
         page.payload[..8].copy_from_slice(&low);

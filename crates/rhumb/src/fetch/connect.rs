@@ -19,7 +19,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::Limits;
-use super::failure::{Failure, FailureKind, Stage};
+use super::failure::{Failure, FailureKind, Stage, TlsFault};
 use super::tee::{Tee, TeeStream, Wire};
 
 /// hyper panics below this.
@@ -134,12 +134,15 @@ async fn connect_wire(
     if url.scheme() != Scheme::Https {
         return Ok(Wire::Plain(tcp));
     }
-    let unsafe_peer = |detail: String| Failure::new(FailureKind::Tls, detail);
+    let unsafe_peer = |fault, detail: String| Failure::new(FailureKind::Tls(fault), detail);
     let name = match url.ip() {
         Some(ip) => ServerName::from(ip),
         None => ServerName::try_from(url.host().to_string())
-            .map_err(|error| unsafe_peer(error.to_string()))?,
+            .map_err(|error| unsafe_peer(TlsFault::Handshake, error.to_string()))?,
     };
-    let stream = tls.connect(name, tcp).await.map_err(|error| unsafe_peer(error.to_string()))?;
+    let stream = tls
+        .connect(name, tcp)
+        .await
+        .map_err(|error| unsafe_peer(TlsFault::of(&error), error.to_string()))?;
     Ok(Wire::Tls(Box::new(stream)))
 }

@@ -28,6 +28,14 @@ pub struct Decoded<'a> {
     pub note: Option<DecodeNote>,
 }
 
+impl Decoded<'_> {
+    /// Whether the server meant more than this.
+    pub fn is_cut(&self) -> bool {
+        use DecodeNote::{Damaged, TooBig, TooDense};
+        matches!(self.note, Some(TooBig | TooDense | Damaged(_)))
+    }
+}
+
 /// What went wrong while decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeNote {

@@ -5,6 +5,8 @@ use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use tokio_rustls::rustls::{self, CertificateError};
+
 use super::address::Why;
 
 /// No response. Bytes that had arrived by then are kept: a strange answer is worth a look.
@@ -30,7 +32,7 @@ pub enum FailureKind {
     /// Nobody listens, or there is no way to them.
     Connect,
     /// No TLS, or a certificate we do not trust.
-    Tls,
+    Tls(TlsFault),
     Timeout(Stage),
     /// The head trickled in too slowly. (A slow body is a cut response.)
     Slow,
@@ -41,6 +43,47 @@ pub enum FailureKind {
     HeaderTooBig,
     /// Our machine said no: descriptors, memory, permissions. Not the host's fault.
     Local,
+}
+
+/// What is wrong with a TLS connection, as far as its owner would do something else about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TlsFault {
+    /// No common version or cipher, no TLS at all, or a certificate that is wrong in another way.
+    Handshake,
+    /// The certificate is out of date, or not yet valid.
+    Expired,
+    /// The certificate is for other names.
+    Name,
+    /// The certificate is self-signed, or of an issuer that we do not know.
+    Issuer,
+}
+
+/// How webpki words a certificate that is its own CA, as `openssl req -x509` makes them; rustls
+/// has no kind for it.
+const WEBPKI_OWN_CA: &str = "CaUsedAsEndEntity";
+
+impl TlsFault {
+    /// rustls reports what the peer did wrong inside an IO error.
+    pub(super) fn of(error: &io::Error) -> TlsFault {
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+        let Some(rustls::Error::InvalidCertificate(fault)) = cause else {
+            return TlsFault::Handshake;
+        };
+        match fault {
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => TlsFault::Expired,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                TlsFault::Name
+            }
+            CertificateError::UnknownIssuer => TlsFault::Issuer,
+            CertificateError::Other(other) if other.to_string() == WEBPKI_OWN_CA => {
+                TlsFault::Issuer
+            }
+            _ => TlsFault::Handshake,
+        }
+    }
 }
 
 /// hyper's client has no other way to tell this from the rest of what it cannot parse.
@@ -62,7 +105,10 @@ impl FailureKind {
             FailureKind::Unresolved => "unresolved",
             FailureKind::Refused(_) => "refused_address",
             FailureKind::Connect => "connect",
-            FailureKind::Tls => "tls",
+            FailureKind::Tls(TlsFault::Handshake) => "tls",
+            FailureKind::Tls(TlsFault::Expired) => "tls_expired",
+            FailureKind::Tls(TlsFault::Name) => "tls_name",
+            FailureKind::Tls(TlsFault::Issuer) => "tls_issuer",
             FailureKind::Timeout(Stage::Connect) => "timeout_connect",
             FailureKind::Timeout(Stage::FirstByte) => "timeout_first_byte",
             FailureKind::Timeout(Stage::Head) => "timeout_head",
@@ -105,9 +151,10 @@ impl Failure {
             FailureKind::HeaderTooBig
         } else if error.is_parse() {
             FailureKind::BadHttp
-        } else if io_cause(error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData) {
-            // rustls reports what the peer did wrong inside an IO error.
-            FailureKind::Tls
+        } else if let Some(io) =
+            io_cause(error).filter(|io| io.kind() == io::ErrorKind::InvalidData)
+        {
+            FailureKind::Tls(TlsFault::of(io))
         } else {
             FailureKind::Closed
         };

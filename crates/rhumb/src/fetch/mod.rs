@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use rhumb_page::url::{Scheme, Url};
 
-pub use failure::{Failure, FailureKind, Stage};
+pub use failure::{Failure, FailureKind, Stage, TlsFault};
 pub use file::{File, FileConfig};
 pub use http::{Http, HttpConfig};
 pub use response::{Oddity, Response, Truncation};

@@ -4,11 +4,12 @@ use super::sketching::{sketch, sketch_of_plain};
 use crate::extract::{Body, MadeRow, WhileCrawling};
 use crate::fetch::date;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
-use crate::fetch::{Failure, FailureKind, Response, Truncation};
+use crate::fetch::{Failure, FailureKind, Response, TlsFault, Truncation};
 use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
 use rhumb_engine::known::KnownLinks;
+use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
     ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
     of_robots,
@@ -94,18 +95,19 @@ impl Reader {
             Purpose::Page => match broken_off(response) {
                 Some(kind) => Outcome::Failed(kind),
                 None => of_page(head, || {
-                    let body = response.decoded();
+                    let decoded = response.decoded();
+                    let is_cut = response.truncated.is_some() || decoded.is_cut();
                     let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
                     let content_type = raw.content_type();
                     let body = Body {
                         url: &fetch.url,
                         fetched: &fetched,
                         content_type: content_type.as_deref(),
-                        bytes: &body.bytes,
+                        bytes: &decoded.bytes,
                     };
                     let (said, made) = self.read(&body, rows);
                     *row = made;
-                    self.page(&body, said, response, &raw, at)
+                    self.page(&body, said, is_cut, &raw, at)
                 }),
             },
         }
@@ -169,7 +171,7 @@ impl Reader {
         &self,
         body: &Body<'_>,
         said: Said,
-        response: &Response,
+        is_cut: bool,
         head: &RawHead<'_>,
         at: Time,
     ) -> Page {
@@ -198,8 +200,7 @@ impl Reader {
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),
             sketch: said.sketch,
-            noindex: directives.noindex,
-            truncated: response.truncated.is_some(),
+            marks: marks(directives) | Marks::TRUNCATED.when(is_cut),
         }
     }
 
@@ -215,6 +216,12 @@ impl Reader {
     pub fn payload(&self, response: &Response) -> PayloadDigest {
         ArchiveDigest::of(&response.raw[response.head_len..]).0
     }
+}
+
+fn marks(directives: Directives) -> Marks {
+    Marks::NOINDEX.when(directives.noindex)
+        | Marks::NOFOLLOW.when(directives.nofollow)
+        | Marks::NOARCHIVE.when(directives.noarchive)
 }
 
 /// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know
@@ -276,7 +283,10 @@ pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
         FailureKind::UnsupportedScheme => FailKind::Scheme,
         FailureKind::Refused(_) => FailKind::AddressRefused,
         FailureKind::Connect => FailKind::Connect,
-        FailureKind::Tls => FailKind::Tls,
+        FailureKind::Tls(TlsFault::Handshake) => FailKind::Tls,
+        FailureKind::Tls(TlsFault::Expired) => FailKind::TlsExpired,
+        FailureKind::Tls(TlsFault::Name) => FailKind::TlsName,
+        FailureKind::Tls(TlsFault::Issuer) => FailKind::TlsIssuer,
         FailureKind::Timeout(_) => FailKind::Timeout,
         FailureKind::Slow => FailKind::Slow,
         FailureKind::Closed => FailKind::Closed,

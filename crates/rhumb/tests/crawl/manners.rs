@@ -1,6 +1,9 @@
 //! What sites ask of crawlers, in robots.txt and in their pages.
 
+use crate::binary;
 use crate::scripted::{Scripted, answer, html, not_found};
+use serde_json::{Value, json};
+use std::process::Command;
 
 #[test]
 fn a_rule_is_obeyed_however_it_and_the_link_spell_the_path() {
@@ -20,4 +23,31 @@ fn a_rule_is_obeyed_however_it_and_the_link_spell_the_path() {
     let report = site.crawl(&[]);
     assert_eq!(site.asked(), ["/", "/~jim/"]);
     assert_eq!(report["robots_denied"], 5, "{report}");
+}
+
+#[test]
+fn what_a_page_asks_of_us_is_in_its_record() {
+    let site = Scripted::serve(|asked| match asked.path.as_str() {
+        "/" => html("<a href=/a>1</a><a href=/b>2</a><a href=/c>3</a>"),
+        "/a" => html("<meta name=robots content='noindex, noarchive'><p>A</p>"),
+        "/b" => html("<meta name=rhumb content=nofollow><p>B</p><a href=/not-followed>4</a>"),
+        "/c" => answer("200 OK", &[("X-Robots-Tag", "none")], "C"),
+        _ => not_found(),
+    });
+    site.crawl(&["--user-agent", "rhumb/1.0"]);
+    assert_eq!(site.asked(), ["/", "/a", "/b", "/c"]);
+    let marks = |path: &str| status_of(&site, path)["marks"].clone();
+    assert_eq!(marks("/"), json!([]));
+    assert_eq!(marks("/a"), json!(["noindex", "noarchive"]));
+    assert_eq!(marks("/b"), json!(["nofollow"]));
+    assert_eq!(marks("/c"), json!(["noindex", "nofollow"]));
+}
+
+/// What `rhumb status --url` tells of a page.
+fn status_of(site: &Scripted, path: &str) -> Value {
+    let mut status = Command::new(binary::rhumb());
+    status.arg("status").arg(site.crawl_dir()).args(["--json", "--url", &site.url(path)]);
+    let output = status.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("--json prints one JSON value")
 }

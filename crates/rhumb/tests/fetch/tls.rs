@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use rhumb::fetch::{FailureKind, Fetch, Http, HttpConfig, TlsConfig};
+use rcgen::CertificateParams;
+use rhumb::fetch::{FailureKind, Fetch, Http, HttpConfig, TlsConfig, TlsFault};
 use rhumb_page::url::Url;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -22,9 +23,14 @@ struct TlsServer {
 
 /// Answers every connection with these bytes after one read, then closes, cleanly or not.
 fn start(answer: &'static str, is_clean: bool) -> TlsServer {
-    let made = rcgen::generate_simple_self_signed(vec![NAME.to_string()]).unwrap();
-    let certificate = made.cert.der().clone();
-    let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+    start_with(answer, is_clean, CertificateParams::new(vec![NAME.to_string()]).unwrap())
+}
+
+fn start_with(answer: &'static str, is_clean: bool, params: CertificateParams) -> TlsServer {
+    let signing_key = rcgen::KeyPair::generate().unwrap();
+    let made = params.self_signed(&signing_key).unwrap();
+    let certificate = made.der().clone();
+    let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -49,7 +55,7 @@ fn start(answer: &'static str, is_clean: bool) -> TlsServer {
             }
         }
     });
-    TlsServer { port, certificate, pem: made.cert.pem() }
+    TlsServer { port, certificate, pem: made.pem() }
 }
 
 fn client(extra_roots: Vec<CertificateDer<'static>>) -> Http {
@@ -74,9 +80,34 @@ fn a_certificate_is_believed_only_if_its_root_is_trusted_and_its_name_is_right()
     let failure_of = |client: &Http, host: &str| {
         run(client.fetch(&request(url(host, server.port), limits()))).unwrap_err()
     };
-    assert_eq!(failure_of(&client(Vec::new()), NAME).kind, FailureKind::Tls);
-    assert_eq!(failure_of(&trusting, "other.test").kind, FailureKind::Tls);
-    assert_eq!(failure_of(&trusting, "127.0.0.1").kind, FailureKind::Tls);
+    let untrusting = failure_of(&client(Vec::new()), NAME);
+    assert_eq!(untrusting.kind, FailureKind::Tls(TlsFault::Issuer), "{untrusting}");
+    for other in ["other.test", "127.0.0.1"] {
+        let failure = failure_of(&trusting, other);
+        assert_eq!(failure.kind, FailureKind::Tls(TlsFault::Name), "{failure}");
+    }
+}
+
+#[test]
+fn the_fault_of_a_certificate_is_told() {
+    let params = || CertificateParams::new(vec![NAME.to_string()]).unwrap();
+    let mut expired = params();
+    expired.not_after = rcgen::date_time_ymd(2001, 1, 1);
+    let mut early = params();
+    early.not_before = rcgen::date_time_ymd(2999, 1, 1);
+    early.not_after = rcgen::date_time_ymd(3000, 1, 1);
+    let mut own_ca = params();
+    own_ca.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    for (params, word) in [
+        (expired, "tls_expired"),
+        (early, "tls_expired"),
+        (own_ca, "tls_issuer"),
+        (params(), "tls_issuer"),
+    ] {
+        let server = start_with(HELLO, true, params);
+        let failure = run(client(Vec::new()).fetch(&request(url(NAME, server.port), limits())));
+        assert_eq!(words(&failure), word, "{failure:?}");
+    }
 }
 
 #[test]
@@ -89,7 +120,7 @@ fn plain_text_where_tls_is_expected_is_a_failure_of_tls() {
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let failure = run(client(Vec::new()).fetch(&request(url(NAME, port), limits()))).unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Tls);
+    assert_eq!(failure.kind, FailureKind::Tls(TlsFault::Handshake), "{failure}");
 }
 
 #[test]

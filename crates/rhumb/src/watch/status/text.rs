@@ -118,6 +118,7 @@ fn add_history(facts: &mut Facts, record: &UrlHistory) {
     facts.add_some("duplicate of", record.duplicate_of.as_deref());
     facts.add_some("near-duplicate of", record.near_duplicate_of.as_deref());
     facts.add_some("resemblance", record.resemblance.map(|r| format!("{r:.2}")).as_deref());
+    facts.add_some("marks", (!record.marks.is_empty()).then(|| record.marks.join(", ")).as_deref());
     facts.add("depth", &record.depth.to_string());
     if record.hops > 0 {
         facts.add("redirects on the way", &record.hops.to_string());

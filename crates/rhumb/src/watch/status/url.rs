@@ -56,6 +56,9 @@ pub struct UrlHistory {
     pub next_visit: NextVisit,
     pub duplicate_of: Option<String>,
     pub near_duplicate_of: Option<String>,
+    /// `noindex`, `nofollow`, `noarchive`, `truncated`: of the last page that came.
+    #[serde(default)]
+    pub marks: Vec<String>,
     /// With that page, estimated, from 0 to 1.
     pub resemblance: Option<f64>,
     pub content: Option<String>,
@@ -202,6 +205,11 @@ fn failure(kind: FailKind) -> &'static str {
         FailKind::AddressRefused => "its address is private, and --allow-private is off",
         FailKind::Connect => "no connection",
         FailKind::Tls => "the TLS handshake failed",
+        FailKind::TlsExpired => "its certificate has expired, or is not yet valid",
+        FailKind::TlsName => "its certificate is for another name",
+        FailKind::TlsIssuer => {
+            "its certificate's issuer is unknown: it is self-signed, or of a CA that is not trusted"
+        }
         FailKind::Timeout => "no answer in time",
         FailKind::Slow => "the answer came too slowly",
         FailKind::Closed => "the connection closed before the answer was whole",
@@ -233,6 +241,7 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
         duplicate_of: record.past.duplicate_of.as_ref().map(|url| url.as_str().to_owned()),
         near_duplicate_of: record.past.near.as_ref().map(|near| near.url.as_str().to_owned()),
         resemblance: record.past.near.as_ref().map(Near::resemblance),
+        marks: record.past.marks.words().map(str::to_owned).collect(),
         content: record.past.content.map(hex),
         etag: record.past.etag.as_deref().map(str::to_owned),
         last_modified: record.past.last_modified.as_deref().map(str::to_owned),

@@ -16,7 +16,9 @@ use rhumb_engine::refresh::detect::Learnt;
 use rhumb_engine::refresh::scheduler::HostStanding;
 use rhumb_engine::refresh::trust::Trust;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::{counters, discovery, host, known, mass, near, outcome, past, queue, record};
+use rhumb_engine::{
+    counters, discovery, host, known, marks, mass, near, outcome, past, queue, record,
+};
 use rhumb_page::url::Url;
 use serde::Deserialize;
 
@@ -206,6 +208,8 @@ impl From<Visits> for past::Visits {
             duplicate_of: old.duplicate_of,
             learnt: old.learnt,
             near: old.near.map(near::Near::from),
+            // Known again after the next visit.
+            marks: marks::Marks::NONE,
         }
     }
 }
