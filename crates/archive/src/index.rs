@@ -1,14 +1,16 @@
 //! The index of a crawl: where its files are, how an index line comes out of a record, and how
 //! `index.cdxj` is made of the parts at the end of a run.
 //!
-//! While a crawl runs, each WARC file has a *part*, its lines in order of appending. At the end
-//! all parts are sorted and merged with the index there is, and the new index takes its place at
-//! once. Then parts go, but for the last file's, from which the next run resumes; its lines come
-//! again, and merging drops repeated lines.
+//! While a crawl runs, each WARC file has a *part*, its lines in order of appending, and parts of
+//! files that are full are sorted into *segments* ([`crate::segments`]). At the end the parts that
+//! are left are sorted, all is merged with the index there is, and the new index takes its place at
+//! once. Then segments and parts go, but for the last file's part, from which the next run resumes;
+//! its lines come again, and merging drops repeated lines.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use rhumb_page::url::Url;
 
@@ -18,40 +20,64 @@ use crate::digest::PayloadDigest;
 use crate::error::Error;
 use crate::http::{header, media_type, status};
 use crate::read::{Record, whole_records};
+use crate::segments::{Segment, segments};
 use crate::sort::sort_lines;
 
 /// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
-/// `memory_bytes`; the rest happens on disk.
+/// `memory_bytes`; the rest happens on disk. No [`crate::Writer`] may be open meanwhile.
 pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let layout = Layout::of(dir);
     layout.create()?;
+    layout.remove_unfinished()?;
     let names = layout.warc_names()?;
-    let index_exists = layout.index().exists();
-    for name in &names {
-        let part = layout.part(name);
-        if !index_exists && !part.exists() {
-            make_part(&layout.warc(name), &part)?;
+    let segments = segments(&layout)?;
+    if !layout.index().exists() {
+        for name in uncovered(&names, &segments) {
+            if !layout.part(name).exists() {
+                make_part(&layout.warc(name), &layout.part(name))?;
+            }
         }
     }
     let parts: Vec<PathBuf> =
         names.iter().map(|name| layout.part(name)).filter(|part| part.exists()).collect();
-    let old = index_exists.then(|| layout.index());
+    let mut sorted: Vec<PathBuf> = segments.into_iter().map(|segment| segment.path).collect();
+    sorted.extend(Some(layout.index()).filter(|index| index.exists()));
     let new = layout.index_dir.join("index.cdxj.new");
-    sort_lines(old.as_deref(), &parts, &new, &layout.index_dir, memory_bytes)?;
+    let never = AtomicBool::new(false);
+    sort_lines(&sorted, &parts, &new, &layout.index_dir, memory_bytes, &never)?;
     let io = |error| Error::io(&layout.index(), "write", error);
     fs::rename(&new, layout.index()).map_err(io)?;
     sync_dir(dir)?;
-    let kept = layout.last_of_ours()?.map(|(_, name)| layout.part(&name));
-    for part in parts.iter().filter(|part| Some(*part) != kept.as_ref()) {
-        fs::remove_file(part).map_err(|error| Error::io(part, "remove", error))?;
+    let kept = [
+        layout.index(),
+        layout.last_of_ours()?.map_or_else(PathBuf::new, |(_, name)| layout.part(&name)),
+    ];
+    for merged in sorted.iter().chain(&parts).filter(|path| !kept.contains(path)) {
+        fs::remove_file(merged).map_err(|error| Error::io(merged, "remove", error))?;
     }
     Ok(())
+}
+
+/// The files whose lines are in no segment. One that shares its serial number with another was put
+/// there by somebody else, or the other was.
+fn uncovered<'a>(names: &'a [String], segments: &[Segment]) -> Vec<&'a String> {
+    let serials: Vec<Option<u32>> = names.iter().map(|name| serial_of(name)).collect();
+    let is_covered = |serial: u32| {
+        let is_alone = serials.iter().filter(|other| **other == Some(serial)).count() == 1;
+        is_alone && segments.iter().any(|segment| segment.covers(serial))
+    };
+    let all = names.iter().zip(&serials);
+    all.filter(|(_, serial)| !serial.is_some_and(is_covered)).map(|(name, _)| name).collect()
 }
 
 /// Makes `index.cdxj` from the WARC files alone, whatever index there is.
 pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let layout = Layout::of(dir);
     layout.create()?;
+    for segment in segments(&layout)? {
+        fs::remove_file(&segment.path)
+            .map_err(|error| Error::io(&segment.path, "remove", error))?;
+    }
     for name in layout.warc_names()? {
         make_part(&layout.warc(&name), &layout.part(&name))?;
     }
@@ -116,6 +142,7 @@ pub(crate) fn line_of(record: &Record, warc: &Path) -> Option<String> {
 }
 
 /// Where the files of a crawl are.
+#[derive(Clone)]
 pub(crate) struct Layout {
     dir: PathBuf,
     pub warc_dir: PathBuf,
@@ -152,6 +179,23 @@ impl Layout {
         self.index_dir.join(format!("{}.part", name.trim_end_matches(WARC_END)))
     }
 
+    /// All that is in the directory of the index.
+    pub fn index_files(&self) -> Result<Vec<PathBuf>, Error> {
+        let io = |error| Error::io(&self.index_dir, "list", error);
+        let entries = fs::read_dir(&self.index_dir).map_err(io)?;
+        entries.map(|entry| entry.map(|entry| entry.path()).map_err(io)).collect()
+    }
+
+    /// Removes what was being written when a process died. Nobody else may be writing.
+    pub fn remove_unfinished(&self) -> Result<(), Error> {
+        let is_unfinished =
+            |path: &PathBuf| path.extension().is_some_and(|end| end == "new" || end == "run");
+        for path in self.index_files()?.iter().filter(|path| is_unfinished(path)) {
+            fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
+        }
+        Ok(())
+    }
+
     /// Files of ours are named by time, serial number and who wrote them.
     pub fn name(&self, timestamp: &str, serial: u32, id: &str) -> String {
         format!("{NAME_START}{timestamp}-{serial:05}-{id}{WARC_END}")
@@ -176,7 +220,7 @@ impl Layout {
     }
 }
 
-fn serial_of(name: &str) -> Option<u32> {
+pub(crate) fn serial_of(name: &str) -> Option<u32> {
     let mut parts = name.strip_prefix(NAME_START)?.splitn(3, '-');
     let (time, serial, _id) = (parts.next()?, parts.next()?, parts.next()?);
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -6,6 +6,7 @@
 //!
 //! - `warc/*.warc.gz`: WARC 1.1, one gzip member a record; a torn record may only end a file;
 //! - `index/*.part`: index lines of one WARC file, unsorted, as captures were appended;
+//! - `index/*.sorted`: the lines of WARC files that this run has finished, sorted;
 //! - `index.cdxj`: all lines, byte-sorted, whole at the end of a run.
 //!
 //! This room never decides what to keep, reads no clock (times are arguments, in microseconds
@@ -22,6 +23,7 @@ mod index;
 mod pack;
 mod read;
 mod repair;
+mod segments;
 mod sha1_pair;
 mod sort;
 mod tail;

@@ -3,54 +3,58 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cdxj::read_line;
 use crate::error::Error;
 
 /// Runs merged at once: each takes a buffer and an open file.
-const FAN_IN_MAX: usize = 64;
+pub(crate) const FAN_IN_MAX: usize = 64;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Sorts the lines of `unsorted` files into `output`, together with those of a file that is
+/// Sorts the lines of `unsorted` files into `output`, together with those of files that are
 /// sorted already. Runs are kept in `work_dir` meanwhile. A last line without its end is torn,
-/// and left out.
+/// and left out. Told to `stop`, it fails soon.
 pub(crate) fn sort_lines(
-    sorted: Option<&Path>,
+    sorted: &[PathBuf],
     unsorted: &[PathBuf],
     output: &Path,
     work_dir: &Path,
     memory_bytes: usize,
+    stop: &AtomicBool,
 ) -> Result<(), Error> {
-    let mut runs = Runs { dir: work_dir, count: 0, paths: Vec::new() };
+    let mut runs = Runs { dir: work_dir, count: 0, paths: Vec::new(), stop };
     let mut last = runs.make(unsorted, memory_bytes)?;
-    if sorted.is_none() && runs.paths.is_empty() {
+    if sorted.is_empty() && runs.paths.is_empty() {
         let io = |error| Error::io(output, "write", error);
         return last.write_sorted(output).and_then(|file| file.sync_data()).map_err(io);
     }
     runs.write(&mut last)?;
     drop(last);
-    while runs.paths.len() >= FAN_IN_MAX {
-        let merged: Vec<PathBuf> = runs.paths.drain(..FAN_IN_MAX).collect();
+    let mut inputs: Vec<PathBuf> = runs.paths.iter().chain(sorted).cloned().collect();
+    while inputs.len() > FAN_IN_MAX {
+        let some: Vec<PathBuf> = inputs.drain(..FAN_IN_MAX).collect();
         let run = runs.next_path();
-        merge(&merged, &run)?;
-        runs.paths.push(run);
-        remove(&merged)?;
+        merge(&some, &run, stop)?;
+        runs.paths.push(run.clone());
+        inputs.push(run);
     }
-    let last: Vec<PathBuf> =
-        sorted.map(PathBuf::from).into_iter().chain(runs.paths.clone()).collect();
-    merge(&last, output)?;
+    merge(&inputs, output, stop)?;
     remove(&runs.paths)
 }
 
 struct Runs<'a> {
     dir: &'a Path,
     count: usize,
+    /// All that were made.
     paths: Vec<PathBuf>,
+    stop: &'a AtomicBool,
 }
 
 impl Runs<'_> {
@@ -70,6 +74,7 @@ impl Runs<'_> {
             let io = |error| Error::io(path, "read", error);
             let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?);
             while read_line(&mut input, &mut line).map_err(io)? && line.ends_with(b"\n") {
+                check(self.stop, path)?;
                 if !lines.ranges.is_empty() && lines.bytes() + line.len() > memory_bytes {
                     self.write(&mut lines)?;
                 }
@@ -121,42 +126,41 @@ impl Lines {
     }
 }
 
-fn merge(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
+fn merge(inputs: &[PathBuf], output: &Path, stop: &AtomicBool) -> Result<(), Error> {
     assert!(inputs.len() <= FAN_IN_MAX, "as many files are open as a merge may have");
     let io_out = |error| Error::io(output, "write", error);
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, File::create(output).map_err(io_out)?);
     let mut readers = Vec::with_capacity(inputs.len());
     let mut heads = BinaryHeap::with_capacity(inputs.len());
     for (index, path) in inputs.iter().enumerate() {
-        let file = File::open(path).map_err(|error| Error::io(path, "read", error))?;
-        readers.push(BufReader::with_capacity(BUFFER_BYTES, file));
-        refill(&mut heads, &mut readers[index], index, Vec::new(), path)?;
+        let io = |error| Error::io(path, "read", error);
+        readers.push(BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?));
+        let mut line = Vec::new();
+        if read_line(&mut readers[index], &mut line).map_err(io)? {
+            heads.push(Reverse((line, index)));
+        }
     }
     let mut previous = Vec::new();
-    while let Some(Reverse((line, index))) = heads.pop() {
-        let repeated = line == previous;
-        if !repeated {
-            out.write_all(&line).map_err(io_out)?;
+    while let Some(mut head) = heads.peek_mut() {
+        check(stop, output)?;
+        let Reverse((line, index)) = &mut *head;
+        if *line != previous {
+            out.write_all(line).map_err(io_out)?;
+            std::mem::swap(line, &mut previous);
         }
-        let spare = std::mem::replace(&mut previous, line);
-        refill(&mut heads, &mut readers[index], index, spare, &inputs[index])?;
+        let io = |error| Error::io(&inputs[*index], "read", error);
+        if !read_line(&mut readers[*index], line).map_err(io)? {
+            PeekMut::pop(head);
+        }
     }
     out.into_inner().map_err(|error| io_out(error.into_error()))?.sync_data().map_err(io_out)
 }
 
-type Heads = BinaryHeap<Reverse<(Vec<u8>, usize)>>;
-
-fn refill(
-    heads: &mut Heads,
-    reader: &mut BufReader<File>,
-    index: usize,
-    mut spare: Vec<u8>,
-    path: &Path,
-) -> Result<(), Error> {
-    if read_line(reader, &mut spare).map_err(|error| Error::io(path, "read", error))? {
-        heads.push(Reverse((spare, index)));
+fn check(stop: &AtomicBool, path: &Path) -> Result<(), Error> {
+    match stop.load(Ordering::Acquire) {
+        false => Ok(()),
+        true => Err(Error::io(path, "sort", io::ErrorKind::Interrupted.into())),
     }
-    Ok(())
 }
 
 fn remove(paths: &[PathBuf]) -> Result<(), Error> {
@@ -178,7 +182,8 @@ mod tests {
         #[test]
         fn an_external_merge_equals_sorting_in_memory(
             files in prop::collection::vec(prop::collection::vec("[a-c]{0,3}", 0..60), 0..5),
-            sorted in prop::option::of(prop::collection::btree_set("[a-c]{0,3}", 0..20)),
+            sorted in prop::collection::vec(
+                prop::collection::btree_set("[a-c]{0,3}", 0..9), 0..100),
             torn in "[a-c]{0,2}",
             memory_bytes in 1..3000usize,
         ) {
@@ -194,9 +199,14 @@ mod tests {
                 .enumerate()
                 .map(|(n, lines)| write(format!("{n}.part"), lines.iter().collect(), &torn))
                 .collect();
-            let old = sorted.as_ref().map(|s| write("old".into(), s.iter().collect(), ""));
+            let old: Vec<PathBuf> = sorted
+                .iter()
+                .enumerate()
+                .map(|(n, lines)| write(format!("{n}.sorted"), lines.iter().collect(), ""))
+                .collect();
             let output = dir.path().join("new");
-            sort_lines(old.as_deref(), &parts, &output, dir.path(), memory_bytes).unwrap();
+            let go_on = AtomicBool::new(false);
+            sort_lines(&old, &parts, &output, dir.path(), memory_bytes, &go_on).unwrap();
 
             let mut expected: Vec<&String> = files.iter().flatten().collect();
             expected.extend(sorted.iter().flatten());
@@ -205,7 +215,7 @@ mod tests {
             let expected: String = expected.iter().map(|line| format!("{line}\n")).collect();
             prop_assert_eq!(fs::read_to_string(&output).unwrap(), expected);
             let left = fs::read_dir(dir.path()).unwrap().count();
-            let kept = parts.len() + usize::from(old.is_some()) + 1;
+            let kept = parts.len() + old.len() + 1;
             prop_assert_eq!(left, kept, "runs are removed");
         }
     }

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::index::{Layout, sync_dir};
 use crate::pack::{Packed, Packer};
 use crate::repair::{self, Resumed};
+use crate::segments::Sorter;
 use crate::tail::Tail;
 use crate::warcinfo::Warcinfo;
 
@@ -62,6 +63,8 @@ pub struct Writer {
     packer: Packer,
     current: Option<Current>,
     serial_next: u32,
+    /// Once a file is full.
+    sorter: Option<Sorter>,
 }
 
 struct Current {
@@ -81,10 +84,28 @@ impl Writer {
     pub fn open(dir: &Path, info: Warcinfo, limits: Limits) -> Result<Writer, Error> {
         let layout = Layout::of(dir);
         layout.create()?;
+        layout.remove_unfinished()?;
         let resumed = repair::last_file(&layout)?;
         let serial_next = resumed.as_ref().map_or(1, |last| last.serial.saturating_add(1));
         let current = resumed.map(|last| Current::resume(&layout, last)).transpose()?;
-        Ok(Writer { layout, info, limits, packer: Packer::default(), current, serial_next })
+        let packer = Packer::default();
+        let mut writer =
+            Writer { layout, info, limits, packer, current, serial_next, sorter: None };
+        // A run that was cut off may have left parts of files that are full.
+        writer.sort_finished();
+        Ok(writer)
+    }
+
+    fn sort_finished(&mut self) {
+        let Some(current) = self.current.as_ref().filter(|current| current.serial > 1) else {
+            return;
+        };
+        if self.sorter.is_none() {
+            self.sorter = Sorter::start(&self.layout);
+        }
+        if let Some(sorter) = &self.sorter {
+            sorter.finished_below(current.serial);
+        }
     }
 
     /// Takes a capture. It is safe from a crash after [`Writer::sync`].
@@ -148,6 +169,7 @@ impl Writer {
         sync_dir(&self.layout.index_dir)?;
         self.serial_next = serial.saturating_add(1);
         self.current = Some(current);
+        self.sort_finished();
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ fn the_index_grows_over_runs_and_equals_one_rebuilt_from_warc_alone() {
             writer.append(&packed(&page, run * 100 + n)).unwrap();
         }
         writer.sync().unwrap();
+        drop(writer);
         write_index(dir.path(), MEMORY_BYTES).unwrap();
         let lines = index_lines(dir.path());
         assert_eq!(lines.len() as u64, (run + 1) * 100);
@@ -49,6 +50,7 @@ fn a_capture_is_found_by_its_key_and_read_at_its_place() {
         assert!(location.file >= 1 && location.offset > 0);
     }
     writer.sync().unwrap();
+    drop(writer);
     write_index(dir.path(), MEMORY_BYTES).unwrap();
     for page in &pages {
         let surt = page.url.surt();
@@ -71,4 +73,75 @@ fn an_empty_crawl_has_an_empty_index() {
 
 fn index_lines(dir: &Path) -> Vec<String> {
     fs::read_to_string(dir.join("index.cdxj")).unwrap().lines().map(String::from).collect()
+}
+
+#[test]
+fn files_that_are_full_are_sorted_while_the_crawl_goes_on_and_merged_when_they_are_many() {
+    let dir = scratch();
+    let mut writer = open(dir.path(), Limits { file_bytes_max: 1000, buffer_bytes_max: 100 });
+    for n in 0..600 {
+        writer.append(&packed(&html(&format!("http://a.com/{}", n * 37 % 600), "text"), n)).unwrap();
+    }
+    let files = warc_paths(dir.path()).len() as u32;
+    assert!(files > 300, "{files}");
+    // All but the last file's lines are in segments, some of sixteen and of 256 files.
+    wait_until(|| names(&dir.path().join("index"), "part").len() == 1);
+    writer.sync().unwrap();
+    drop(writer);
+    let segments = names(&dir.path().join("index"), "sorted");
+    assert!(segments.contains(&"00001-00256.sorted".to_string()), "{segments:?}");
+    assert!(segments.len() <= 1 + 16 + 16, "{segments:?}");
+    write_index(dir.path(), MEMORY_BYTES).unwrap();
+    let written = index_lines(dir.path());
+    assert_eq!(written.len(), 600);
+    assert!(written.is_sorted());
+    assert_eq!(fs::read_dir(dir.path().join("index")).unwrap().count(), 1);
+    rebuild(dir.path(), MEMORY_BYTES).unwrap();
+    assert_eq!(index_lines(dir.path()), written);
+}
+
+#[test]
+fn whatever_a_kill_leaves_of_parts_and_segments_the_index_is_whole() {
+    let dir = scratch();
+    let limits = Limits { file_bytes_max: 1000, buffer_bytes_max: 100 };
+    let mut writer = open(dir.path(), limits);
+    for n in 0..80 {
+        writer.append(&packed(&html(&format!("http://a.com/{n}"), "text"), n)).unwrap();
+    }
+    writer.sync().unwrap();
+    let index = dir.path().join("index");
+    wait_until(|| names(&index, "part").len() == 1);
+    drop(writer);
+    // Killed between a segment and the removal of what it was made of; and while writing others.
+    let segments = names(&index, "sorted");
+    fs::copy(index.join(&segments[0]), index.join("00003-00003.sorted")).unwrap();
+    let lines = fs::read(index.join(&segments[0])).unwrap();
+    fs::write(index.join("00040-00041.sorted.new"), &lines[..lines.len() / 2]).unwrap();
+    fs::write(index.join("sort-000001.run"), &lines[..lines.len() / 3]).unwrap();
+    let mut writer = open(dir.path(), limits);
+    writer.append(&packed(&html("http://a.com/after", "text"), 99)).unwrap();
+    writer.sync().unwrap();
+    drop(writer);
+    write_index(dir.path(), MEMORY_BYTES).unwrap();
+    let written = index_lines(dir.path());
+    assert_eq!(written.len(), 81);
+    rebuild(dir.path(), MEMORY_BYTES).unwrap();
+    assert_eq!(index_lines(dir.path()), written);
+}
+
+/// Names of files that end so.
+fn names(dir: &Path, end: &str) -> Vec<String> {
+    let paths = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let named = paths.filter(|path| path.extension().is_some_and(|other| other == end));
+    let mut names: Vec<String> =
+        named.map(|path| path.file_name().unwrap().to_str().unwrap().to_string()).collect();
+    names.sort();
+    names
+}
+
+/// Another thread gets there, or the test never ends.
+fn wait_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::yield_now();
+    }
 }
