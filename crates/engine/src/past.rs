@@ -18,6 +18,8 @@ pub struct Past(Option<Box<Visits>>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visits {
+    /// Answers received in all, 304 included.
+    pub visits: u32,
     /// The last visit that was answered.
     pub visited: Option<Time>,
     /// The last visit that brought other bytes than the one before.
@@ -35,6 +37,7 @@ pub struct Visits {
 }
 
 static NO_VISITS: Visits = Visits {
+    visits: 0,
     visited: None,
     changed: None,
     content: None,

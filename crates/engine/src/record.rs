@@ -1,6 +1,7 @@
 //! A URL's whole life: its record, and the one function that takes it from a visit to the next.
 
 use crate::config::{Config, NearPolicy, Retry};
+use crate::discovery::Origin;
 use crate::near::Near;
 use crate::outcome::{FailKind, Outcome, Page, Report};
 use crate::past::Past;
@@ -24,9 +25,8 @@ pub struct UrlRecord {
     pub class: u8,
     /// Failed tries since the last success.
     pub tries: u8,
-    /// Answers received in all, 304 included.
-    pub visits: u32,
     pub http_status: u16,
+    pub found_on: FoundOn,
     /// Where it waits, if it waits.
     pub place: Option<Place>,
     pub found: Time,
@@ -47,6 +47,24 @@ pub enum Status {
     /// Of another partition, which has its record; this one gives it a number for those that link
     /// to it.
     Foreign,
+}
+
+/// The page on which a URL was found by its present depth, by number. One byte in the store for
+/// URLs that no page named: seeds, and sitemaps that robots.txt names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundOn(
+    /// The page's number plus one.
+    u32,
+);
+
+impl FoundOn {
+    pub fn of(origin: Option<Origin>) -> FoundOn {
+        FoundOn(origin.map_or(0, |origin| origin.page.saturating_add(1)))
+    }
+
+    pub fn page(self) -> Option<UrlId> {
+        self.0.checked_sub(1).map(|page| UrlId(u64::from(page)))
+    }
 }
 
 /// Why we do not fetch a URL.
@@ -109,8 +127,8 @@ impl UrlRecord {
             hops,
             class: 0,
             tries: 0,
-            visits: 0,
             http_status: 0,
+            found_on: FoundOn::default(),
             place: None,
             found: now,
             past: Past::default(),
@@ -158,7 +176,7 @@ impl UrlRecord {
     }
 
     fn answered(&mut self, now: Time) {
-        self.visits = self.visits.saturating_add(1);
+        self.past.visits = self.past.visits.saturating_add(1);
         self.past.visited = Some(now);
         self.tries = 0;
     }
@@ -227,5 +245,15 @@ fn revisit(now: Time, config: &Config) -> Next {
     match config.revisit_after {
         Some(span) => Next::At(now + span),
         None => Next::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_waits_takes_64_bytes_besides_its_address() {
+        assert_eq!(size_of::<UrlRecord>(), 64);
     }
 }

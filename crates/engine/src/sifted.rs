@@ -9,7 +9,7 @@ use crate::frontier::back_queue::BackQueue;
 use crate::host::HostRecord;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
-use crate::record::{Refusal, Status, UrlId, UrlRecord};
+use crate::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use crate::time::Time;
 use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -89,14 +89,16 @@ impl Engine {
         self.counters.known += 1;
         let host = discovery.url.host_key();
         let (depth, hops) = (discovery.depth, discovery.hops);
+        let found_on = FoundOn::of(discovery.from);
+        let record =
+            |status| UrlRecord { found_on, ..UrlRecord::new(id, status, depth, hops, now) };
         match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
             Ok(()) => {
-                let record = UrlRecord::new(id, Status::Queued, depth, hops, now);
-                self.let_in(discovery, record, host, batch);
+                self.let_in(discovery, record(Status::Queued), host, batch);
             }
             Err(why) => {
                 *self.counters.refused_as(why) += 1;
-                let record = UrlRecord::new(id, Status::Refused(why), depth, hops, now);
+                let record = record(Status::Refused(why));
                 self.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });
             }
@@ -130,6 +132,9 @@ impl Engine {
         // What robots say is asked again when the host's rules are, not here.
         if why == Refusal::Robots {
             return;
+        }
+        if discovery.depth < record.depth {
+            record.found_on = FoundOn::of(discovery.from);
         }
         discovery.depth = discovery.depth.min(record.depth);
         let host = discovery.url.host_key();

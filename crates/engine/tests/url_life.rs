@@ -79,7 +79,7 @@ fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
     before.tries = if last_try { 2 } else { 0 };
     before.place = Some(Place::Later { due: NOW, id: 9 });
     if visited {
-        before.visits = 2;
+        before.past.visits = 2;
         before.past.visited = Some(BEFORE);
         before.past.changed = Some(BEFORE);
         before.past.content = Some(OLD);
@@ -164,8 +164,8 @@ fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Spa
     let Case { before, after, config, next, .. } = case;
     what_was_learnt_is_kept(case);
     assert_eq!(
-        (after.visits, after.past.visited),
-        (before.visits, before.past.visited),
+        (after.past.visits, after.past.visited),
+        (before.past.visits, before.past.visited),
         "{}",
         show(case)
     );
@@ -186,7 +186,7 @@ fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Spa
 
 fn was_answered(case: &Case) {
     let Case { before, after, config, next, .. } = case;
-    assert_eq!(after.visits, before.visits + 1, "{}", show(case));
+    assert_eq!(after.past.visits, before.past.visits + 1, "{}", show(case));
     assert_eq!((after.past.visited, after.tries), (Some(NOW), 0), "{}", show(case));
     assert_eq!(*next, calendar(config), "{}", show(case));
 }

@@ -3,14 +3,16 @@
 
 use rhumb::watch::control::{self, Reply, Request};
 use rhumb::watch::status::{self, NextVisit};
+use rhumb::watch::urls::{self, UrlLine, UrlQuery, UrlState};
 use rhumb::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
+use rhumb_engine::discovery::Origin;
 use rhumb_engine::event::{Row, StopReason};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Entry, Place};
-use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+use rhumb_engine::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::State;
@@ -187,6 +189,37 @@ fn a_crawl_that_runs_answers_on_its_socket_even_where_a_dead_one_left_its_own() 
 }
 
 #[test]
+fn the_urls_of_a_crawl_that_runs_are_listed_as_those_of_one_at_rest() {
+    let crawl = Crawl::open();
+    let query =
+        UrlQuery { states: vec![UrlState::Queued, UrlState::Refused], ..UrlQuery::default() };
+    let listed = |dir: &Path, query: &UrlQuery| {
+        let mut lines = Vec::new();
+        let mut take = |line: UrlLine| {
+            lines.push(line.text());
+            true
+        };
+        urls::list_dir(dir, query, &mut take).unwrap();
+        lines
+    };
+    let watchers = crawl.start(None);
+    let running = listed(&crawl.dir, &query);
+    let two = UrlQuery { limit: Some(2), ..query.clone() };
+    assert_eq!(listed(&crawl.dir, &two), running[..2]);
+    watchers.finish(StopReason::Finished, snapshot(|_| {})).unwrap();
+    let dir = crawl.close();
+    assert_eq!(listed(&dir, &query), running);
+    let wanted = [
+        "queued\t-\thttp://h3.example/behind\t-",
+        "refused\trobots\thttp://h3.example/denied\thttp://h3.example/page",
+        "queued\t-\thttp://h3.example/first\t-",
+        "queued\t-\thttp://h3.example/page\t-",
+        "queued\t-\thttp://h3.example/second\t-",
+    ];
+    assert_eq!(running, wanted);
+}
+
+#[test]
 fn a_crawl_that_waits_says_for_what() {
     let crawl = Crawl::open();
     let watchers = crawl.start(None);
@@ -358,11 +391,13 @@ fn rows() -> Vec<Row> {
     let mut copy = record(7, Status::Duplicate);
     copy.place = Some(Place::Later { due: FOUND + Span::secs(3600), id: 7 });
     copy.past.duplicate_of = Some(url("original"));
-    (copy.visits, copy.http_status) = (1, 200);
+    (copy.past.visits, copy.http_status) = (1, 200);
     // A server may send anything.
     copy.past.etag = Some("\"a\x1b[2Jb\"".into());
     rows.extend(url_rows("copy", copy));
-    rows.extend(url_rows("denied", record(8, Status::Refused(Refusal::Robots))));
+    let mut denied = record(8, Status::Refused(Refusal::Robots));
+    denied.found_on = FoundOn::of(Some(Origin { page: 2, ends: false }));
+    rows.extend(url_rows("denied", denied));
     rows.push(Row::Counters(Box::new(counters())));
     rows
 }

@@ -291,7 +291,7 @@ impl Checker {
 
     fn url_row(&mut self, part: u32, key: &UrlKey, record: &UrlRecord) {
         self.digest.update(key.as_bytes());
-        self.digest.update(&[record.visits as u8]);
+        self.digest.update(&[record.past.visits as u8]);
         let Named { url: node, is_taken } = self.oracle.node_of_row(part, key, record.id);
         self.oracle.recorded(part, node, record);
         let watch = self.watch(node);
@@ -320,8 +320,8 @@ impl Checker {
                 self.violated(7, format!("nearly a copy of what no row has: {}", key.url()));
             }
         }
-        if kept < record.visits {
-            let (visits, url) = (record.visits, key.url());
+        if kept < record.past.visits {
+            let (visits, url) = (record.past.visits, key.url());
             self.violated(7, format!("{visits} visits on record, {kept} in the archive: {url}"));
         }
     }

@@ -85,7 +85,7 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     for why in Refusal::ALL {
         compare(why.word(), counters.refused[why as usize], recount.refused[why as usize]);
     }
-    let visited = rows.urls.values().any(|r| r.visits > 1);
+    let visited = rows.urls.values().any(|r| r.past.visits > 1);
     if !visited {
         compare("pages", counters.pages, recount.pages);
         for (kind, (booked, counted)) in rhumb_engine::outcome::FailKind::ALL

@@ -135,8 +135,8 @@ impl Oracle {
     /// A row says this of a URL.
     pub fn recorded(&mut self, part: u32, node: u32, record: &UrlRecord) {
         let known = &mut self.nodes[node as usize];
-        let is_visit = record.visits > known.visits;
-        known.visits = record.visits;
+        let is_visit = record.past.visits > known.visits;
+        known.visits = record.past.visits;
         if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
             // A page that was said to be fetched and was not has no links here.
             if let Some(links) = self.answered.remove(&(part, node)) {

@@ -234,7 +234,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
                 let Candidate { discovery: first, rejudged, .. } = &mut merged[index];
                 let (depth, hops) = (discovery.depth, discovery.hops);
                 if (depth, hops) < (first.depth, first.hops) {
-                    (first.depth, first.hops) = (depth, hops);
+                    (first.depth, first.hops, first.from) = (depth, hops, discovery.from);
                 }
                 // What the owner named is judged as a seed, however else it was found.
                 let says_more = matches!(discovery.kind, FoundAs::Announced(_))

@@ -80,7 +80,9 @@ fn files_that_are_full_are_sorted_while_the_crawl_goes_on_and_merged_when_they_a
     let dir = scratch();
     let mut writer = open(dir.path(), Limits { file_bytes_max: 1000, buffer_bytes_max: 100 });
     for n in 0..600 {
-        writer.append(&packed(&html(&format!("http://a.com/{}", n * 37 % 600), "text"), n)).unwrap();
+        writer
+            .append(&packed(&html(&format!("http://a.com/{}", n * 37 % 600), "text"), n))
+            .unwrap();
     }
     let files = warc_paths(dir.path()).len() as u32;
     assert!(files > 300, "{files}");

@@ -120,7 +120,8 @@ impl Trust {
 
 /// Whether this visit is one of those that check on the validators.
 fn is_check(record: &UrlRecord) -> bool {
-    let lot = mix(record.id.0.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(record.visits)));
+    let lot =
+        mix(record.id.0.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(record.past.visits)));
     lot.is_multiple_of(CHECK_EVERY)
 }
 
@@ -200,7 +201,7 @@ mod tests {
     fn one_visit_in_fifty_goes_without_conditions() {
         let mut record = known("a", "1");
         let without = (0..5_000u32).filter(|visit| {
-            record.visits = *visit;
+            record.past.visits = *visit;
             !Trust::default().conditions(&record).last_modified
         });
         let count = without.count();

@@ -82,10 +82,15 @@ fn what_depth_refused_is_admitted_when_it_is_found_by_a_shorter_way() {
         .page("x.test/", &["x.test/beyond"])
         .seed(&["a.test/", "slow.test/"]);
     stage.run_for(Span::secs(15));
+    let is_found_on = |stage: &Stage, page| {
+        stage.record("x.test/").found_on.page() == Some(stage.record(page).id)
+    };
     assert_eq!(stage.record("x.test/").status, Status::Refused(Refusal::Depth));
+    assert!(is_found_on(&stage, "a.test/2"));
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.record("x.test/").status, Status::Fetched);
     assert_eq!(stage.record("x.test/").depth, 2);
+    assert!(is_found_on(&stage, "slow.test/1"));
     assert_eq!(stage.record("x.test/beyond").status, Status::Refused(Refusal::Depth));
     assert_eq!(stage.engine.counters().refused[Refusal::Depth as usize], 1);
 }

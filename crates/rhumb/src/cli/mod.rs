@@ -22,6 +22,7 @@ mod sim_order_text;
 mod sim_refresh;
 mod sim_refresh_figure;
 mod status;
+mod urls;
 
 use std::ffi::OsString;
 use std::io;
@@ -39,6 +40,7 @@ Examples:
   rhumb demo
   rhumb crawl https://example.org/ --max-pages 1000
   rhumb status rhumb-crawl
+  rhumb urls rhumb-crawl --state gone,failed
   rhumb robots --agent mybot --file robots.txt https://example.org/a
   rhumb sim run --seed 7 --faults")]
 struct Cli {
@@ -54,6 +56,7 @@ enum Verb {
     Crawl(Box<crawl::Flags>),
     Demo(demo::Flags),
     Status(status::Flags),
+    Urls(urls::Flags),
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
     Extract(extract::Flags),
@@ -80,6 +83,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
+        Verb::Urls(flags) => urls::run(flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),
         Verb::Extract(flags) => extract::run(&flags, &mut out),
         Verb::Rank(flags) => rank::run(&flags, &mut out),

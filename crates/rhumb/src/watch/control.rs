@@ -1,12 +1,15 @@
 //! `DIR/control.sock`: how `rhumb status` asks a crawl that runs, whose store it cannot open.
 //!
-//! A request is a line of JSON, `{"status":true}`, `{"url":"…"}` or `{"coverage":true}`; so is the
-//! reply, with one key: `status`, `url`, `coverage` or `error`.
+//! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}` or
+//! `{"urls":{…}}`; so is the reply, with one key: `status`, `url`, `coverage` or `error`. URLs are
+//! listed in many replies `line`, and a last one, `end`.
 
 use super::coverage::{self, Covered};
 use super::live::Live;
 use super::report::Report;
 use super::status::{self, Status, UrlStatus};
+use super::urls::{self, Take, UrlLine, UrlQuery};
+use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -27,6 +30,11 @@ const REPLY_BYTES_MAX: u64 = 16 << 20;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
 /// The asker's patience: a reply waits for a scan of all hosts.
 const REPLY_TIME_MAX: Duration = Duration::from_secs(120);
+/// Lines of a list go out in pieces of about this size, a few of which wait for the asker.
+const LIST_BYTES: usize = 32 << 10;
+const LIST_PIECES_MAX: usize = 8;
+/// So long the asker of a list may pause: others wait for the thread that reads it.
+const LIST_PAUSE_MAX: Duration = Duration::from_secs(60);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +43,7 @@ pub enum Request {
     Status(bool),
     Url(String),
     Coverage(bool),
+    Urls(UrlQuery),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,6 +52,9 @@ pub enum Reply {
     Status(Box<Status>),
     Url(Box<UrlStatus>),
     Coverage(Covered),
+    Line(UrlLine),
+    /// All lines have come.
+    End(bool),
     Error(String),
 }
 
@@ -117,6 +129,10 @@ async fn converse(
         }
         let is_whole = line.ends_with(b"\n");
         let (live, reader) = (Arc::clone(&live), reader.clone());
+        if let Ok(Request::Urls(query)) = serde_json::from_slice(&line) {
+            send_list(query, reader, &mut to).await?;
+            continue;
+        }
         let reply = tokio::task::spawn_blocking(move || reply(&line, &live, &reader)).await?;
         let mut text = serde_json::to_vec(&reply)?;
         text.push(b'\n');
@@ -138,13 +154,81 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
             status::of_url(&url, now.snapshot.now, reader).map(|s| Reply::Url(s.into()))
         }
         Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
+        Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };
     answered.unwrap_or_else(|e| Reply::Error(e.what))
 }
 
+/// One thread reads the store, and waits when the asker does.
+async fn send_list(
+    query: UrlQuery,
+    reader: LocalReader,
+    to: &mut tokio::net::unix::OwnedWriteHalf,
+) -> io::Result<()> {
+    let (pieces, mut ready) = tokio::sync::mpsc::channel(LIST_PIECES_MAX);
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut piece = Vec::with_capacity(LIST_BYTES);
+        let listed = urls::list(&reader, &query, &mut |line| {
+            push_line(&mut piece, &Reply::Line(line));
+            // An asker that went away is sent no more.
+            piece.len() < LIST_BYTES || pieces.blocking_send(std::mem::take(&mut piece)).is_ok()
+        });
+        push_line(&mut piece, &listed.map_or_else(|e| Reply::Error(e.what), |()| Reply::End(true)));
+        let _ = pieces.blocking_send(piece);
+    });
+    while let Some(piece) = ready.recv().await {
+        tokio::time::timeout(LIST_PAUSE_MAX, to.write_all(&piece)).await??;
+    }
+    Ok(reading.await?)
+}
+
+fn push_line(piece: &mut Vec<u8>, reply: &Reply) {
+    serde_json::to_writer(&mut *piece, reply).expect("replies are plain data");
+    piece.push(b'\n');
+}
+
+/// Lists URLs of the crawl that runs on `dir`; none if there is none that listens.
+pub fn list(
+    dir: &Path,
+    query: &UrlQuery,
+    take: &mut Take<'_>,
+) -> io::Result<Option<Result<(), Error>>> {
+    let Some(stream) = connect(dir, &Request::Urls(query.clone()))? else { return Ok(None) };
+    let mut lines = BufReader::new(&stream);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.by_ref().take(REPLY_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
+            let what = "the crawl ended before the list did: ask again";
+            return Ok(Some(Err(Error::new(ErrorKind::Retry, what))));
+        }
+        match serde_json::from_slice(&line)? {
+            Reply::Line(line) => {
+                if !take(line) {
+                    return Ok(Some(Ok(())));
+                }
+            }
+            Reply::End(_) => return Ok(Some(Ok(()))),
+            other => return Ok(Some(Err(status::unexpected(other)))),
+        }
+    }
+}
+
 /// Asks the crawl that runs on `dir`; none if there is none that listens.
 pub fn ask(dir: &Path, request: &Request) -> io::Result<Option<Reply>> {
+    let Some(stream) = connect(dir, request)? else { return Ok(None) };
+    let mut line = Vec::new();
+    BufReader::new(&stream).take(REPLY_BYTES_MAX).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        // The crawl ended between our two lines.
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_slice(&line)?))
+}
+
+/// A connection on which a request was sent.
+fn connect(dir: &Path, request: &Request) -> io::Result<Option<UnixStream>> {
     let stream = match UnixStream::connect(dir.join(SOCKET_FILE)) {
         Ok(stream) => stream,
         // Absent, left by a dead run, or of a path too long to exist.
@@ -166,11 +250,5 @@ pub fn ask(dir: &Path, request: &Request) -> io::Result<Option<Reply>> {
     let mut text = serde_json::to_vec(request)?;
     text.push(b'\n');
     (&stream).write_all(&text)?;
-    let mut line = Vec::new();
-    BufReader::new(&stream).take(REPLY_BYTES_MAX).read_until(b'\n', &mut line)?;
-    if line.is_empty() {
-        // The crawl ended between our two lines.
-        return Ok(None);
-    }
-    Ok(Some(serde_json::from_slice(&line)?))
+    Ok(Some(stream))
 }

@@ -16,6 +16,7 @@ pub mod moment;
 pub mod progress;
 pub mod report;
 pub mod status;
+pub mod urls;
 
 mod server;
 mod summary;

@@ -8,6 +8,7 @@ mod documentation;
 mod extracted;
 mod killed;
 mod later_runs;
+mod listed;
 mod manners;
 mod near;
 mod orders;

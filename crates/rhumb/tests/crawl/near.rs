@@ -232,7 +232,7 @@ impl Found {
         let id = |url: &Url| url.path()[1..].parse::<u64>().ok();
         let by_id: BTreeMap<u64, &UrlRecord> = records
             .iter()
-            .filter(|(_, record)| record.visits > 0)
+            .filter(|(_, record)| record.past.visits > 0)
             .filter_map(|(url, record)| Some((id(url)?, record)))
             .collect();
         let none = BTreeMap::new();

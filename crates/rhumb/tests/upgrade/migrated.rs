@@ -95,7 +95,7 @@ fn a_migrated_record_says_what_it_said() {
     assert_eq!(near.url.as_str(), url(MAIN, "/near"));
     assert!(near.permille > 800);
     let (moved, page) = (record(MAIN, "/moved"), record(MAIN, "/page/3"));
-    assert_eq!((moved.http_status, moved.visits, page.http_status), (301, 1, 200));
+    assert_eq!((moved.http_status, moved.past.visits, page.http_status), (301, 1, 200));
     assert!(page.past.content.is_some() && page.past.visited >= Some(page.found));
     let seeds: BTreeSet<String> =
         reader.seeds().unwrap().iter().map(|(url, _)| url.to_string()).collect();

@@ -21,6 +21,7 @@ mod read;
 mod store;
 mod stow;
 mod table;
+mod urls;
 
 use crate::answer;
 use crate::leaders::Leaders;
@@ -42,6 +43,7 @@ use table::Table;
 
 pub use format::FORMAT;
 pub use read::LocalSnapshot;
+pub use urls::UrlRow;
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";

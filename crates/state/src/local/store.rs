@@ -8,6 +8,7 @@ use super::table::{Keyspaces, Table};
 use fjall::Database;
 use rhumb_engine::error::Error;
 use serde::de::DeserializeOwned;
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Condvar, Mutex};
 
 pub struct Store {
@@ -48,10 +49,23 @@ impl Store {
 
     /// All rows of a table whose keys begin so.
     pub fn prefix(&self, table: Table, prefix: &[u8]) -> impl Iterator<Item = StoredRow> + use<> {
+        self.prefix_after(table, prefix, None)
+    }
+
+    /// The same, behind a key.
+    pub fn prefix_after(
+        &self,
+        table: Table,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+    ) -> impl Iterator<Item = StoredRow> + use<> {
         let snapshot = LocalSnapshot::take(self);
-        let begin = prefix.to_vec();
-        let fresh = snapshot.view.sorted(table).filter(move |(key, _)| key.starts_with(&begin));
-        let (start, end) = bounds(prefix);
+        let (first, end) = bounds(prefix);
+        let start = after.map_or(first, |key| Bound::Excluded(key.to_vec()));
+        let within = (start.clone(), end.clone());
+        let fresh = snapshot.view.sorted(table).filter(move |(key, _)| {
+            RangeBounds::<[u8]>::contains(&(bytes_of(&within.0), bytes_of(&within.1)), &**key)
+        });
         Merged::new(fresh, snapshot.stored(table, start, end))
     }
 
@@ -84,4 +98,8 @@ impl Store {
         let _guard = lock(mutex);
         told.notify_all();
     }
+}
+
+fn bytes_of(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    bound.as_ref().map(Vec::as_slice)
 }

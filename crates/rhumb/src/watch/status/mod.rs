@@ -164,7 +164,7 @@ fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
     })
 }
 
-fn check_is_crawl(dir: &Path) -> Result<(), Error> {
+pub(super) fn check_is_crawl(dir: &Path) -> Result<(), Error> {
     if dir.join(STATE_DIR).join(FORMAT_FILE).is_file() {
         return Ok(());
     }
@@ -179,7 +179,7 @@ fn ask(dir: &Path, request: &Request) -> Result<Option<Reply>, Error> {
     })
 }
 
-fn unexpected(reply: Reply) -> Error {
+pub(super) fn unexpected(reply: Reply) -> Error {
     match reply {
         Reply::Error(what) => Error::new(ErrorKind::Invalid, what),
         _ => Error::new(ErrorKind::Corrupt, "the crawl answered another question"),

@@ -45,7 +45,7 @@ pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>,
                 due: rfc3339(due),
                 overdue_s: now.since(due).as_secs_f64(),
                 visited: entry.record.past.visited.map(rfc3339),
-                visits: entry.record.visits,
+                visits: entry.record.past.visits,
             };
             let at = worst.partition_point(|(other, _)| *other <= due);
             worst.insert(at, (due, page));

@@ -232,7 +232,7 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
         class: record.class,
         mass: None,
         tries: record.tries,
-        visits: record.visits,
+        visits: record.past.visits,
         http_status: (record.http_status != 0).then_some(record.http_status),
         found: rfc3339(record.found),
         visited: record.past.visited.map(rfc3339),

@@ -41,7 +41,7 @@ impl From<UrlRecord> for record::UrlRecord {
     fn from(old: UrlRecord) -> record::UrlRecord {
         let mut past = past::Past::default();
         if let Some(visits) = old.past {
-            *past = past::Visits::from(*visits);
+            *past = past::Visits { visits: old.visits, ..past::Visits::from(*visits) };
         }
         record::UrlRecord {
             id: old.id,
@@ -50,8 +50,8 @@ impl From<UrlRecord> for record::UrlRecord {
             hops: old.hops,
             class: old.class,
             tries: old.tries,
-            visits: old.visits,
             http_status: old.http_status,
+            found_on: record::FoundOn::default(),
             place: old.place.map(queue::Place::from),
             found: old.found,
             past,
@@ -200,6 +200,8 @@ pub struct Visits {
 impl From<Visits> for past::Visits {
     fn from(old: Visits) -> past::Visits {
         past::Visits {
+            // The record had them.
+            visits: 0,
             visited: old.visited,
             changed: old.changed,
             content: old.content,
