@@ -104,6 +104,20 @@ fn a_reader_of_the_report_finds_a_whole_one_at_every_moment() {
 }
 
 #[test]
+fn the_report_is_written_again_and_again_though_the_loop_publishes_nothing() {
+    let crawl = Crawl::open();
+    let watchers = crawl.start(None);
+    let written = || Report::read(&crawl.dir).unwrap().unwrap().written;
+    for _ in 0..2 {
+        let before = written();
+        while written() == before {
+            thread::yield_now();
+        }
+    }
+    watchers.finish(StopReason::Finished, snapshot(|_| {})).unwrap();
+}
+
+#[test]
 fn a_second_run_adds_its_time_to_the_first_and_tells_its_own_pages_apart() {
     let dir = Scratch::new();
     let first = Report { seconds: 100.0, pages: 700, ..Report::default() };

@@ -1,6 +1,7 @@
 //! `rhumb crawl`
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::Args;
 use rhumb_engine::event::StopReason;
@@ -47,6 +48,9 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     if settings.json {
         json::print(out, &crawled.report)?;
     }
+    if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet) {
+        eprintln!("{hint}");
+    }
     Ok(match crawled.reason {
         StopReason::Interrupted => Ended::Interrupted,
         StopReason::Finished
@@ -56,4 +60,18 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
         | StopReason::Coverage
         | StopReason::CoverageOutOfReach => Ended::Done,
     })
+}
+
+/// One line for people, if there is more to do.
+fn how_to_go_on(reason: StopReason, dir: &Path) -> Option<String> {
+    let stopped = match reason {
+        StopReason::Finished => return None,
+        StopReason::Interrupted => "interrupted, nothing is lost",
+        StopReason::Pages => "stopped at --max-pages",
+        StopReason::Bytes => "stopped at --max-bytes",
+        StopReason::Time => "stopped at --max-time",
+        StopReason::Coverage => "stopped at --coverage",
+        StopReason::CoverageOutOfReach => "--coverage is out of reach",
+    };
+    Some(format!("{stopped}; to go on: {}", node::resume_command(dir)))
 }

@@ -18,4 +18,5 @@ mod store;
 mod worker;
 mod world;
 
+pub use signals::resume_command;
 pub use start::{Crawled, crawl};

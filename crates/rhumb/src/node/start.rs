@@ -102,7 +102,7 @@ fn run(
     let workers = Arc::new(workers);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
-    signals::listen(&runtime, events_in.clone());
+    signals::listen(&runtime, &settings.dir, events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
     send_seeds(settings, events_in);
     let (may_sync, wants_sync) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));

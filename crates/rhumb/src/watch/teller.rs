@@ -1,15 +1,17 @@
-//! The thread that tells: `report.json` once a second, and the progress for people.
+//! The thread that tells: `report.json` once a second, and the progress for people. It waits for
+//! nobody: while the loop is busy the report says what was published last.
 
 use super::live::Live;
 use super::progress::{Progress, ProgressKind};
 use super::report::Report;
-use super::status::{OverduePage, overdue_of};
+use super::status::{OverduePage, most_overdue};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
 use rhumb_state::local::LocalReader;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,13 +21,14 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// more than one part in so many of the time.
 const OVERDUE_EVERY_MIN: Duration = Duration::from_secs(60);
 const OVERDUE_SHARE: u32 = 50;
+/// At the end of a run they are looked for once more if that takes no longer.
+const OVERDUE_AT_END_MAX: Duration = Duration::from_secs(1);
 
 pub struct Teller {
     dir: PathBuf,
-    reader: LocalReader,
     /// Closing it is the message to stop.
     stop: Sender<()>,
-    thread: JoinHandle<Progress>,
+    thread: JoinHandle<(Progress, Overdue)>,
 }
 
 impl Teller {
@@ -37,52 +40,95 @@ impl Teller {
     ) -> Result<Teller, Error> {
         let (stop, stopped) = channel();
         let progress = Progress::new(kind, Box::new(io::stderr()));
-        let (to, overdue) = (dir.to_owned(), Overdue::new(reader.clone()));
+        let (to, overdue) = (dir.to_owned(), Overdue::new(reader));
         let thread = thread::Builder::new()
             .name("rhumb-teller".to_owned())
             .spawn(move || tell(&live, &to, progress, overdue, &stopped))
             .map_err(|e| Error::new(ErrorKind::Retry, format!("no thread for progress: {e}")))?;
-        Ok(Teller { dir: dir.to_owned(), reader, stop, thread })
+        Ok(Teller { dir: dir.to_owned(), stop, thread })
     }
 
     /// The last words: the final report on disk, then the summary.
     pub fn stop(self, now: Time, report: &mut Report) -> Result<(), Error> {
         drop(self.stop);
-        let progress = self.thread.join();
-        report.most_overdue = Overdue::new(self.reader).look(now, report).to_vec();
+        let Ok((mut progress, overdue)) = self.thread.join() else {
+            return report.write(&self.dir);
+        };
+        report.most_overdue = overdue.at_end(now, report);
         let written = report.write(&self.dir);
-        if let Ok(mut progress) = progress {
-            progress.finish(report);
-        }
+        progress.finish(report);
         written
     }
 }
 
-/// The most overdue pages, looked for now and then.
+/// The most overdue pages, looked for now and then by a thread of its own: a report does not wait
+/// for them.
 struct Overdue {
     reader: LocalReader,
     pages: Vec<OverduePage>,
+    looking: Option<Looking>,
+    /// When they were last found, and how long that took.
     looked: Option<(Instant, Duration)>,
+}
+
+struct Looking {
+    began: Instant,
+    found: Receiver<Result<Vec<OverduePage>, Error>>,
+    is_stopped: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 impl Overdue {
     fn new(reader: LocalReader) -> Overdue {
-        Overdue { reader, pages: Vec::new(), looked: None }
+        Overdue { reader, pages: Vec::new(), looking: None, looked: None }
     }
 
-    fn look(&mut self, now: Time, report: &Report) -> &[OverduePage] {
+    /// What was found last.
+    fn pages(&mut self, now: Time, report: &Report) -> &[OverduePage] {
+        if report.collection.is_none() {
+            return &[];
+        }
+        if let Some(looking) = self.looking.take_if(|looking| looking.thread.is_finished()) {
+            self.take(looking, Duration::ZERO);
+        }
         let is_recent = self.looked.is_some_and(|(at, took)| {
             at.elapsed() < OVERDUE_EVERY_MIN.max(took.saturating_mul(OVERDUE_SHARE))
         });
-        if !is_recent {
-            let began = Instant::now();
-            match overdue_of(report, now, &self.reader) {
-                Ok(pages) => self.pages = pages,
-                Err(error) => tracing::debug!(%error, "overdue pages not read"),
-            }
-            self.looked = Some((Instant::now(), began.elapsed()));
+        if self.looking.is_none() && !is_recent {
+            self.looking = self.look(now);
         }
         &self.pages
+    }
+
+    /// As they are at the end, if they are found soon; else as they were.
+    fn at_end(mut self, now: Time, report: &Report) -> Vec<OverduePage> {
+        if report.collection.is_some()
+            && let Some(looking) = self.looking.take().or_else(|| self.look(now))
+        {
+            self.take(looking, OVERDUE_AT_END_MAX);
+        }
+        self.pages
+    }
+
+    fn look(&self, now: Time) -> Option<Looking> {
+        let (reader, is_stopped) = (self.reader.clone(), Arc::new(AtomicBool::new(false)));
+        let (tell, found) = channel();
+        let stop = Arc::clone(&is_stopped);
+        let look = move || drop(tell.send(most_overdue(now, &reader, &stop)));
+        let thread = thread::Builder::new().name("rhumb-overdue".to_owned()).spawn(look).ok()?;
+        Some(Looking { began: Instant::now(), found, is_stopped, thread })
+    }
+
+    /// Waits so long for what is found.
+    fn take(&mut self, looking: Looking, wait: Duration) {
+        match looking.found.recv_timeout(wait) {
+            Ok(Ok(pages)) => self.pages = pages,
+            Ok(Err(error)) => tracing::debug!(%error, "overdue pages not read"),
+            Err(_) => tracing::debug!("overdue pages not found in time"),
+        }
+        self.looked = Some((Instant::now(), looking.began.elapsed()));
+        looking.is_stopped.store(true, Ordering::Relaxed);
+        let _ = looking.thread.join();
     }
 }
 
@@ -92,20 +138,20 @@ fn tell(
     mut progress: Progress,
     mut overdue: Overdue,
     stopped: &Receiver<()>,
-) -> Progress {
+) -> (Progress, Overdue) {
     let mut reported = Instant::now();
     let mut is_written = true;
     loop {
         match stopped.recv_timeout(progress.every()) {
             Err(RecvTimeoutError::Timeout) => {}
-            _ => return progress,
+            _ => return (progress, overdue),
         }
         let now = live.get();
         progress.tick(&now);
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
             let mut report = Report::running(&now);
-            report.most_overdue = overdue.look(now.snapshot.now, &report).to_vec();
+            report.most_overdue = overdue.pages(now.snapshot.now, &report).to_vec();
             let written = report.write(dir);
             // Told once, not every second: a full disk stays full for a while.
             if let (Err(error), true) = (&written, is_written) {

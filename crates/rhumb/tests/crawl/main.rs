@@ -15,3 +15,4 @@ mod orders;
 mod scripted;
 mod server;
 mod site;
+mod why;

@@ -13,7 +13,7 @@ mod url;
 
 pub use belief::{HostTrust, UrlBelief};
 pub use hosts::{HostLine, Hosts};
-pub use overdue::OverduePage;
+pub use overdue::{OverduePage, most_overdue};
 pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};
@@ -21,6 +21,7 @@ use super::coverage::{self, Covered};
 use super::live::Moment;
 use super::moment::{self, rfc3339};
 use super::report::Report;
+use crate::node::resume_command;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
@@ -28,6 +29,7 @@ use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Where a crawl's directory has its store.
 pub const STATE_DIR: &str = "state";
@@ -124,30 +126,28 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
 }
 
 /// Of a crawl that goes on: the pages that have waited longest beyond their time.
-pub fn overdue_of(
-    report: &Report,
-    now: Time,
-    reader: &LocalReader,
-) -> Result<Vec<OverduePage>, Error> {
+fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
     match report.collection {
-        Some(_) => overdue::most_overdue(now, reader),
+        Some(_) => most_overdue(now, reader, &AtomicBool::new(false)),
         None => Ok(Vec::new()),
     }
 }
 
 fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>) -> String {
-    let dir = dir.display();
+    let shown = dir.display();
     let chunks = counters.next_outbox - counters.outbox_head;
     let mut waits = match (counters.queued, chunks) {
         (0, 0) if counters.known == 0 => "it has found no URL yet".to_owned(),
-        (0, 0) => return format!("no crawl is running on {dir}, and no URL waits: it is complete"),
+        (0, 0) => {
+            return format!("no crawl is running on {shown}, and no URL waits: it is complete");
+        }
         (0, _) => "links that were found wait to be sifted".to_owned(),
         (queued, _) => format!("{queued} URLs wait"),
     };
     if let Some(at) = next_due {
         waits += &format!(" (the first retry or revisit is due at {})", rfc3339(at));
     }
-    format!("no crawl is running on {dir}; {waits}: run `rhumb crawl --dir {dir}` to go on")
+    format!("no crawl is running on {shown}; {waits}: run `{}` to go on", resume_command(dir))
 }
 
 /// A crawl holds the store but does not listen, or not yet: its report has to do. How an earlier

@@ -8,6 +8,7 @@ use rhumb_engine::time::Time;
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SHOWN_MAX: usize = 10;
 
@@ -20,10 +21,15 @@ pub struct OverduePage {
     pub visits: u32,
 }
 
-/// Pages that we hold and whose time has come, longest ago first.
-pub fn most_overdue(now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
+/// Pages that we hold and whose time has come, longest ago first; of the hosts looked at until it
+/// is told to `stop`.
+pub fn most_overdue(
+    now: Time,
+    reader: &LocalReader,
+    stop: &AtomicBool,
+) -> Result<Vec<OverduePage>, Error> {
     let mut worst: Vec<(Time, OverduePage)> = Vec::new();
-    for row in reader.hosts() {
+    for row in reader.hosts().take_while(|_| !stop.load(Ordering::Relaxed)) {
         let (host, record) = row?;
         if record.queued == 0 {
             continue;
