@@ -16,10 +16,16 @@ use rhumb_page::url::Url;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
+use crate::watch::memory;
+
 /// The argument that makes this program the child.
 pub const CHILD_FLAG: &str = "--contained";
-/// Address space of the child: the file, its objects, its text.
+/// Address space that the child may take beyond what it has when it begins: for the file, its
+/// objects, its text.
 const CHILD_BYTES_MAX: u64 = 1 << 30;
+/// The child's allocator asks for address space in pieces of this size (in KiB). Its own choice is
+/// 1 GiB at once, which a limit on address space cannot tell from memory in use.
+const CHILD_ARENA: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "32768");
 /// CPU time of the child.
 const CHILD_CPU_S_MAX: u64 = 20;
 /// How long the parent waits.
@@ -76,6 +82,7 @@ impl From<Document> for Contained {
 pub fn read(body: &[u8], content_type: &str, url: &Url) -> io::Result<Contained> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["extract", CHILD_FLAG, "--url", url.as_str(), content_type])
+        .env(CHILD_ARENA.0, CHILD_ARENA.1)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -112,7 +119,7 @@ fn finish(mut child: Child, answer: Option<Vec<u8>>) -> io::Result<Contained> {
 /// The child's whole life.
 pub fn serve(content_type: &str, url: &Url, out: &mut dyn Write) -> io::Result<()> {
     let bound = |limit| Rlimit { current: Some(limit), maximum: Some(limit) };
-    setrlimit(Resource::As, bound(CHILD_BYTES_MAX))?;
+    setrlimit(Resource::As, bound(memory::of_this_process().address_bytes + CHILD_BYTES_MAX))?;
     setrlimit(Resource::Cpu, bound(CHILD_CPU_S_MAX))?;
     let mut body = Vec::new();
     io::stdin().lock().read_to_end(&mut body)?;

@@ -89,6 +89,12 @@ impl Response {
         decode::decode(self.payload(), &self.head().content_encoding(), &self.limits)
     }
 
+    /// The first bytes of that, without undoing all of it.
+    pub fn decoded_start(&self, bytes_max: usize) -> Decoded<'_> {
+        let limits = Limits { decoded_bytes_max: bytes_max, ..self.limits.clone() };
+        decode::decode(self.payload(), &self.head().content_encoding(), &limits)
+    }
+
     /// What to send along next time.
     pub fn validators(&self) -> Validators {
         let head = self.head();

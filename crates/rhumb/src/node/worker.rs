@@ -11,6 +11,7 @@ use rhumb_archive::{Capture, Content, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
 use rhumb_engine::outcome::{FailKind, Outcome, Report};
 use rhumb_engine::time::{Span, Time};
+use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
 use rhumb_page::url::{HostKey, Scheme};
 use rhumb_state::local::LocalReader;
@@ -117,9 +118,14 @@ impl Workers {
         report
     }
 
-    /// Whether a response is better read on a thread that may be kept busy.
+    /// Whether a response is better read on a thread that may be kept busy. A document that is
+    /// read in a process of its own is waited for, however small and coded it is.
     fn is_long_work(&self, response: &Response) -> bool {
-        is_large(response) || (self.rows.is_some() && response.payload().starts_with(b"%PDF-"))
+        let is_contained = || {
+            let start = response.decoded_start(SNIFF_BYTES_MAX);
+            media::kind(response.head().content_type().as_deref(), &start.bytes) == Kind::Pdf
+        };
+        is_large(response) || (self.rows.is_some() && is_contained())
     }
 
     fn failed(&self, fetch: &Fetch, failure: Failure, at: Time) -> Report {

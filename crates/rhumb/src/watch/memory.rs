@@ -7,6 +7,8 @@ pub struct Memory {
     pub rss_bytes: u64,
     /// The most that it ever was.
     pub peak_rss_bytes: u64,
+    /// Address space, in use or only set aside.
+    pub address_bytes: u64,
 }
 
 pub fn of_this_process() -> Memory {
@@ -19,7 +21,12 @@ fn read(status: &str) -> Memory {
         let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         kibibytes.checked_mul(1024)
     };
-    Memory { rss_bytes: field("VmRSS:").unwrap_or(0), peak_rss_bytes: field("VmHWM:").unwrap_or(0) }
+    let bytes = |name: &str| field(name).unwrap_or(0);
+    Memory {
+        rss_bytes: bytes("VmRSS:"),
+        peak_rss_bytes: bytes("VmHWM:"),
+        address_bytes: bytes("VmSize:"),
+    }
 }
 
 #[cfg(test)]
@@ -28,8 +35,10 @@ mod tests {
 
     #[test]
     fn memory_is_read_in_bytes_and_is_zero_where_it_is_not_told() {
-        let text = "Name:\trhumb\nVmHWM:\t   20480 kB\nVmRSS:\t    1024 kB\n";
-        assert_eq!(read(text), Memory { rss_bytes: 1 << 20, peak_rss_bytes: 20 << 20 });
+        let text = "Name:\trhumb\nVmSize:\t 30720 kB\nVmHWM:\t   20480 kB\nVmRSS:\t    1024 kB\n";
+        let memory =
+            Memory { rss_bytes: 1 << 20, peak_rss_bytes: 20 << 20, address_bytes: 30 << 20 };
+        assert_eq!(read(text), memory);
         assert_eq!(read("VmRSS: many kB\n"), Memory::default());
     }
 }

@@ -62,12 +62,12 @@ fn rows_are_written_without_an_archive_too() {
     assert!(written.len() >= 250, "{} rows", written.len());
 }
 
-fn read_zst(path: &Path) -> Vec<u8> {
+pub fn read_zst(path: &Path) -> Vec<u8> {
     zstd::decode_all(fs::File::open(path).unwrap()).unwrap()
 }
 
 /// Rows without how long they took.
-fn rows(lines: &[u8]) -> Vec<Value> {
+pub fn rows(lines: &[u8]) -> Vec<Value> {
     let lines = std::str::from_utf8(lines).unwrap().lines();
     let mut rows: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
     rows.iter_mut().for_each(|row| row["us"] = Value::Null);

@@ -5,6 +5,7 @@ mod bad_input;
 mod binary;
 mod complete;
 mod documentation;
+mod documents;
 mod extracted;
 mod killed;
 mod later_runs;
