@@ -35,6 +35,8 @@ pub struct Config {
     pub hosts_awake_max: usize,
     pub polite: Polite,
     pub retry: Retry,
+    /// All that failed in earlier runs is tried again, whatever the kind, and with all its tries.
+    pub retry_failed: bool,
     pub traps: Traps,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Span>,
@@ -201,6 +203,7 @@ impl Default for Config {
             hosts_awake_max: 16_384,
             polite: Polite::default(),
             retry: Retry::default(),
+            retry_failed: false,
             traps: Traps::default(),
             revisit_after: None,
             continuous: None,

@@ -34,7 +34,7 @@ pub enum FoundAs {
     Listed,
     /// The same, with the second (since 1970) at which it is said to have changed.
     Announced(u32),
-    /// Known, and refused before: to be judged by the rules that are in force now.
+    /// Known, and refused or failed before: to be judged by the rules that are in force now.
     Readmit,
     /// On a page with the bytes of another: it counts as a link and is not followed.
     Copied,

@@ -127,6 +127,7 @@ impl Engine {
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         Engine {
             policy: order::policy(&config),
+            review: Review::open(&config, opening.rules, &opening.counters),
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
@@ -154,7 +155,6 @@ impl Engine {
             revisiting: config.continuous.map(|c| Revisiting::new(c, opening.scheduler)),
             stopping: None,
             ahead,
-            review: Review::open(&config, opening.rules),
             config,
         }
     }
@@ -299,7 +299,7 @@ impl Engine {
 
     /// Importance moves on in memory, whatever else happens.
     fn settle_mass(&mut self, step: &mut Step) {
-        if !self.review.is_under_way() && !self.mass.awaits_seeds() && self.mass.refresh() {
+        if !self.review.changes_graph() && !self.mass.awaits_seeds() && self.mass.refresh() {
             self.policy.restored(&self.mass);
         }
         self.mass.settle(self.policy.pushing());

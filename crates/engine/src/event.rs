@@ -10,6 +10,7 @@ use crate::post::{Letter, Numbers};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
+use crate::review::Wanted;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -160,8 +161,8 @@ pub enum Question {
     Receive { from: u64, chunks_max: usize },
     /// The URLs of other partitions that have these numbers.
     Addresses { nodes: Vec<u32> },
-    /// Which of the next `rows_max` URLs, in the order of their keys, are to be readmitted?
-    Review { after: Option<UrlKey>, rows_max: usize },
+    /// Which of the next `rows_max` URLs, in the order of their keys, are wanted?
+    Review { wanted: Wanted, after: Option<UrlKey>, rows_max: usize },
 }
 
 #[derive(Clone, Debug)]

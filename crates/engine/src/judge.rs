@@ -169,9 +169,7 @@ impl Engine {
     }
 
     fn judge(&mut self, now: Time, mut judgement: Judgement, kin: Kin, step: &mut Step) {
-        if let Status::Refused(why) = judgement.entry.record.status {
-            *self.counters.refused_as(why) -= 1;
-        }
+        self.leave_status(judgement.entry.record.status);
         self.remember(&mut judgement, &kin, step);
         let Judgement { slot, fetch, place, entry, report } = judgement;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
@@ -264,11 +262,11 @@ impl Engine {
         next: Next,
         step: &mut Step,
     ) {
-        match entry.record.status {
-            // It left the calendar when it was refused before.
-            Status::Refused(why) => *self.counters.refused_as(why) -= 1,
-            _ => self.leave_calendar(&entry.record),
+        // One that was refused before left the calendar then.
+        if !matches!(entry.record.status, Status::Refused(_)) {
+            self.leave_calendar(&entry.record);
         }
+        self.leave_status(entry.record.status);
         match status {
             Status::Refused(why) => *self.counters.refused_as(why) += 1,
             Status::Failed(kind) => *self.counters.failed_as(kind) += 1,
@@ -276,6 +274,15 @@ impl Engine {
         }
         let record = UrlRecord { status, ..entry.record };
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
+    }
+
+    /// A URL that waited for its date after it was refused or failed gets another status.
+    fn leave_status(&mut self, before: Status) {
+        match before {
+            Status::Refused(why) => *self.counters.refused_as(why) -= 1,
+            Status::Failed(kind) => *self.counters.failed_as(kind) -= 1,
+            _ => {}
+        }
     }
 
     /// Rules change: a crawl that goes on looks again when they were read anew some times, which

@@ -201,6 +201,12 @@ impl FailKind {
                 | FailKind::RobotsUnreachable
         )
     }
+
+    /// Whether each new run tries such a URL again without being told to. A header that was too
+    /// big will be as big again; all else may have passed, be it by other settings.
+    pub fn is_tried_by_later_runs(self) -> bool {
+        self != FailKind::HeaderTooBig
+    }
 }
 
 /// What an answer's head says, whoever read it.

@@ -1,18 +1,24 @@
-//! Readmission: URLs that were refused are judged again when the rules of admission have changed.
+//! Readmission: URLs that were refused are judged again when the rules of admission have changed,
+//! and URLs that failed are tried again in each new run.
 //!
 //! A row holds the fingerprint of the rules by which all refused URLs were judged. While the rules
 //! in force have another one, the engine reads through the URLs, a page at a time and only while
 //! the outbox has room, and sends the refused ones through the outbox to the sieve. The row is
 //! written in the commit that judges the last of them. A run that ends before, in whatever way,
 //! leaves the old row, and the next run begins again.
+//!
+//! URLs that failed come along, once in a run. Such a one gets a single try, or as many as a new
+//! one if the owner asked for it.
 
 use crate::admit;
 use crate::config::Config;
+use crate::counters::Counters;
 use crate::discovery::Discovery;
 use crate::engine::Engine;
 use crate::event::{Action, Question, Row, Step};
 use crate::outbox::CHUNKS_HELD_MAX;
-use crate::record::{Refusal, Status};
+use crate::outcome::FailKind;
+use crate::record::{Refusal, Status, UrlRecord};
 use rhumb_page::url::UrlKey;
 
 /// Rows that one question looks at: some ten milliseconds of the thread that reads the state.
@@ -23,93 +29,154 @@ const REVIEW_SOON_ROWS: u64 = 65_536;
 /// No further page is asked for while this many chunks wait for the sieve.
 const CHUNKS_WAITING_MAX: u64 = CHUNKS_HELD_MAX as u64 / 2;
 
+/// The URLs that a review looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Refused by any rule but robots.txt. What that said is asked again when the host's rules are
+    /// read again.
+    pub refused: bool,
+    pub failed: Failed,
+}
+
+/// Which of the URLs that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Failed {
+    #[default]
+    None,
+    /// Those that each new run tries again.
+    ByKind,
+    All,
+}
+
+impl Wanted {
+    pub fn includes(&self, record: &UrlRecord) -> bool {
+        match record.status {
+            Status::Refused(why) => self.refused && why != Refusal::Robots,
+            // One with a place waits for a date already.
+            Status::Failed(kind) => record.place.is_none() && self.failed.includes(kind),
+            _ => false,
+        }
+    }
+}
+
+impl Failed {
+    fn of(config: &Config) -> Failed {
+        if config.retry_failed { Failed::All } else { Failed::ByKind }
+    }
+
+    fn includes(self, kind: FailKind) -> bool {
+        match self {
+            Failed::None => false,
+            Failed::ByKind => kind.is_tried_by_later_runs(),
+            Failed::All => true,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Review {
     /// Of the rules in force but for the scope's members, which seeds add to.
     rules: u64,
     /// Of the rules by which all that is refused was judged.
     judged_by: Option<u64>,
-    stage: Stage,
-    /// There was no review since the engine was opened.
+    /// What failed in earlier runs and was not looked for in this one.
+    failed: Failed,
+    walk: Option<Walk>,
+    /// There was no walk since the engine was opened.
     is_first: bool,
+}
+
+/// One walk over all URLs.
+#[derive(Debug)]
+struct Walk {
+    wanted: Wanted,
+    /// The fingerprint of the rules when it began.
+    rules: u64,
+    stage: Stage,
 }
 
 #[derive(Debug)]
 enum Stage {
-    Rest,
-    /// Reads URLs after this key, to be judged by rules with this fingerprint.
-    Reading {
-        after: Option<UrlKey>,
-        is_asked: bool,
-        rules: u64,
-    },
+    /// Reads URLs after this key.
+    Reading { after: Option<UrlKey>, is_asked: bool },
     /// All were read: those of the last page are not in outbox rows yet.
-    Read {
-        rules: u64,
-    },
+    Read,
     /// All are in the outbox, before the chunk with this number.
-    Sifting {
-        until: u64,
-        rules: u64,
-    },
-}
-
-/// Whether a URL of this status is judged again when the rules have changed. What robots.txt said
-/// is asked again when the host's rules are read again, not here.
-pub fn is_reviewed(status: Status) -> bool {
-    matches!(status, Status::Refused(why) if why != Refusal::Robots)
+    Sifting { until: u64 },
 }
 
 impl Review {
-    pub fn open(config: &Config, judged_by: Option<u64>) -> Review {
-        let rules = admit::fingerprint(config);
-        Review { rules, judged_by, stage: Stage::Rest, is_first: true }
+    pub fn open(config: &Config, judged_by: Option<u64>, counters: &Counters) -> Review {
+        let wanted = Failed::of(config);
+        let mut failed = FailKind::ALL.iter().zip(counters.failed).filter(|(_, count)| *count > 0);
+        let any = failed.any(|(kind, _)| wanted.includes(*kind));
+        Review {
+            rules: admit::fingerprint(config),
+            judged_by,
+            failed: if any { wanted } else { Failed::None },
+            walk: None,
+            is_first: true,
+        }
     }
 
     pub fn is_under_way(&self) -> bool {
-        !matches!(self.stage, Stage::Rest)
+        self.walk.is_some()
+    }
+
+    /// URLs may enter the graph that importance flows over.
+    pub fn changes_graph(&self) -> bool {
+        self.walk.as_ref().is_some_and(|walk| walk.wanted.refused)
     }
 }
 
 impl Engine {
+    /// Whether a known URL that comes as a seed or from a review, and failed, is to be tried again.
+    pub(crate) fn is_tried_again(&self, record: &UrlRecord) -> bool {
+        Wanted { refused: false, failed: Failed::of(&self.config) }.includes(record)
+    }
+
+    /// The failed tries that a URL has behind it when it is tried again.
+    pub(crate) fn tries_behind(&self) -> u8 {
+        if self.config.retry_failed { 0 } else { self.config.retry.tries_max.saturating_sub(1) }
+    }
+
     pub(crate) fn reviewed(&mut self, found: Vec<Discovery>, next: Option<UrlKey>) {
-        let Stage::Reading { rules, .. } = self.review.stage else {
-            unreachable!("a page of a review that was asked for")
-        };
+        let walk = self.review.walk.as_mut().expect("a walk that asked");
         found.into_iter().for_each(|discovery| self.outbox.push(discovery));
-        self.review.stage = match next {
-            None => Stage::Read { rules },
-            after => Stage::Reading { after, is_asked: false, rules },
+        walk.stage = match next {
+            None => Stage::Read,
+            after => Stage::Reading { after, is_asked: false },
         };
     }
 
     /// Ends a turn, after the outbox has written its rows.
     pub(crate) fn conclude_review(&mut self, step: &mut Step) {
         self.begin_review(step);
-        let waiting = self.counters.next_outbox - self.counters.outbox_head;
-        let may_ask = self.stopping.is_none() && waiting <= CHUNKS_WAITING_MAX;
-        match &mut self.review.stage {
-            Stage::Reading { after, is_asked: is_asked @ false, .. } if may_ask => {
+        let Counters { next_outbox, outbox_head, .. } = self.counters;
+        let has_room = next_outbox - outbox_head <= CHUNKS_WAITING_MAX;
+        let may_ask = self.stopping.is_none() && has_room;
+        let Some(Walk { wanted, rules, stage }) = &mut self.review.walk else { return };
+        match stage {
+            Stage::Reading { after, is_asked: is_asked @ false } if may_ask => {
                 *is_asked = true;
-                let (after, rows_max) = (after.clone(), REVIEW_ROWS_MAX);
-                step.actions.push(Action::Ask(Question::Review { after, rows_max }));
+                let (wanted, after, rows_max) = (*wanted, after.clone(), REVIEW_ROWS_MAX);
+                step.actions.push(Action::Ask(Question::Review { wanted, after, rows_max }));
             }
-            Stage::Read { rules } => {
-                let until = self.counters.next_outbox;
-                self.review.stage = Stage::Sifting { until, rules: *rules };
-            }
+            Stage::Read => *stage = Stage::Sifting { until: next_outbox },
             _ => {}
         }
-        if let Stage::Sifting { until, rules } = self.review.stage
-            && self.counters.outbox_head >= until
-        {
+        if matches!(stage, Stage::Sifting { until } if outbox_head >= *until) {
+            let rules = *rules;
+            self.review.walk = None;
             self.judged_by(rules, step);
         }
     }
 
     fn begin_review(&mut self, step: &mut Step) {
         let rules = self.review.rules ^ self.config.scope.fingerprint();
-        if self.review.is_under_way() || self.review.judged_by == Some(rules) {
+        let refused = self.review.judged_by != Some(rules);
+        let wanted = Wanted { refused, failed: self.review.failed };
+        if self.review.is_under_way() || wanted == Wanted::default() {
             return;
         }
         if self.counters.known == 0 {
@@ -117,14 +184,16 @@ impl Engine {
         }
         let is_soon = self.review.is_first || self.counters.known <= REVIEW_SOON_ROWS;
         if is_soon || self.is_idle() {
-            self.review.is_first = false;
-            self.review.stage = Stage::Reading { after: None, is_asked: false, rules };
+            (self.review.is_first, self.review.failed) = (false, Failed::None);
+            let stage = Stage::Reading { after: None, is_asked: false };
+            self.review.walk = Some(Walk { wanted, rules, stage });
         }
     }
 
     fn judged_by(&mut self, rules: u64, step: &mut Step) {
-        self.review.judged_by = Some(rules);
-        self.review.stage = Stage::Rest;
-        step.rows.push(Row::Rules { fingerprint: rules });
+        if self.review.judged_by != Some(rules) {
+            self.review.judged_by = Some(rules);
+            step.rows.push(Row::Rules { fingerprint: rules });
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
 use crate::host::HostRecord;
 use crate::order;
+use crate::outcome::FailKind;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use crate::time::Time;
@@ -23,10 +24,19 @@ pub(crate) struct Batch {
     pub(crate) touched: BTreeMap<HostKey, HostRecord>,
     /// Awake hosts that got something.
     pub(crate) slots: BTreeSet<u32>,
-    /// Let in, to be placed once their mass is known.
-    admitted: Vec<(Discovery, UrlRecord, HostKey)>,
+    /// To be placed once their mass is known.
+    admitted: Vec<LetIn>,
     /// How many of these each host has, where budgets count them. Looked up, never iterated.
     granted: HashMap<HostKey, u64>,
+}
+
+/// A URL that is to be queued.
+struct LetIn {
+    discovery: Discovery,
+    record: UrlRecord,
+    host: HostKey,
+    /// Not one that was admitted before, and failed.
+    is_new: bool,
 }
 
 impl Engine {
@@ -59,8 +69,8 @@ impl Engine {
         // Links first: what a page hands out decides where those that it found are placed.
         let letters = self.take_links(&chunks, &sifted.targets, &ids, step);
         self.take_letters(letters, &ids, step);
-        for (discovery, record, host) in std::mem::take(&mut batch.admitted) {
-            self.admit(discovery, record, host, &mut batch, step);
+        for url in std::mem::take(&mut batch.admitted) {
+            self.admit(url, &mut batch, step);
         }
         for (discovery, record) in promoted {
             self.promote(discovery, record, &mut batch, step);
@@ -94,7 +104,8 @@ impl Engine {
             |status| UrlRecord { found_on, ..UrlRecord::new(id, status, depth, hops, now) };
         match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
             Ok(()) => {
-                self.let_in(discovery, record(Status::Queued), host, batch);
+                let record = record(Status::Queued);
+                self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
             }
             Err(why) => {
                 *self.counters.refused_as(why) += 1;
@@ -106,33 +117,65 @@ impl Engine {
         id
     }
 
-    fn let_in(
+    fn let_in(&mut self, url: LetIn, batch: &mut Batch) {
+        self.mass.stand(&url.record);
+        if self.config.host_pages_max.is_some() && url.is_new {
+            *batch.granted.entry(url.host.clone()).or_default() += 1;
+        }
+        batch.admitted.push(url);
+    }
+
+    /// A known URL that came again: by a shorter way, as a seed, or from a review.
+    fn take_known(
         &mut self,
         discovery: Discovery,
         record: UrlRecord,
-        host: HostKey,
-        batch: &mut Batch,
-    ) {
-        self.mass.stand(&record);
-        if self.config.host_pages_max.is_some() {
-            *batch.granted.entry(host.clone()).or_default() += 1;
-        }
-        batch.admitted.push((discovery, record, host));
-    }
-
-    /// A known URL that came again by a shorter way or under new rules.
-    fn take_known(
-        &mut self,
-        mut discovery: Discovery,
-        mut record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
-        let Status::Refused(why) = record.status else { return };
-        // What robots say is asked again when the host's rules are, not here.
-        if why == Refusal::Robots {
+        match record.status {
+            // What robots say is asked again when the host's rules are, not here.
+            Status::Refused(why) if why != Refusal::Robots => {
+                self.judge_again(discovery, record, why, batch, step);
+            }
+            Status::Failed(kind) => self.try_again(discovery, record, kind, batch),
+            _ => {}
+        }
+    }
+
+    /// A URL that failed in an earlier run.
+    fn try_again(
+        &mut self,
+        discovery: Discovery,
+        mut record: UrlRecord,
+        kind: FailKind,
+        batch: &mut Batch,
+    ) {
+        let comes_for_it = matches!(discovery.kind, FoundAs::Seed | FoundAs::Readmit);
+        if !comes_for_it || !self.is_tried_again(&record) {
             return;
         }
+        let host = discovery.url.host_key();
+        // It has its place in the host's budget.
+        let others = self.admitted(&host, batch).saturating_sub(1);
+        if admit::judge(&self.config, &discovery, others).is_err() {
+            return;
+        }
+        *self.counters.failed_as(kind) -= 1;
+        (record.status, record.tries) = (Status::Queued, self.tries_behind());
+        // It left the calendar of revisits when it failed for good.
+        record.past.learnt = None;
+        self.let_in(LetIn { discovery, record, host, is_new: false }, batch);
+    }
+
+    fn judge_again(
+        &mut self,
+        mut discovery: Discovery,
+        mut record: UrlRecord,
+        why: Refusal,
+        batch: &mut Batch,
+        step: &mut Step,
+    ) {
         if discovery.depth < record.depth {
             record.found_on = FoundOn::of(discovery.from);
         }
@@ -143,7 +186,7 @@ impl Engine {
                 *self.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);
                 record.status = Status::Queued;
-                self.let_in(discovery, record, host, batch);
+                self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
             }
             Err(still) if still != why || discovery.depth < record.depth => {
                 *self.counters.refused_as(why) -= 1;
@@ -171,32 +214,27 @@ impl Engine {
         before + batch.granted.get(host).copied().unwrap_or(0)
     }
 
-    fn admit(
-        &mut self,
-        discovery: Discovery,
-        mut record: UrlRecord,
-        host: HostKey,
-        batch: &mut Batch,
-        step: &mut Step,
-    ) {
+    fn admit(&mut self, url: LetIn, batch: &mut Batch, step: &mut Step) {
+        let LetIn { discovery, mut record, host, is_new } = url;
         let place = self.place(discovery.url.as_str(), discovery.depth, record.id);
         let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
         record.class = class;
         record.place = Some(place);
         self.mass.file(record.id, Some(class));
-        self.counters.admitted += 1;
+        self.counters.admitted += u64::from(is_new);
         self.counters.queued += 1;
         step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
         let entry = Entry { url: discovery.url, record };
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let slot = match self.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down(host, place, batch, step),
+            None => self.lay_down(host, (place, is_new), batch, step),
         };
         if let Some(slot) = slot {
             let awake = self.awake.at(slot);
-            awake.record.admitted += 1;
+            awake.record.admitted += u64::from(is_new);
             awake.record.queued += 1;
+            awake.record.given_up.take_if(|_| !is_new);
             awake.now.insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for an errand and had no work: a restart must find it too.
@@ -220,15 +258,15 @@ impl Engine {
     fn lay_down(
         &mut self,
         host: HostKey,
-        work: Place,
+        (work, is_new): (Place, bool),
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
         let before = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
-        let is_new = before.is_none();
+        let is_new_host = before.is_none();
         let mut record = before.unwrap_or_default();
         self.move_bed(&host, &mut record, work, step);
-        if is_new {
+        if is_new_host {
             self.counters.hosts += 1;
             if self.awake.len() < self.awake_limit {
                 self.sleepers.remove(record.sleep.expect("it was just laid down"));
@@ -239,8 +277,9 @@ impl Engine {
                 return Some(slot);
             }
         }
-        record.admitted += 1;
+        record.admitted += u64::from(is_new);
         record.queued += 1;
+        record.given_up.take_if(|_| !is_new);
         batch.touched.insert(host, record);
         None
     }

@@ -371,7 +371,7 @@ impl Checker {
                     Question::Refill { hosts } => (4, hosts.len()),
                     Question::Receive { chunks_max, .. } => (5, *chunks_max),
                     Question::Addresses { nodes } => (6, nodes.len()),
-                    Question::Review { rows_max, .. } => (7, *rows_max),
+                    Question::Review { wanted, .. } => (7, usize::from(wanted.refused)),
                 };
                 self.digest.update(&[kind]);
                 self.digest.update(&(len as u64).to_le_bytes());

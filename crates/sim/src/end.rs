@@ -4,6 +4,7 @@ use crate::check::Checker;
 use crate::store::Part;
 use crate::web::{Scope, Web, What};
 use rhumb_engine::counters::Counters;
+use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
@@ -85,15 +86,12 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     for why in Refusal::ALL {
         compare(why.word(), counters.refused[why as usize], recount.refused[why as usize]);
     }
+    for kind in FailKind::ALL {
+        compare(kind.word(), counters.failed[kind as usize], recount.failed[kind as usize]);
+    }
     let visited = rows.urls.values().any(|r| r.past.visits > 1);
     if !visited {
         compare("pages", counters.pages, recount.pages);
-        for (kind, (booked, counted)) in rhumb_engine::outcome::FailKind::ALL
-            .iter()
-            .zip(counters.failed.iter().zip(recount.failed))
-        {
-            compare(kind.word(), *booked, counted);
-        }
     }
 }
 

@@ -16,7 +16,6 @@ use rhumb_engine::near::{self, Leader, Likeness, Nearest};
 use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::{UrlId, UrlRecord};
-use rhumb_engine::review;
 use rhumb_neardup::Sketch;
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::HashSet;
@@ -59,8 +58,8 @@ pub fn answer<S: Snapshot>(
             }
             Ok(Answer::Addressed { urls })
         }
-        Question::Review { after, rows_max } => {
-            let is_wanted = |record: &UrlRecord| review::is_reviewed(record.status);
+        Question::Review { wanted, after, rows_max } => {
+            let is_wanted = |record: &UrlRecord| wanted.includes(record);
             let (urls, next) = snapshot.urls(after.as_ref(), rows_max, is_wanted)?;
             Ok(Answer::Reviewed { found: urls.iter().map(readmission).collect(), next })
         }
@@ -236,10 +235,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
                 if (depth, hops) < (first.depth, first.hops) {
                     (first.depth, first.hops, first.from) = (depth, hops, discovery.from);
                 }
-                // What the owner named is judged as a seed, however else it was found.
-                let says_more = matches!(discovery.kind, FoundAs::Announced(_))
-                    && matches!(first.kind, FoundAs::Link | FoundAs::Listed);
-                if discovery.kind == FoundAs::Seed || first.kind == FoundAs::Copied || says_more {
+                if weight(discovery.kind) > weight(first.kind) {
                     first.kind = discovery.kind;
                 }
                 *rejudged |= is_rejudged(discovery.kind);
@@ -255,8 +251,22 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
     (merged, of)
 }
 
+/// Known or not: what the owner named is judged as a seed each time.
 fn is_rejudged(kind: FoundAs) -> bool {
-    matches!(kind, FoundAs::Readmit | FoundAs::Promoted | FoundAs::Announced(_))
+    use FoundAs::{Announced, Promoted, Readmit, Seed};
+    matches!(kind, Seed | Readmit | Promoted | Announced(_))
+}
+
+/// Of a URL that was found in several ways, the way with most weight counts.
+fn weight(kind: FoundAs) -> u8 {
+    match kind {
+        FoundAs::Copied => 0,
+        FoundAs::Link | FoundAs::Listed => 1,
+        FoundAs::Redirect | FoundAs::Sitemap | FoundAs::Promoted => 2,
+        FoundAs::Announced(_) => 3,
+        FoundAs::Readmit => 4,
+        FoundAs::Seed => 5,
+    }
 }
 
 fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
@@ -335,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_seed_that_is_readmitted_is_judged_and_as_a_seed() {
+    fn a_refused_seed_is_judged_again_and_as_a_seed() {
         use FoundAs::{Link, Readmit, Seed};
         for kinds in [[Link, Seed, Readmit], [Readmit, Seed, Link], [Seed, Readmit, Link]] {
             let sifted = sifted(&kinds);
@@ -343,6 +353,8 @@ mod tests {
             assert_eq!(sifted.judged[0].discovery.kind, Seed, "{kinds:?}");
             assert!(sifted.judged[0].record.is_some(), "{kinds:?}");
         }
-        assert!(sifted(&[Link, Seed]).judged.is_empty(), "known, and nobody asked again");
+        assert_eq!(sifted(&[Link, Seed]).judged[0].discovery.kind, Seed);
+        assert_eq!(sifted(&[Link, Readmit]).judged[0].discovery.kind, Readmit);
+        assert!(sifted(&[Link, Link]).judged.is_empty(), "known, and nobody asked again");
     }
 }

@@ -5,5 +5,6 @@ mod crowds;
 mod liveness;
 mod manners;
 mod near;
+mod readmission;
 mod revisits;
 mod stage;

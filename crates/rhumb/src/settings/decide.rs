@@ -94,6 +94,7 @@ impl Written {
                 follow: self.follow_near_duplicates.unwrap_or(default.near.follow),
             },
             retry: self.retry.effective(),
+            retry_failed: false,
             traps: self.traps.effective(),
             priorities: self.priority.unwrap_or_default(),
             limits: self.limits.effective(),

@@ -107,6 +107,8 @@ pub struct Settings {
     pub sitemaps: bool,
     pub near: NearDuplicates,
     pub retry: Retry,
+    /// All that failed is tried again. Not part of `crawl.toml`: it is about this run alone.
+    pub retry_failed: bool,
     pub traps: Traps,
     pub priorities: Vec<PriorityRule>,
     pub limits: Limits,
@@ -151,6 +153,7 @@ impl Settings {
                 robots_ttl: span(self.robots_ttl),
             },
             retry: self.retry,
+            retry_failed: self.retry_failed,
             traps: self.traps,
             revisit_after: self.revisit_after.map(span),
             continuous: self.continuous.then_some(Continuous {

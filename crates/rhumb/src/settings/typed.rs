@@ -32,6 +32,11 @@ pub struct Typed {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
+    /// Try all that failed in earlier runs again, with all tries of a new URL; each run tries most
+    /// of it once in any case
+    #[arg(long, help_heading = "Where to go")]
+    pub retry_failed: bool,
+
     /// Print the report on standard output at the end
     #[arg(long)]
     pub json: bool,
@@ -68,7 +73,7 @@ impl Typed {
         if settings.user_agent == UserAgent::default() && !settings.allow_private {
             notes.push(NO_CONTACT.to_owned());
         }
-        Ok(Settings { notes, ..settings })
+        Ok(Settings { notes, retry_failed: self.retry_failed, ..settings })
     }
 }
 

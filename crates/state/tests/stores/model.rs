@@ -8,9 +8,11 @@ use rhumb_engine::event::{Question, Refill, Row, Wake};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::near::{Leader, Near};
+use rhumb_engine::outcome::FailKind;
 use rhumb_engine::post::{Item, Letter, Numbers};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
+use rhumb_engine::review::{Failed, Wanted};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::State;
@@ -178,7 +180,8 @@ impl Chance {
     }
 
     fn record(&mut self) -> UrlRecord {
-        let status = match self.below(3) {
+        let status = match self.below(4) {
+            3 => Status::Failed(FailKind::ALL[self.below(16) as usize]),
             0 => Status::Queued,
             1 => Status::Refused(Refusal::ALL[self.below(7) as usize]),
             _ => Status::Fetched,
@@ -292,7 +295,9 @@ impl Chance {
         match self.below(7) {
             6 => {
                 let after = (self.below(3) > 0).then(|| self.url().key());
-                Question::Review { after, rows_max: 1 + self.below(60) as usize }
+                let failed = [Failed::None, Failed::ByKind, Failed::All][self.below(3) as usize];
+                let wanted = Wanted { refused: self.below(2) == 0, failed };
+                Question::Review { wanted, after, rows_max: 1 + self.below(60) as usize }
             }
             5 => Question::Addresses { nodes: (0..9).collect() },
             0 => Question::Sift { candidates: self.discoveries() },
