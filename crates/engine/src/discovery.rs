@@ -36,7 +36,7 @@ pub enum FoundAs {
     Announced(u32),
     /// Known, and refused or failed before: to be judged by the rules that are in force now.
     Readmit,
-    /// On a page with the bytes of another: it counts as a link and is not followed.
+    /// On a page that is one copy of many, or nearly one: it counts as a link and is not followed.
     Copied,
     /// Known and waiting, and more important than when it was queued.
     Promoted,

@@ -6,6 +6,7 @@
 //! sleeping, giving up) and `dispatch` (choosing what to fetch).
 
 use crate::config::Config;
+use crate::copies::Copies;
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
@@ -72,6 +73,7 @@ pub struct Engine {
     pub(crate) resolving: usize,
     pub(crate) resolve_line: VecDeque<(u32, u32)>,
     pub(crate) judging: Judging,
+    pub(crate) copies: Copies,
     pub(crate) outbox: Outbox,
     pub(crate) post: Post,
     /// Rows of hosts that were written while a question about hosts was under way: the snapshot
@@ -144,6 +146,7 @@ impl Engine {
             resolving: 0,
             resolve_line: VecDeque::new(),
             judging: Judging::default(),
+            copies: Copies::default(),
             outbox: Outbox::default(),
             post: Post::open(config.partition, opening.post),
             since_sift: HashMap::new(),
@@ -364,6 +367,7 @@ impl Engine {
             + self.addresses.len() * 64
             + self.flights.len() * FLIGHT_BYTES
             + self.judging.heap_bytes()
+            + self.copies.heap_bytes()
             + (self.outbox.held_len() + self.post.held_len()) * DISCOVERY_BYTES
             + (self.since_sift.len() + self.since_wake.len()) * OVERLAY_BYTES
     }
@@ -383,6 +387,7 @@ impl Engine {
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.held_max() * links) * DISCOVERY_BYTES
             + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES
             + 2 * (SIFT_MAX * 4 + awake) * OVERLAY_BYTES
+            + Copies::HEAP_BYTES_MAX
     }
 }
 

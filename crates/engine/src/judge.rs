@@ -175,7 +175,10 @@ impl Engine {
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
         let how = keep_as(&entry, &report, &kin, self.config.near.policy);
         self.count(&entry, &report, (other.is_some(), kin.near.is_some()));
-        let is_copy = other.is_some() || (kin.near.is_some() && !self.config.near.follow);
+        let follows = match (&report.outcome, other) {
+            (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
+            _ => kin.near.is_none() || self.config.near.follow,
+        };
         let host = self.awake.at(slot);
         host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
         let before = entry.record.clone();
@@ -183,7 +186,7 @@ impl Engine {
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
         self.mass.stand(&record);
-        self.send_found(&entry, report.outcome, is_copy, step);
+        self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
@@ -327,13 +330,13 @@ impl Engine {
         }
     }
 
-    /// Sends on what a page links to. The links of a copy count for its mass and are not followed.
-    fn send_found(&mut self, entry: &Entry, outcome: Outcome, is_copy: bool, step: &mut Step) {
+    /// Sends on what a page links to. Links that are not followed count for its mass alone.
+    fn send_found(&mut self, entry: &Entry, outcome: Outcome, follows: bool, step: &mut Step) {
         let UrlRecord { id, depth, hops, .. } = entry.record;
         match outcome {
             Outcome::Page(Page { found, known, .. }) => {
                 let links = found.len() + known.len();
-                self.counters.discoveries += if is_copy { 0 } else { links as u64 };
+                self.counters.discoveries += if follows { links as u64 } else { 0 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
                 let is_first = entry.record.past.visited.is_none();
                 match mass::node(id) {
@@ -341,7 +344,7 @@ impl Engine {
                     Some(page) if is_first && found.is_empty() => {
                         self.take_known_links(page, &known, step);
                     }
-                    _ => self.send_links(&entry.record, found, known, is_copy),
+                    _ => self.send_links(&entry.record, found, known, follows),
                 }
             }
             Outcome::Moved { to: Some(url) } => {
@@ -360,7 +363,7 @@ impl Engine {
         page: &UrlRecord,
         found: Vec<Found>,
         known: KnownLinks,
-        is_copy: bool,
+        follows: bool,
     ) {
         let known = known.pieces(CHUNK_MAX);
         let mut left = known.len() + found.len();
@@ -376,9 +379,9 @@ impl Engine {
         }
         for found in found {
             let depth = found.depth(page.depth);
-            let kind = match is_copy {
-                true => FoundAs::Copied,
-                false => announce::only_news(found.kind, page.past.visited),
+            let kind = match follows {
+                true => announce::only_news(found.kind, page.past.visited),
+                false => FoundAs::Copied,
             };
             self.outbox.push(Discovery { url: found.url, kind, depth, hops: 0, from: from() });
         }

@@ -7,6 +7,7 @@
 pub mod admit;
 mod announce;
 pub mod config;
+mod copies;
 pub mod counters;
 pub mod discovery;
 mod dispatch;

@@ -2,7 +2,7 @@
 
 use crate::check::Checker;
 use crate::store::Part;
-use crate::web::{Scope, Web, What};
+use crate::web::{Place, Scope, Web};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
@@ -14,20 +14,16 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
     parts.iter().for_each(|part| check_rest(&part.state.rows, checker));
     let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
     let urls = parts.iter().flat_map(|part| part.state.rows.urls.iter());
-    let found: BTreeSet<(u32, u32)> = urls
+    let found: BTreeSet<Place> = urls
         .filter(|(_, record)| answered(record.status))
-        .filter_map(|(key, _)| {
-            let place = web.original(web.place(&key.url())?);
-            match place.what {
-                What::Page(n) => Some((place.site, n)),
-                _ => None,
-            }
-        })
+        .filter_map(|(key, _)| web.place(&key.url()))
         .collect();
-    let seeds: Vec<_> = web.seeds();
-    let expected = web.reachable(&seeds, Scope::Any).pages(web);
-    for (site, n) in expected.difference(&found) {
-        checker.violated(4, format!("page {n} of site {site} can be reached and was not found"));
+    // Copies too: the same bytes under another URL may lead elsewhere.
+    for place in web.reachable(&web.seeds(), Scope::Any).documents {
+        if !found.contains(&place) {
+            let url = web.url(place);
+            checker.violated(4, format!("{url} can be reached and was not found"));
+        }
     }
 }
 

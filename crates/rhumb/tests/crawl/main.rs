@@ -4,6 +4,7 @@ mod bad_input;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod complete;
+mod copies;
 mod documentation;
 mod documents;
 mod extracted;

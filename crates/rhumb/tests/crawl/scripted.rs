@@ -13,12 +13,23 @@ use std::sync::{Arc, Mutex};
 pub struct Asked {
     /// Path and query.
     pub path: String,
+    pub head: String,
+}
+
+impl Asked {
+    /// The value of a header, by its name in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let fields = self.head.lines().filter_map(|line| line.split_once(':'));
+        let mut named = fields.filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        named.next().map(|(_, value)| value.trim())
+    }
 }
 
 pub struct Scripted {
     pub port: u16,
     pub dir: tempfile::TempDir,
     asked: Arc<Mutex<Vec<String>>>,
+    answer: Arc<Answer>,
 }
 
 type Answer = dyn Fn(&Asked) -> Vec<u8> + Send + Sync;
@@ -29,14 +40,25 @@ impl Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (asked, answer): (_, Arc<Answer>) = (Arc::default(), Arc::new(answer));
-        let log: Arc<Mutex<Vec<String>>> = Arc::clone(&asked);
+        let site = Scripted { port, dir: tempfile::tempdir().unwrap(), asked, answer };
+        site.listen(listener);
+        site
+    }
+
+    /// Answers at another address of loopback too; the URL of its first page.
+    pub fn also_at(&self, ip: &str) -> String {
+        self.listen(TcpListener::bind((ip, self.port)).unwrap());
+        format!("http://{ip}:{}/", self.port)
+    }
+
+    fn listen(&self, listener: TcpListener) {
+        let (answer, log) = (Arc::clone(&self.answer), Arc::clone(&self.asked));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
                 std::thread::spawn(move || converse(stream.unwrap(), &*answer, &log));
             }
         });
-        Scripted { port, dir: tempfile::tempdir().unwrap(), asked }
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -85,7 +107,7 @@ fn converse(mut stream: TcpStream, answer: &Answer, log: &Mutex<Vec<String>>) {
     let head = String::from_utf8_lossy(&head).into_owned();
     let Some(path) = head.split(' ').nth(1).map(str::to_owned) else { return };
     log.lock().unwrap().push(path.clone());
-    let _ = stream.write_all(&answer(&Asked { path }));
+    let _ = stream.write_all(&answer(&Asked { path, head }));
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.read_to_end(&mut Vec::new());
 }
