@@ -12,6 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Languages are directories of links to files of other languages: hundreds of pages are copies of
+/// others, and their relative links lead to pages that nothing else links to.
+#[test]
+fn the_apache_manual_is_crawled_to_the_last_page() {
+    crawl_to_the_last_page("apache");
+}
+
 #[test]
 fn the_python_documentation_is_crawled_to_the_last_page() {
     crawl_to_the_last_page("python");
