@@ -41,6 +41,10 @@ impl Scope {
         Scope { reach, members: HashSet::new(), fingerprint: 0 }
     }
 
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
     /// Widens the scope by a seed.
     pub fn add(&mut self, seed: &Url) {
         let site;
@@ -82,7 +86,7 @@ pub fn judge(config: &Config, discovery: &Discovery, host_admitted: u64) -> Resu
     if discovery.kind != FoundAs::Seed && !config.rules.admits(url) {
         return Err(Refusal::Filter);
     }
-    if is_trap(&config.traps, url) || discovery.depth > DEPTH_TRAP {
+    if trap_rule(&config.traps, url, discovery.depth).is_some() {
         return Err(Refusal::Trap);
     }
     if discovery.hops > config.redirects_max {
@@ -128,22 +132,39 @@ pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
     config.scope.admits(&discovery.url) && (is_seed || config.rules.admits(&discovery.url))
 }
 
-/// Paths that grow without end: too long, too deep, or one segment over and over.
-fn is_trap(traps: &Traps, url: &Url) -> bool {
+/// What makes a URL look like a trap: it, or the way to it, grows without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrapRule {
+    /// The URL is too long.
+    Length,
+    /// Its path has too many segments.
+    Segments,
+    /// One segment comes too often in its path.
+    Repeats,
+    /// It is too many links from a seed.
+    Depth,
+}
+
+/// The first rule by which a URL of this depth is a trap, or none.
+pub fn trap_rule(traps: &Traps, url: &Url, depth: u16) -> Option<TrapRule> {
+    if depth > DEPTH_TRAP {
+        return Some(TrapRule::Depth);
+    }
     if url.as_str().len() > traps.url_bytes_max {
-        return true;
+        return Some(TrapRule::Length);
     }
     let path = url.path();
     let segments = path.bytes().filter(|&b| b == b'/').count();
     if segments <= traps.segment_repeats_max {
-        return false;
+        return None;
     }
     if segments > traps.path_segments_max {
-        return true;
+        return Some(TrapRule::Segments);
     }
     let mut sorted: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
     sorted.sort_unstable();
-    sorted.chunk_by(|a, b| a == b).any(|run| run.len() > traps.segment_repeats_max)
+    let mut runs = sorted.chunk_by(|a, b| a == b);
+    runs.any(|run| run.len() > traps.segment_repeats_max).then_some(TrapRule::Repeats)
 }
 
 #[cfg(test)]
@@ -158,12 +179,17 @@ mod tests {
     #[test]
     fn a_path_that_repeats_a_segment_or_grows_without_end_is_a_trap() {
         let traps = Traps::default();
-        assert!(!is_trap(&traps, &url("http://a.test/x/y/x/y/x/y/z")));
-        assert!(is_trap(&traps, &url("http://a.test/x/x/x/x/x/")));
-        assert!(is_trap(&traps, &url(&format!("http://a.test/{}", "a1/b2/c3/".repeat(5)))));
+        let rule = |text: &str| trap_rule(&traps, &url(text), 3);
+        assert_eq!(rule("http://a.test/x/y/x/y/x/y/z"), None);
+        assert_eq!(rule("http://a.test/x/x/x/x/x/"), Some(TrapRule::Repeats));
+        let repeats = format!("http://a.test/{}", "a1/b2/c3/".repeat(5));
+        assert_eq!(rule(&repeats), Some(TrapRule::Repeats));
         let deep: String = (0..40).map(|n| format!("/{n}")).collect();
-        assert!(is_trap(&traps, &url(&format!("http://a.test{deep}"))));
-        assert!(is_trap(&traps, &url(&format!("http://a.test/{}", "q".repeat(2_001)))));
+        assert_eq!(rule(&format!("http://a.test{deep}")), Some(TrapRule::Segments));
+        let long = format!("http://a.test/{}", "q".repeat(2_001));
+        assert_eq!(rule(&long), Some(TrapRule::Length));
+        let far = trap_rule(&traps, &url("http://a.test/"), DEPTH_TRAP + 1);
+        assert_eq!(far, Some(TrapRule::Depth));
     }
 
     #[test]

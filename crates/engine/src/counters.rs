@@ -26,6 +26,12 @@ pub struct Counters {
     pub unchanged: u64,
     pub moved: u64,
     pub gone: u64,
+    /// Of these, 401 and 403.
+    pub unauthorized: u64,
+    pub forbidden: u64,
+    /// Pages that ask not to be indexed, and those that ask not to have their links followed.
+    pub noindex: u64,
+    pub nofollow: u64,
     pub retries: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
@@ -35,6 +41,8 @@ pub struct Counters {
     pub promoted: u64,
     pub refused: [u64; Refusal::ALL.len()],
     pub failed: [u64; FailKind::ALL.len()],
+    /// Requests, and look-ups of names, that failed: tried again or not.
+    pub errors: [u64; FailKind::ALL.len()],
     /// Requests begun, robots.txt included.
     pub asked: u64,
     /// How far the budget of a crawl that goes on is spent.
@@ -69,6 +77,10 @@ impl Counters {
             (&mut self.unchanged, other.unchanged),
             (&mut self.moved, other.moved),
             (&mut self.gone, other.gone),
+            (&mut self.unauthorized, other.unauthorized),
+            (&mut self.forbidden, other.forbidden),
+            (&mut self.noindex, other.noindex),
+            (&mut self.nofollow, other.nofollow),
             (&mut self.retries, other.retries),
             (&mut self.robots_fetched, other.robots_fetched),
             (&mut self.robots_absent, other.robots_absent),
@@ -82,6 +94,7 @@ impl Counters {
         pairs.into_iter().for_each(|(sum, more)| *sum += more);
         self.refused.iter_mut().zip(other.refused).for_each(|(sum, more)| *sum += more);
         self.failed.iter_mut().zip(other.failed).for_each(|(sum, more)| *sum += more);
+        self.errors.iter_mut().zip(other.errors).for_each(|(sum, more)| *sum += more);
         self
     }
 
@@ -91,5 +104,10 @@ impl Counters {
 
     pub fn failed_as(&mut self, kind: FailKind) -> &mut u64 {
         &mut self.failed[kind as usize]
+    }
+
+    /// A request or a look-up failed.
+    pub fn count_error(&mut self, kind: FailKind) {
+        self.errors[kind as usize] += 1;
     }
 }

@@ -56,6 +56,7 @@ impl Engine {
     fn answered(&mut self, now: Time, slot: u32, report: &Report) {
         self.counters.answers += 1;
         self.counters.bytes += report.bytes;
+        report.outcome.failed_as().into_iter().for_each(|kind| self.counters.count_error(kind));
         let polite = self.config.polite;
         let host = self.awake.at(slot);
         assert!(matches!(host.doing, Doing::Fetching(_)), "only a fetching host is answered");

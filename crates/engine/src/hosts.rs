@@ -115,7 +115,10 @@ impl Engine {
                 let until = address.until.max(now + ADDRESS_MIN);
                 self.awake.at(slot).address = Some((address.ip, until));
             }
-            Err(kind) => self.host_failed(now, slot, kind, None),
+            Err(kind) => {
+                self.counters.count_error(kind);
+                self.host_failed(now, slot, kind, None);
+            }
         }
         self.advance(now, slot, step);
         while self.resolving < RESOLVING_MAX {

@@ -7,6 +7,7 @@ use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::known::KnownLinks;
+use crate::marks::Marks;
 use crate::mass;
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
@@ -310,15 +311,21 @@ impl Engine {
             !kind.is_passing() || entry.record.tries + 1 >= self.config.retry.tries_max
         };
         match &report.outcome {
-            Outcome::Page(_) => {
+            Outcome::Page(page) => {
                 self.counters.pages += 1;
+                self.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
+                self.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
                 self.counters.duplicates += u64::from(is_copy);
                 self.counters.near_duplicates += u64::from(is_near);
                 self.counters.revisits += u64::from(entry.record.past.visited.is_some());
             }
             Outcome::Unchanged => self.counters.unchanged += 1,
             Outcome::Moved { .. } => self.counters.moved += 1,
-            Outcome::Gone => self.counters.gone += 1,
+            Outcome::Gone => {
+                self.counters.gone += 1;
+                self.counters.unauthorized += u64::from(report.status == 401);
+                self.counters.forbidden += u64::from(report.status == 403);
+            }
             Outcome::Busy { kind, .. } | Outcome::Failed(kind) => {
                 if failed_for_good(*kind) {
                     *self.counters.failed_as(*kind) += 1;

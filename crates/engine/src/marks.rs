@@ -17,11 +17,15 @@ impl Marks {
     /// The body is not whole: cut at a limit, or on its way.
     pub const TRUNCATED: Marks = Marks(8);
 
-    const ALL: [(Marks, &str); 4] = [
+    /// It says next to nothing and has no links without its scripts.
+    pub const SCRIPTED: Marks = Marks(16);
+
+    const ALL: [(Marks, &str); 5] = [
         (Marks::NOINDEX, "noindex"),
         (Marks::NOFOLLOW, "nofollow"),
         (Marks::NOARCHIVE, "noarchive"),
         (Marks::TRUNCATED, "truncated"),
+        (Marks::SCRIPTED, "scripted"),
     ];
 
     /// This mark if it is set, else none.

@@ -52,6 +52,18 @@ pub enum Outcome {
     Robots(RobotsAnswer),
 }
 
+impl Outcome {
+    /// The kind of failure, if it is one.
+    pub fn failed_as(&self) -> Option<FailKind> {
+        match self {
+            Outcome::Busy { kind, .. }
+            | Outcome::Failed(kind)
+            | Outcome::Robots(RobotsAnswer::Unreachable { kind, .. }) => Some(*kind),
+            _ => None,
+        }
+    }
+}
+
 /// What the worker read in a page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {

@@ -63,6 +63,12 @@ impl Rules {
         [self.include.patterns(), self.exclude.patterns()]
     }
 
+    /// The pattern that excludes a URL; none if none does.
+    pub fn excluding(&self, url: &Url) -> Option<&str> {
+        let first = self.exclude.matches(url.as_str()).iter().next();
+        first.map(|at| self.exclude.patterns()[at].as_str())
+    }
+
     pub fn admits(&self, url: &Url) -> bool {
         (self.include.is_empty() || self.include.is_match(url.as_str()))
             && (self.exclude.is_empty() || !self.exclude.is_match(url.as_str()))

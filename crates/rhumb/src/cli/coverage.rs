@@ -37,6 +37,11 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         json::print(out, &covered)?;
         return Ok(Ended::Done);
     }
+    if covered.is_empty() {
+        writeln!(out, "{}", covered.dead_ends().unwrap_or_default())?;
+        out.flush()?;
+        return Ok(Ended::Done);
+    }
     writeln!(out, "covered for certain   {:>9}", percent(covered.bound))?;
     writeln!(out, "on URLs that wait     {:>9}", percent(covered.frontier))?;
     writeln!(out, "ceiling               {:>9}", percent(covered.ceiling))?;

@@ -8,7 +8,7 @@ use rhumb_engine::event::StopReason;
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::node;
+use crate::node::{self, Crawled};
 use crate::settings::Typed;
 use crate::watch::ProgressKind;
 
@@ -21,7 +21,8 @@ use crate::watch::ProgressKind;
 /// --max-time, --coverage and --retry-failed hold for one run; any other bound is lifted with
 /// `none`.
 ///
-/// Ctrl-C stops cleanly and exits 130; twice stops at once, and nothing is lost either way.
+/// Ctrl-C stops cleanly and exits 130; twice stops at once, and nothing is lost either way. A crawl
+/// whose directory holds no page at the end exits 1 and says why.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -49,11 +50,18 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     if settings.json {
         json::print(out, &crawled.report)?;
     }
+    let is_empty = crawled.report.pages == 0;
+    if is_empty {
+        eprintln!("error: no page was fetched: {}", why_empty(&crawled));
+    } else if let Some(hint) = crawled.report.hint.as_deref().filter(|_| !quiet) {
+        eprintln!("hint: {hint}");
+    }
     if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet) {
         eprintln!("{hint}");
     }
     Ok(match crawled.reason {
         StopReason::Interrupted => Ended::Interrupted,
+        _ if is_empty => Ended::Failed,
         StopReason::Finished
         | StopReason::Pages
         | StopReason::Bytes
@@ -61,6 +69,11 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
         | StopReason::Coverage
         | StopReason::CoverageOutOfReach => Ended::Done,
     })
+}
+
+fn why_empty(crawled: &Crawled) -> String {
+    let stopped = || format!("the run stopped before ({})", crawled.reason.word());
+    crawled.report.hint.clone().unwrap_or_else(stopped)
 }
 
 /// One line for people, if there is more to do.

@@ -5,6 +5,7 @@ use crate::extract::{Body, MadeRow, WhileCrawling};
 use crate::fetch::date;
 use crate::fetch::head::{Head as RawHead, RetryAfter};
 use crate::fetch::{Failure, FailureKind, Response, TlsFault, Truncation};
+use memchr::memmem;
 use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
@@ -21,7 +22,7 @@ use rhumb_page::extract::{MainText, Wanted};
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Reading, Robots};
 use rhumb_page::url::{StripParams, Url};
-use rhumb_page::{feed, sitemap};
+use rhumb_page::{feed, html, sitemap};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -29,6 +30,9 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 /// list of links has none, and changes all the same.
 const MAIN_SURE: f32 = 0.5;
 const MAIN_BYTES_MIN: u64 = 200;
+
+/// A page with scripts that says less without them is made by them.
+const SCRIPTED_TEXT_BYTES_MAX: usize = 200;
 
 /// What reading depends on besides the bytes.
 #[derive(Clone, Debug)]
@@ -48,6 +52,8 @@ pub struct Reader {
 #[derive(Default)]
 struct Said {
     directives: Directives,
+    /// It says next to nothing without its scripts.
+    scripted: bool,
     found: Vec<Found>,
     /// A fingerprint of the text that tells whether the page changed.
     text: Option<u32>,
@@ -157,9 +163,12 @@ impl Reader {
         };
         let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
         let directives = told.page.robots_for(&self.token);
+        let own_text = told.own_text.as_deref().map(str::len);
+        let scripted = told.page.links.is_empty() && needs_scripts(body, own_text);
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
         let said = Said {
             directives,
+            scripted,
             found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
             text: told.main_text.and_then(|main| print_of(&main)).or(visible),
             sketch: told.own_text.and_then(|own| sketch(&own)),
@@ -200,7 +209,9 @@ impl Reader {
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),
             sketch: said.sketch,
-            marks: marks(directives) | Marks::TRUNCATED.when(is_cut),
+            marks: marks(directives)
+                | Marks::TRUNCATED.when(is_cut)
+                | Marks::SCRIPTED.when(said.scripted),
         }
     }
 
@@ -222,6 +233,18 @@ fn marks(directives: Directives) -> Marks {
     Marks::NOINDEX.when(directives.noindex)
         | Marks::NOFOLLOW.when(directives.nofollow)
         | Marks::NOARCHIVE.when(directives.noarchive)
+}
+
+/// Whether a page without links has scripts, and next to no text: of so many bytes, where that is
+/// known.
+fn needs_scripts(body: &Body<'_>, own_text: Option<usize>) -> bool {
+    let has_script = memmem::find_iter(body.bytes, b"<")
+        .any(|at| body.bytes[at + 1..].get(..6).is_some_and(|w| w.eq_ignore_ascii_case(b"script")));
+    has_script && own_text.unwrap_or_else(|| visible_bytes(body)) < SCRIPTED_TEXT_BYTES_MAX
+}
+
+fn visible_bytes(body: &Body<'_>) -> usize {
+    html::read_with_text(body.bytes, body.charset(), body.url, &html::Limits::default()).1.len()
 }
 
 /// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know

@@ -77,6 +77,13 @@ impl Typed {
     }
 }
 
+impl Settings {
+    /// The settings of the last run on this directory.
+    pub fn of_dir(dir: &Path) -> Result<Settings, SettingsError> {
+        document::read(&dir.join(CRAWL_TOML))?.decide(dir.to_owned(), false)
+    }
+}
+
 /// The settings of an earlier run on this directory. What made that run stop is not one of them:
 /// to run it again is to go on.
 fn written_before(dir: &Path) -> Result<Written, SettingsError> {

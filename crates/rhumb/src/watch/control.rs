@@ -150,9 +150,8 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         Ok(Request::Status(_)) => {
             status::of_running(&now, Report::running(&now), reader).map(|s| Reply::Status(s.into()))
         }
-        Ok(Request::Url(url)) => {
-            status::of_url(&url, now.snapshot.now, reader).map(|s| Reply::Url(s.into()))
-        }
+        Ok(Request::Url(url)) => status::of_url(&url, now.snapshot.now, &now.about.dir, reader)
+            .map(|s| Reply::Url(s.into())),
         Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
         Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
         Err(e) => return Reply::Error(format!("not a request: {e}")),

@@ -47,6 +47,12 @@ impl Covered {
         }
     }
 
+    /// Whether all trust lies on seeds without links: then these are all there is, and whatever is
+    /// said of them says nothing of the site.
+    pub fn is_empty(&self) -> bool {
+        self.dead_end_seeds > 0 && self.dead_end_trust > 1.0 - SHOWN_MIN
+    }
+
     /// A warning where seeds lead nowhere: all that can be reached hangs on the others.
     pub fn dead_ends(&self) -> Option<String> {
         let seeds = match self.dead_end_seeds {
@@ -54,6 +60,11 @@ impl Covered {
             1 => "one seed has".to_owned(),
             many => format!("{many} seeds have"),
         };
+        if self.is_empty() {
+            return Some(
+                "no seed has links to follow: nothing is known of what is beyond".to_owned(),
+            );
+        }
         let (dead, alive) = (percent(self.dead_end_trust), percent(1.0 - self.dead_end_trust));
         Some(format!(
             "{seeds} no links to follow and {dead} of the trust: \
@@ -96,6 +107,7 @@ mod tests {
             Covered { dead_end_seeds, dead_end_trust, ..Covered::default() }.dead_ends()
         };
         assert_eq!(covered(0, 0.0), None);
+        assert!(covered(2, 1.0).unwrap().starts_with("no seed has links to follow"));
         let two = covered(2, 0.25).unwrap();
         assert!(
             two.starts_with("2 seeds have no links to follow and 25.00 % of the trust"),

@@ -8,12 +8,14 @@
 
 pub mod control;
 pub mod coverage;
+pub mod diagnosis;
 pub mod kept;
 pub mod live;
 pub mod memory;
 pub mod metrics;
 pub mod moment;
 pub mod progress;
+pub mod reason;
 pub mod report;
 pub mod status;
 pub mod urls;
@@ -39,6 +41,7 @@ use teller::Teller;
 /// last report as it stands: a run that did not end.
 pub struct Watchers {
     live: Arc<Live>,
+    reader: LocalReader,
     teller: Teller,
     server: Server,
 }
@@ -54,8 +57,8 @@ impl Watchers {
     ) -> Result<Watchers, Error> {
         Report::running(&live.get()).write(dir)?;
         let server = Server::start(Arc::clone(&live), dir, reader.clone(), metrics)?;
-        let teller = Teller::start(Arc::clone(&live), dir, reader, progress)?;
-        Ok(Watchers { live, teller, server })
+        let teller = Teller::start(Arc::clone(&live), dir, reader.clone(), progress)?;
+        Ok(Watchers { live, reader, teller, server })
     }
 
     /// The run is over: writes the last report and prints the summary.
@@ -74,6 +77,8 @@ impl Watchers {
         self.live.publish(last);
         let now = self.live.get();
         let mut report = Report::ended(&now, because);
+        // A report without its hint is still a report.
+        report.hint = diagnosis::hint(&now.about.dir, &self.reader).ok().flatten();
         self.teller.stop(now.snapshot.now, &mut report)?;
         Ok(report)
     }

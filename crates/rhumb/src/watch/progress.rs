@@ -1,12 +1,14 @@
 //! Progress for people, on standard error: a live display on a terminal, a plain line every ten
 //! seconds elsewhere, nothing if asked to be quiet; and the summary at the end. Never a URL.
 
-use super::coverage::percent;
+use super::coverage::{Covered, percent};
 use super::live::Moment;
 use super::moment::short;
 use super::report::Report;
 use super::summary;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rhumb_engine::outcome::FailKind;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -42,8 +44,12 @@ pub struct Progress {
 
 enum Shape {
     Drawn(ProgressBar),
-    /// When the next line is due, since the start of the run.
-    Lines(Duration),
+    /// When the next line is due, since the start of the run, and which kinds of failure were told:
+    /// a new one is told at once.
+    Lines {
+        due: Duration,
+        told: u32,
+    },
     Quiet,
 }
 
@@ -52,7 +58,7 @@ impl Progress {
     pub fn new(kind: ProgressKind, out: Box<dyn Write + Send>) -> Progress {
         let shape = match kind {
             ProgressKind::Drawn => Shape::Drawn(drawing()),
-            ProgressKind::Lines => Shape::Lines(LINE_EVERY),
+            ProgressKind::Lines => Shape::Lines { due: LINE_EVERY, told: 0 },
             ProgressKind::Quiet => Shape::Quiet,
         };
         Progress { shape, out }
@@ -66,18 +72,21 @@ impl Progress {
     pub fn tick(&mut self, now: &Moment) {
         match &mut self.shape {
             Shape::Drawn(bar) => bar.set_message(drawn(now)),
-            Shape::Lines(due) if now.elapsed >= *due => {
-                *due = now.elapsed + LINE_EVERY;
-                self.say(&line(now));
+            Shape::Lines { due, told } => {
+                let kinds = kinds(now);
+                if now.elapsed >= *due || kinds != *told {
+                    (*due, *told) = (now.elapsed + LINE_EVERY, kinds);
+                    self.say(&line(now));
+                }
             }
-            Shape::Lines(_) | Shape::Quiet => {}
+            Shape::Quiet => {}
         }
     }
 
     pub fn finish(&mut self, report: &Report) {
         match &self.shape {
             Shape::Drawn(bar) => bar.finish_and_clear(),
-            Shape::Lines(_) => {}
+            Shape::Lines { .. } => {}
             Shape::Quiet => return,
         }
         self.say(&summary::at_end(report));
@@ -115,9 +124,12 @@ fn drawn(now: &Moment) -> String {
         HumanCount(now.snapshot.hosts_awake as u64),
         HumanCount(counters.hosts),
         now.snapshot.in_flight,
-        HumanCount(counters.failed.iter().sum()),
+        HumanCount(counters.errors.iter().sum()),
     );
-    if let Some(coverage) = &now.snapshot.coverage {
+    if let Some(kinds) = by_kind(now) {
+        text += &format!(" ({kinds})");
+    }
+    if let Some(coverage) = covered(now) {
         let (bound, frontier) = (percent(coverage.bound), percent(coverage.frontier));
         text += &format!("\n  {bound} of importance covered for certain, {frontier} waits");
     }
@@ -140,9 +152,12 @@ fn line(now: &Moment) -> String {
         counters.queued,
         now.snapshot.hosts_awake,
         now.snapshot.in_flight,
-        counters.failed.iter().sum::<u64>(),
+        counters.errors.iter().sum::<u64>(),
     );
-    if let Some(coverage) = &now.snapshot.coverage {
+    if let Some(kinds) = by_kind(now) {
+        text += &format!(" errors_by_kind={kinds:?}");
+    }
+    if let Some(coverage) = covered(now) {
         text += &format!(" coverage={:.4}", coverage.bound);
     }
     if let Some(eta) = now.eta() {
@@ -152,6 +167,26 @@ fn line(now: &Moment) -> String {
         text += &format!(" idle={why:?}");
     }
     text
+}
+
+/// Where seeds lead nowhere there is nothing to measure it by.
+fn covered(now: &Moment) -> Option<Covered> {
+    let coverage = now.snapshot.coverage.as_ref()?;
+    Some(Covered::of(coverage, "")).filter(|covered| !covered.is_empty())
+}
+
+/// The kinds of failure that occurred, as bits.
+fn kinds(now: &Moment) -> u32 {
+    let errors = now.snapshot.counters.errors.iter().zip(0..);
+    errors.filter(|(count, _)| **count > 0).map(|(_, kind)| 1 << kind).sum()
+}
+
+/// `tls_expired 3, timeout 1`: requests that failed, tried again or not; none if none did.
+fn by_kind(now: &Moment) -> Option<String> {
+    let errors = FailKind::ALL.iter().zip(now.snapshot.counters.errors);
+    let named: BTreeMap<String, u64> =
+        errors.map(|(kind, count)| (kind.word().to_owned(), count)).collect();
+    Some(summary::causes(&named, &[])).filter(|text| !text.is_empty())
 }
 
 fn of_max(pages: u64, max: Option<u64>) -> String {
@@ -173,14 +208,18 @@ mod tests {
     fn away_from_a_terminal_progress_is_a_plain_line_every_ten_seconds() {
         let page = Page::default();
         let mut progress = Progress::new(ProgressKind::Lines, Box::new(page.clone()));
-        (0..=35).for_each(|second| progress.tick(&at(second)));
+        (1..=35).for_each(|second| progress.tick(&at(second)));
         let text = page.text();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 3, "{text}");
+        assert_eq!(lines.len(), 4, "{text}");
         assert_eq!(
-            lines[0],
-            "elapsed=10.0s pages=100 pages_per_s=10.0 bytes=2000 queue=90 hosts_active=3 \
-             in_flight=2 errors=1 eta=1m30s"
+            lines[1],
+            "elapsed=12.0s pages=120 pages_per_s=10.0 bytes=2400 queue=90 hosts_active=3 \
+             in_flight=2 errors=1 errors_by_kind=\"dns_not_found 1\" eta=1m28s"
+        );
+        assert!(
+            lines[0].starts_with("elapsed=2.0s ") && lines[0].contains("dns_not_found"),
+            "{text}"
         );
         assert!(!text.contains('\x1b') && !text.contains('\r'), "{text:?}");
 
@@ -222,7 +261,7 @@ mod tests {
         now.snapshot.in_flight = 2;
         let counters = &mut now.snapshot.counters;
         (counters.pages, counters.bytes, counters.queued) = (second * 10, second * 200, 90);
-        counters.failed[0] = 1;
+        counters.errors[0] = u64::from(second > 1);
         now
     }
 

@@ -44,14 +44,22 @@ pub struct Report {
     pub filtered: u64,
     /// By cause, every cause.
     pub refused: BTreeMap<String, u64>,
-    /// By kind, only kinds that occurred.
+    /// URLs that were given up, by kind, only kinds that occurred.
     pub failed: BTreeMap<String, u64>,
+    /// Requests, and look-ups of names, that failed, tried again or not; only kinds that occurred.
+    pub errors: BTreeMap<String, u64>,
     pub exact_duplicates: u64,
     /// Nearly the text of another, exact duplicates not included.
     pub near_duplicates: u64,
     pub unchanged: u64,
     pub moved: u64,
     pub gone: u64,
+    /// Answers 401 and 403.
+    pub unauthorized: u64,
+    pub forbidden: u64,
+    /// Pages that ask not to be indexed, and that ask not to have their links followed.
+    pub noindex: u64,
+    pub nofollow: u64,
     pub retries: u64,
     pub revisits: u64,
     pub discoveries: u64,
@@ -60,7 +68,8 @@ pub struct Report {
     pub answers: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
-    /// How much of all importance the pages have for certain; null while it is computed anew.
+    /// How much of all importance the pages have for certain; null while it is computed anew, and
+    /// where no seed has links to follow: then there is nothing to measure it by.
     pub coverage: Option<Covered>,
     /// Of a crawl that goes on: how its pages are doing; null otherwise.
     pub collection: Option<Kept>,
@@ -76,6 +85,9 @@ pub struct Report {
     pub why_idle: Option<String>,
     /// Null while running.
     pub stopped_because: Option<String>,
+    /// Why there is no page, or why the seeds led nowhere, and what to do about it; null if they
+    /// led somewhere, and while running.
+    pub hint: Option<String>,
     pub peak_rss_bytes: u64,
     pub run: Run,
     pub written: String,
@@ -128,7 +140,8 @@ impl Report {
             coverage: snapshot
                 .coverage
                 .as_ref()
-                .map(|coverage| Covered::of(coverage, order_word(now.about.order))),
+                .map(|coverage| Covered::of(coverage, order_word(now.about.order)))
+                .filter(|covered| !covered.is_empty()),
             collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             run,
@@ -160,7 +173,11 @@ impl Report {
 
     fn of_counters(counters: &Counters) -> Report {
         let refused = |why: Refusal| counters.refused[why as usize];
-        let failed = |kind: FailKind| counters.failed[kind as usize];
+        let occurred = |counts: &[u64]| {
+            let all =
+                FailKind::ALL.iter().map(|kind| (kind.word().to_owned(), counts[*kind as usize]));
+            all.filter(|(_, count)| *count > 0).collect()
+        };
         let robots_denied = refused(Refusal::Robots);
         Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -173,16 +190,17 @@ impl Report {
             robots_denied,
             filtered: counters.refused.iter().sum::<u64>() - robots_denied,
             refused: Refusal::ALL.iter().map(|&w| (w.word().to_owned(), refused(w))).collect(),
-            failed: FailKind::ALL
-                .iter()
-                .filter(|&&kind| failed(kind) > 0)
-                .map(|&kind| (kind.word().to_owned(), failed(kind)))
-                .collect(),
+            failed: occurred(&counters.failed),
+            errors: occurred(&counters.errors),
             exact_duplicates: counters.duplicates,
             near_duplicates: counters.near_duplicates,
             unchanged: counters.unchanged,
             moved: counters.moved,
             gone: counters.gone,
+            unauthorized: counters.unauthorized,
+            forbidden: counters.forbidden,
+            noindex: counters.noindex,
+            nofollow: counters.nofollow,
             retries: counters.retries,
             revisits: counters.revisits,
             discoveries: counters.discoveries,

@@ -34,7 +34,15 @@ pub fn table(report: &Report) -> String {
     row("denied by robots.txt", count(report.robots_denied), String::new());
     row("refused by our rules", count(report.filtered), causes(&report.refused, &["robots"]));
     row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));
-    row("moved, gone", format!("{}, {}", count(report.moved), count(report.gone)), String::new());
+    let errors = report.errors.values().sum();
+    if errors > 0 {
+        row("requests that failed", count(errors), causes(&report.errors, &[]));
+    }
+    row("moved, gone", format!("{}, {}", count(report.moved), count(report.gone)), denied(report));
+    if report.nofollow + report.noindex > 0 {
+        let both = format!("{}, {}", count(report.nofollow), count(report.noindex));
+        row("nofollow, noindex", both, "pages that ask for it".to_owned());
+    }
     row("exact duplicates", count(report.exact_duplicates), String::new());
     row("near-duplicates", count(report.near_duplicates), String::new());
     if let Some(covered) = &report.coverage {
@@ -52,6 +60,15 @@ pub fn table(report: &Report) -> String {
         row("peak memory", HumanBytes(report.peak_rss_bytes).to_string(), String::new());
     }
     table.trim_fmt()
+}
+
+/// `401: 3, 403: 1`: how many of those that are gone want a login, or are forbidden.
+fn denied(report: &Report) -> String {
+    let counts = [("401", report.unauthorized), ("403", report.forbidden)];
+    let some = counts.into_iter().filter(|(_, count)| *count > 0);
+    some.map(|(status, count)| format!("{status}: {}", HumanCount(count)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A run's own share, where there were others before it.

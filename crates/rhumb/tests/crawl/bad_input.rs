@@ -63,9 +63,10 @@ fn private_addresses_are_refused_unless_allowed() {
     let dir = tempfile::tempdir().unwrap();
     let crawl = dir.path().join("crawl");
     let output = rhumb(&["crawl", "http://127.0.0.1:9/", "--json", "--dir", text(&crawl)]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["failed"]["address_refused"], 1, "{report}");
+    assert!(stderr(&output).contains("add --allow-private"), "{}", stderr(&output));
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};
 use super::coverage::{self, Covered};
+use super::diagnosis;
 use super::live::Moment;
 use super::moment::{self, rfc3339};
 use super::report::Report;
@@ -83,7 +84,7 @@ pub fn of_dir_and_url(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
     match ask(dir, &Request::Url(url.to_owned()))? {
         Some(Reply::Url(status)) => Ok(*status),
         Some(reply) => Err(unexpected(reply)),
-        None => of_url(url, moment::now(), &LocalReader::open(&dir.join(STATE_DIR))?),
+        None => of_url(url, moment::now(), dir, &LocalReader::open(&dir.join(STATE_DIR))?),
     }
 }
 
@@ -100,6 +101,7 @@ pub fn certificate_of_dir(dir: &Path) -> Result<Covered, Error> {
 /// The status of a crawl from within.
 pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Result<Status, Error> {
     report.most_overdue = overdue_of(&report, now.snapshot.now, reader)?;
+    report.hint = diagnosis::hint(&now.about.dir, reader)?;
     Ok(Status {
         dir: now.about.dir.display().to_string(),
         running: true,
@@ -115,11 +117,12 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     let counters = reader.counters()?;
     let (_, next_due) = reader.snapshot().sleepers_due(Time::ZERO, None, 1)?;
     let mut report = Report::at_rest(&counters, last);
+    report.hint = diagnosis::hint(dir, reader)?;
     report.most_overdue = overdue_of(&report, moment::now(), reader)?;
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,
-        why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due)),
+        why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due, report.hint.as_deref())),
         report,
         shown: Some(hosts::shown(reader)?),
     })
@@ -133,11 +136,22 @@ fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<Ov
     }
 }
 
-fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>) -> String {
+fn why_at_rest(
+    dir: &Path,
+    counters: &Counters,
+    next_due: Option<Time>,
+    hint: Option<&str>,
+) -> String {
     let shown = dir.display();
     let chunks = counters.next_outbox - counters.outbox_head;
     let mut waits = match (counters.queued, chunks) {
         (0, 0) if counters.known == 0 => "it has found no URL yet".to_owned(),
+        (0, 0) if counters.pages == 0 => {
+            let why = hint.unwrap_or("none of its URLs is a page");
+            return format!(
+                "no crawl is running on {shown}, no URL waits, and no page came: {why}"
+            );
+        }
         (0, 0) => {
             return format!("no crawl is running on {shown}, and no URL waits: it is complete");
         }

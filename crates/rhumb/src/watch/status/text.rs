@@ -16,6 +16,9 @@ pub fn of_status(status: &Status) -> String {
     if let Some(why) = &status.why_nothing_is_fetched {
         text += &format!("nothing is being fetched: {why}\n");
     }
+    if let Some(hint) = &status.report.hint {
+        text += &format!("hint: {hint}\n");
+    }
     text += &format!("\n{}\n", table(&status.report));
     if let Some(hosts) = &status.shown {
         text += &of_hosts(hosts);
@@ -119,6 +122,7 @@ fn add_history(facts: &mut Facts, record: &UrlHistory) {
     facts.add_some("near-duplicate of", record.near_duplicate_of.as_deref());
     facts.add_some("resemblance", record.resemblance.map(|r| format!("{r:.2}")).as_deref());
     facts.add_some("marks", (!record.marks.is_empty()).then(|| record.marks.join(", ")).as_deref());
+    facts.add_some("found on", record.found_on.as_deref());
     facts.add("depth", &record.depth.to_string());
     if record.hops > 0 {
         facts.add("redirects on the way", &record.hops.to_string());

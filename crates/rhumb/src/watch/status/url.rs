@@ -2,18 +2,20 @@
 
 use super::belief::{self, HostTrust, UrlBelief};
 use crate::watch::moment::rfc3339;
+use crate::watch::reason::Reasons;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::ONE;
 use rhumb_engine::near::Near;
-use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Place, Section};
-use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::record::{Status, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::url::{HostKey, StripParams, Url};
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
 
 /// How far ahead of a URL its host's queue is counted.
 pub const QUEUE_LOOK_MAX: usize = 10_000;
@@ -37,6 +39,9 @@ pub struct UrlStatus {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct UrlHistory {
+    /// The page that names it; none for seeds, and for sitemaps that robots.txt names.
+    #[serde(default)]
+    pub found_on: Option<String>,
     /// Links from a seed.
     pub depth: u16,
     /// Redirects on the way.
@@ -99,7 +104,7 @@ pub struct HostStatus {
 }
 
 /// What the store says of a URL as a person types it.
-pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, Error> {
+pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result<UrlStatus, Error> {
     let typed = Url::parse(text)
         .map_err(|e| Error::new(ErrorKind::Invalid, format!("{text:?} is not a URL: {e}")))?;
     let snapshot = reader.snapshot();
@@ -126,13 +131,13 @@ pub fn of_url(text: &str, now: Time, reader: &LocalReader) -> Result<UrlStatus, 
         (Some(scheduler), Some(host)) => belief::of_page(&record, host, &scheduler, now),
         _ => None,
     };
-    let (state, meaning) = words(&record);
+    let found_on = found_on(&record, reader)?;
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
         known: true,
-        state: state.to_owned(),
-        meaning,
-        record: Some(UrlHistory { mass, belief, ..history(&record, next_visit) }),
+        state: state(record.status).to_owned(),
+        meaning: Reasons::read(dir, reader).meaning(&url, &record)?,
+        record: Some(UrlHistory { mass, belief, found_on, ..history(&record, next_visit) }),
         host,
     })
 }
@@ -170,63 +175,30 @@ fn ahead(snapshot: &impl Snapshot, host: &HostKey, own: &Place) -> Result<Option
     Ok(is_counted.then_some(before as u64))
 }
 
-fn words(record: &UrlRecord) -> (&'static str, String) {
-    match record.status {
-        Status::Queued if record.tries > 0 => {
-            ("queued", format!("failed {} times, to be tried again", record.tries))
-        }
-        Status::Queued => ("queued", "waits to be fetched".to_owned()),
-        Status::Fetched => ("fetched", "fetched".to_owned()),
-        Status::Duplicate => ("duplicate", "fetched; its bytes are those of another".to_owned()),
-        Status::Moved => ("moved", "redirects to another URL".to_owned()),
-        Status::Gone => ("gone", "the server says that it is not there".to_owned()),
-        Status::Refused(why) => ("refused", format!("not fetched: {}", refusal(why))),
-        Status::Foreign => ("foreign", "belongs to another partition of the crawl".to_owned()),
-        Status::Failed(kind) => ("failed", format!("given up: {}", failure(kind))),
+fn state(status: Status) -> &'static str {
+    match status {
+        Status::Queued => "queued",
+        Status::Fetched => "fetched",
+        Status::Duplicate => "duplicate",
+        Status::Moved => "moved",
+        Status::Gone => "gone",
+        Status::Refused(_) => "refused",
+        Status::Foreign => "foreign",
+        Status::Failed(_) => "failed",
     }
 }
 
-fn refusal(why: Refusal) -> &'static str {
-    match why {
-        Refusal::Scope => "outside the crawl's scope",
-        Refusal::Filter => "an include or exclude filter",
-        Refusal::Depth => "deeper than --max-depth",
-        Refusal::HostBudget => "its host has reached --max-pages-per-host",
-        Refusal::Trap => "looks like a trap",
-        Refusal::Hops => "too many redirects",
-        Refusal::Robots => "robots.txt forbids it",
-    }
-}
-
-fn failure(kind: FailKind) -> &'static str {
-    match kind {
-        FailKind::DnsNotFound => "the name does not exist",
-        FailKind::DnsTemporary => "the name server failed",
-        FailKind::AddressRefused => "its address is private, and --allow-private is off",
-        FailKind::Connect => "no connection",
-        FailKind::Tls => "the TLS handshake failed",
-        FailKind::TlsExpired => "its certificate has expired, or is not yet valid",
-        FailKind::TlsName => "its certificate is for another name",
-        FailKind::TlsIssuer => {
-            "its certificate's issuer is unknown: it is self-signed, or of a CA that is not trusted"
-        }
-        FailKind::Timeout => "no answer in time",
-        FailKind::Slow => "the answer came too slowly",
-        FailKind::Closed => "the connection closed before the answer was whole",
-        FailKind::BadHttp => "the answer was not HTTP that we trust",
-        FailKind::HeaderTooBig => "the head of the answer was too big",
-        FailKind::ServerError => "the server failed (5xx)",
-        FailKind::Throttled => "the server asked us to wait (429 or 503) each time",
-        FailKind::Scheme => "a scheme that is off",
-        FailKind::RobotsUnreachable => "robots.txt could not be had",
-        FailKind::HostDead => "its host was given up after too many failures in a row",
-        FailKind::Internal => "a fault of our own",
-    }
+/// The page that names a URL: a walk over all URLs.
+fn found_on(record: &UrlRecord, reader: &LocalReader) -> Result<Option<String>, Error> {
+    let Some(page) = record.found_on.page() else { return Ok(None) };
+    let mut found = reader.urls_numbered(&HashSet::from([page]))?;
+    Ok(found.remove(&page).map(|url| url.as_str().to_owned()))
 }
 
 fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
     let hex = |bytes: [u8; 16]| format!("{:032x}", u128::from_be_bytes(bytes));
     UrlHistory {
+        found_on: None,
         depth: record.depth,
         hops: record.hops,
         class: record.class,

@@ -1,0 +1,208 @@
+//! Why a URL is in the state it is in, in words, and what its owner can do about it.
+//!
+//! The engine has decided; here its rules are read once more to name the one that decided. Rules
+//! that have changed since are said to have.
+
+use crate::settings::Settings;
+use rhumb_engine::admit::{self, DEPTH_TRAP, Reach, TrapRule};
+use rhumb_engine::config::Config;
+use rhumb_engine::error::Error;
+use rhumb_engine::marks::Marks;
+use rhumb_engine::outcome::FailKind;
+use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_page::url::Url;
+use rhumb_state::local::LocalReader;
+use rhumb_state::snapshot::Snapshot;
+use std::path::Path;
+
+/// What reasons are read from.
+pub struct Reasons<'a> {
+    reader: &'a LocalReader,
+    /// The rules of the last run; none if its crawl.toml cannot be read.
+    config: Option<Config>,
+}
+
+impl Reasons<'_> {
+    pub fn read<'a>(dir: &Path, reader: &'a LocalReader) -> Reasons<'a> {
+        let settings = Settings::of_dir(dir).ok();
+        Reasons { reader, config: settings.and_then(|settings| settings.engine_config().ok()) }
+    }
+
+    /// The state of a URL in words.
+    pub fn meaning(&self, url: &Url, record: &UrlRecord) -> Result<String, Error> {
+        Ok(match record.status {
+            Status::Queued if record.tries > 0 => {
+                format!("failed {} times, to be tried again", record.tries)
+            }
+            Status::Queued => "waits to be fetched".to_owned(),
+            Status::Fetched => with_marks("fetched", record.past.marks),
+            Status::Duplicate => {
+                with_marks("fetched; its bytes are those of another", record.past.marks)
+            }
+            Status::Moved => format!("redirects to another URL ({})", record.http_status),
+            Status::Gone => answer(record.http_status),
+            Status::Refused(why) => format!("not fetched: {}", self.refusal(why, url, record)?),
+            Status::Foreign => "belongs to another partition of the crawl".to_owned(),
+            Status::Failed(kind) => format!("given up: {}", failure(kind)),
+        })
+    }
+
+    /// The rule that refuses a URL.
+    pub fn refusal(&self, why: Refusal, url: &Url, record: &UrlRecord) -> Result<String, Error> {
+        if why == Refusal::Robots {
+            return self.robots(url);
+        }
+        let Some(config) = &self.config else { return Ok(rule(why).to_owned()) };
+        Ok(match why {
+            Refusal::Scope if !config.scope.admits(url) => out_of_scope(config, url),
+            Refusal::Filter if !config.rules.admits(url) => match config.rules.excluding(url) {
+                Some(pattern) => format!("--exclude {pattern} matches it"),
+                None => "no --include matches it".to_owned(),
+            },
+            Refusal::Depth => match config.depth_max {
+                Some(max) => format!("{} links from a seed, --max-depth is {max}", record.depth),
+                None => changed(why),
+            },
+            Refusal::HostBudget => match config.host_pages_max {
+                Some(max) => format!("its host has reached --max-pages-per-host {max}"),
+                None => changed(why),
+            },
+            Refusal::Hops => format!("it takes more than {} redirects", config.redirects_max),
+            Refusal::Trap => match admit::trap_rule(&config.traps, url, record.depth) {
+                Some(rule) => format!("looks like a trap: {}", trap(config, rule)),
+                None => changed(why),
+            },
+            _ => changed(why),
+        })
+    }
+
+    /// The line of robots.txt that forbids a URL.
+    fn robots(&self, url: &Url) -> Result<String, Error> {
+        let Some(robots) = self.reader.snapshot().robots(&url.host_key())? else {
+            return Ok(rule(Refusal::Robots).to_owned());
+        };
+        let verdict = robots.verdict(url);
+        Ok(match verdict.line.filter(|_| !verdict.allowed) {
+            Some((number, text)) => format!("line {number} of its robots.txt forbids it: {text}"),
+            None => changed(Refusal::Robots),
+        })
+    }
+}
+
+fn with_marks(state: &str, marks: Marks) -> String {
+    let words = [
+        (Marks::NOFOLLOW, "asks not to have its links followed (nofollow)"),
+        (Marks::NOINDEX, "asks not to be indexed (noindex)"),
+        (Marks::NOARCHIVE, "asks not to be kept (noarchive)"),
+        (Marks::TRUNCATED, "is not whole"),
+        (Marks::SCRIPTED, "says next to nothing without its scripts"),
+    ];
+    let said = words.into_iter().filter(|(mark, _)| marks.has(*mark)).map(|(_, words)| words);
+    [state].into_iter().chain(said).collect::<Vec<_>>().join("; ")
+}
+
+/// What a 4xx status means.
+pub fn answer(status: u16) -> String {
+    let what = match status {
+        401 => "the server wants a login",
+        403 => "the server forbids it",
+        404 | 410 => "the server says that it is not there",
+        451 => "the server may not show it, for legal reasons",
+        _ => "the server refuses it",
+    };
+    format!("{what} ({status})")
+}
+
+fn out_of_scope(config: &Config, url: &Url) -> String {
+    match config.scope.reach() {
+        Reach::Host => format!("outside --scope host: no seed is on {}", url.host()),
+        Reach::Site => format!("outside --scope site: no seed is of {}", url.site().as_str()),
+        Reach::Any => rule(Refusal::Scope).to_owned(),
+    }
+}
+
+fn trap(config: &Config, rule: TrapRule) -> String {
+    let traps = &config.traps;
+    match rule {
+        TrapRule::Length => {
+            format!("longer than {} bytes ([traps] url_bytes_max)", traps.url_bytes_max)
+        }
+        TrapRule::Segments => {
+            let max = traps.path_segments_max;
+            format!("more than {max} segments in its path ([traps] path_segments_max)")
+        }
+        TrapRule::Repeats => {
+            let max = traps.segment_repeats_max;
+            format!(
+                "a segment of its path comes more than {max} times ([traps] segment_repeats_max)"
+            )
+        }
+        TrapRule::Depth => format!("more than {DEPTH_TRAP} links from a seed"),
+    }
+}
+
+fn changed(why: Refusal) -> String {
+    format!("{}, by rules that have changed since", rule(why))
+}
+
+/// A rule without its particulars.
+fn rule(why: Refusal) -> &'static str {
+    match why {
+        Refusal::Scope => "outside the crawl's scope",
+        Refusal::Filter => "an include or exclude filter",
+        Refusal::Depth => "deeper than --max-depth",
+        Refusal::HostBudget => "its host has reached --max-pages-per-host",
+        Refusal::Trap => "looks like a trap",
+        Refusal::Hops => "too many redirects",
+        Refusal::Robots => "robots.txt forbids it",
+    }
+}
+
+pub fn failure(kind: FailKind) -> &'static str {
+    match kind {
+        FailKind::DnsNotFound => "the name does not exist",
+        FailKind::DnsTemporary => "the name server failed",
+        FailKind::AddressRefused => "its address is private, and --allow-private is off",
+        FailKind::Connect => "no connection",
+        FailKind::Tls => "the TLS handshake failed",
+        FailKind::TlsExpired => "its certificate has expired, or is not yet valid",
+        FailKind::TlsName => "its certificate is for another name",
+        FailKind::TlsIssuer => {
+            "its certificate's issuer is unknown: it is self-signed, or of a CA that is not trusted"
+        }
+        FailKind::Timeout => "no answer in time",
+        FailKind::Slow => "the answer came too slowly",
+        FailKind::Closed => "the connection closed before the answer was whole",
+        FailKind::BadHttp => "the answer was not HTTP that we trust",
+        FailKind::HeaderTooBig => "the head of the answer was too big",
+        FailKind::ServerError => "the server failed (5xx)",
+        FailKind::Throttled => "the server asked us to wait (429 or 503) each time",
+        FailKind::Scheme => "a scheme that is off",
+        FailKind::RobotsUnreachable => "robots.txt could not be had",
+        FailKind::HostDead => "its host was given up after too many failures in a row",
+        FailKind::Internal => "a fault of our own",
+    }
+}
+
+/// What the owner of a crawl can do about a failure.
+pub fn remedy(kind: FailKind) -> &'static str {
+    match kind {
+        FailKind::DnsNotFound => "check the spelling, or name another server with --resolver",
+        FailKind::DnsTemporary => "check the network, or name another server with --resolver",
+        FailKind::AddressRefused => "add --allow-private if it is yours to crawl",
+        FailKind::Connect => "check that the server runs, and its port",
+        FailKind::Tls => "check that the server speaks TLS on this port",
+        FailKind::TlsExpired => "have it renewed, or set the clock of this machine",
+        FailKind::TlsName => "crawl it under a name that its certificate has",
+        FailKind::TlsIssuer => "name the file of its CA in SSL_CERT_FILE",
+        FailKind::Timeout | FailKind::Slow => "try again later, or raise the times in [limits]",
+        FailKind::HeaderTooBig => "raise header_bytes_max in [limits]",
+        FailKind::Scheme => "name http or https URLs, or --allow-file",
+        FailKind::Throttled => "try again later, with a longer --delay",
+        FailKind::ServerError | FailKind::RobotsUnreachable | FailKind::HostDead => {
+            "try again later"
+        }
+        FailKind::Closed | FailKind::BadHttp => "check what the server sends",
+        FailKind::Internal => "look at the log with -v",
+    }
+}
