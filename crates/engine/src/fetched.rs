@@ -27,6 +27,8 @@ impl Engine {
         self.answered(now, flight.slot, &report);
         match flight.errand {
             Errand::Page { place, entry } => {
+                let outcome = entry.record.weigh(report.outcome, &self.config.retry);
+                let report = Report { outcome, ..report };
                 self.note_health(now, flight.slot, &report.outcome);
                 let judgement =
                     Judgement { slot: flight.slot, fetch, place, entry: *entry, report };
@@ -71,14 +73,13 @@ impl Engine {
 
     /// Failures of the host in a row make us wait, and at last give up.
     fn note_health(&mut self, now: Time, slot: u32, outcome: &Outcome) {
-        match outcome {
-            Outcome::Failed(kind) if kind.concerns_host() => {
-                self.host_failed(now, slot, *kind, None)
-            }
-            Outcome::Busy { retry_after, kind: kind @ FailKind::Throttled } => {
+        match (outcome, outcome.failed_as()) {
+            (Outcome::Busy { retry_after, kind: kind @ FailKind::Throttled }, _) => {
                 self.host_failed(now, slot, *kind, *retry_after);
             }
-            Outcome::Failed(_) | Outcome::Busy { .. } => {}
+            (Outcome::Busy { .. }, _) => {}
+            (_, Some(kind)) if kind.concerns_host() => self.host_failed(now, slot, kind, None),
+            (_, Some(_)) => {}
             _ => self.awake.at(slot).record.failures = 0,
         }
     }

@@ -326,7 +326,7 @@ impl Engine {
                 self.counters.unauthorized += u64::from(report.status == 401);
                 self.counters.forbidden += u64::from(report.status == 403);
             }
-            Outcome::Busy { kind, .. } | Outcome::Failed(kind) => {
+            Outcome::Busy { kind, .. } | Outcome::Failed(kind) | Outcome::Cut { kind, .. } => {
                 if failed_for_good(*kind) {
                     *self.counters.failed_as(*kind) += 1;
                 } else {
@@ -359,6 +359,22 @@ impl Engine {
                 let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;
                 self.outbox.push(Discovery { url, kind: FoundAs::Redirect, depth, hops, from });
+            }
+            Outcome::Cut { found, .. } => {
+                // The page's importance goes to its links when it is taken as it is, or whole.
+                self.counters.discoveries += found.len() as u64;
+                let visited = entry.record.past.visited;
+                for found in found {
+                    let (depth, kind) =
+                        (found.depth(depth), announce::only_news(found.kind, visited));
+                    self.outbox.push(Discovery {
+                        url: found.url,
+                        kind,
+                        depth,
+                        hops: 0,
+                        from: None,
+                    });
+                }
             }
             _ => {}
         }

@@ -48,17 +48,26 @@ pub enum Outcome {
         kind: FailKind,
     },
     Failed(FailKind),
+    /// A page whose body ended early and that is asked for again: a failure, but for what came of
+    /// it. That is kept, and its links are followed.
+    Cut {
+        kind: FailKind,
+        content: ContentDigest,
+        found: Vec<Found>,
+    },
     /// The answer to a robots.txt request.
     Robots(RobotsAnswer),
 }
 
 impl Outcome {
-    /// The kind of failure, if it is one.
+    /// The kind of failure, if it is one, whatever came of it all the same.
     pub fn failed_as(&self) -> Option<FailKind> {
         match self {
             Outcome::Busy { kind, .. }
             | Outcome::Failed(kind)
+            | Outcome::Cut { kind, .. }
             | Outcome::Robots(RobotsAnswer::Unreachable { kind, .. }) => Some(*kind),
+            Outcome::Page(page) => page.cut,
             _ => None,
         }
     }
@@ -82,6 +91,8 @@ pub struct Page {
     pub sketch: Option<Arc<Sketch>>,
     /// What it asks of us in a meta element or header, and whether it came whole.
     pub marks: Marks,
+    /// Why the body ended early, unless it was at a limit of ours.
+    pub cut: Option<FailKind>,
 }
 
 #[derive(Clone, Debug)]

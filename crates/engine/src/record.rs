@@ -2,6 +2,7 @@
 
 use crate::config::{Config, NearPolicy, Retry};
 use crate::discovery::Origin;
+use crate::marks::Marks;
 use crate::near::Near;
 use crate::outcome::{FailKind, Outcome, Page, Report};
 use crate::past::Past;
@@ -170,9 +171,33 @@ impl UrlRecord {
                 self.after_failure(*kind, *retry_after, now, config)
             }
             Outcome::Failed(kind) => self.after_failure(*kind, None, now, config),
+            Outcome::Cut { kind, content, .. } => {
+                if self.past.visited.is_none() {
+                    self.past.content = Some(*content);
+                    self.past.marks = Marks::TRUNCATED;
+                }
+                self.after_failure(*kind, None, now, config)
+            }
             Outcome::Robots(_) => unreachable!("robots answers belong to hosts, not to URLs"),
         };
         (self, next)
+    }
+
+    /// What to make of an answer. A page whose body ended early is asked for again, as often as one
+    /// that failed, unless it came no longer than the time before: then that is all there is, as
+    /// where a server announces too much. A page that we hold whole is not exchanged for a part.
+    pub fn weigh(&self, outcome: Outcome, retry: &Retry) -> Outcome {
+        let (page, kind) = match outcome {
+            Outcome::Page(page @ Page { cut: Some(kind), .. }) => (page, kind),
+            other => return other,
+        };
+        let holds_whole = self.past.visited.is_some() && !self.past.marks.has(Marks::TRUNCATED);
+        let is_as_before = self.past.content == Some(page.content);
+        let is_last = !kind.is_passing() || self.tries + 1 >= retry.tries_max;
+        match !holds_whole && (is_as_before || is_last) {
+            true => Outcome::Page(page),
+            false => Outcome::Cut { kind, content: page.content, found: page.found },
+        }
     }
 
     fn answered(&mut self, now: Time) {
@@ -190,7 +215,7 @@ impl UrlRecord {
     ) -> Next {
         self.answered(now);
         let has_changed = self.past.content != Some(page.content);
-        if has_changed {
+        if has_changed || self.past.changed.is_none() {
             self.past.changed = Some(now);
         }
         // The same bytes as at the last visit resemble what they resembled then.
@@ -201,8 +226,10 @@ impl UrlRecord {
         self.past.marks = page.marks;
         self.past.etag.clone_from(&page.etag);
         self.past.last_modified.clone_from(&page.last_modified);
-        if near.is_some() && config.near.policy == NearPolicy::Skip {
-            // Not kept: were it not modified, there would be nothing to refer to.
+        let is_skipped = near.is_some() && config.near.policy == NearPolicy::Skip;
+        if is_skipped || page.cut.is_some() {
+            // Not kept, or not whole: were it not modified, there would be nothing to refer to, and
+            // the rest would never come.
             (self.past.etag, self.past.last_modified) = (None, None);
         }
         self.past.duplicate_of = twin.map(|t| t.url.clone());

@@ -61,6 +61,7 @@ fn outcomes() -> Vec<Outcome> {
     all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));
     for kind in FailKind::ALL {
         all.push(Outcome::Failed(kind));
+        all.push(Outcome::Cut { kind, content: NEW, found: Vec::new() });
         for retry_after in [None, Some(Span::secs(7)), Some(Span::secs(900_000))] {
             all.push(Outcome::Busy { retry_after, kind });
         }
@@ -110,6 +111,7 @@ fn check(case: &Case) {
         }
         Outcome::Busy { kind, retry_after } => a_failure_erases_nothing(case, *kind, *retry_after),
         Outcome::Failed(kind) => a_failure_erases_nothing(case, *kind, None),
+        Outcome::Cut { kind, .. } => what_came_of_a_page_is_noted(case, *kind),
         Outcome::Robots(_) => unreachable!("not in the matrix"),
     }
 }
@@ -182,6 +184,20 @@ fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Spa
     // What we never held is not asked for again; what we hold stays on the calendar.
     let expected = if before.past.visited.is_some() { calendar(config) } else { Next::Never };
     assert_eq!(*next, expected, "{}", show(case));
+}
+
+/// The next part is compared with it; what is held whole is not exchanged for a part.
+fn what_came_of_a_page_is_noted(case: &Case, kind: FailKind) {
+    let mut before = case.before.clone();
+    if before.past.visited.is_none() {
+        before.past.content = Some(NEW);
+        before.past.marks = Marks::TRUNCATED;
+    }
+    let Case { report, config, after, next, .. } = case;
+    let (report, config) = (report.clone(), config.clone());
+    let (after, next) = (after.clone(), *next);
+    let noted = Case { before, report, twin: None, near: None, config, after, next };
+    a_failure_erases_nothing(&noted, kind, None);
 }
 
 fn was_answered(case: &Case) {

@@ -191,7 +191,7 @@ impl SimWorld {
         }
         let reply = reply.unless(fetch.etag.as_deref(), date_of(fetch.last_modified.as_deref()));
         let took = match reply.fault {
-            Fault::Silent | Fault::Drip => TIMEOUT,
+            Fault::Silent | Fault::Drip(_) => TIMEOUT,
             _ => Span(reply.latency_us.clamp(100, TIMEOUT.0)),
         };
         let told = self.told(now);
@@ -228,11 +228,11 @@ impl SimWorld {
 
     fn report(&self, fetch: &Fetch, reply: Reply, at: Time, took: Span) -> Report {
         let failed = match reply.fault {
-            Fault::None => None,
+            // A page that is cut is a page with a note, as far as it goes.
+            Fault::None | Fault::Cut(_) | Fault::Drip(_) => None,
             Fault::Refused => Some(FailKind::Connect),
             Fault::Silent => Some(FailKind::Timeout),
-            Fault::Reset | Fault::Cut => Some(FailKind::Closed),
-            Fault::Drip => Some(FailKind::Slow),
+            Fault::Reset => Some(FailKind::Closed),
         };
         if let Some(kind) = failed {
             let outcome = of_failure(fetch.purpose, kind);
@@ -280,7 +280,11 @@ impl SimWorld {
                 })
                 .collect();
         }
-        page
+        match reply.fault {
+            Fault::Cut(percent) => cut(page, percent, FailKind::Closed),
+            Fault::Drip(percent) => cut(page, percent, FailKind::Slow),
+            _ => page,
+        }
     }
 
     /// What a page is about: another thing at each version, unless its edits are small.
@@ -313,6 +317,15 @@ impl SimWorld {
         bytes.truncate(ROBOTS_RENDER_MAX);
         Robots::parse(&bytes, AGENT)
     }
+}
+
+/// What came of a page whose body ended after so many percent.
+fn cut(mut page: Page, percent: u8, kind: FailKind) -> Page {
+    page.content.iter_mut().chain(&mut page.payload).for_each(|byte| *byte ^= percent);
+    page.found.truncate(page.found.len() * usize::from(percent) / 100);
+    page.marks = page.marks | Marks::TRUNCATED;
+    page.cut = Some(kind);
+    page
 }
 
 /// The text of a page, as far as comparing goes: one page in eight says nearly what many others

@@ -2,6 +2,7 @@
 
 mod choice;
 mod crowds;
+mod cut;
 mod liveness;
 mod manners;
 mod near;

@@ -5,6 +5,7 @@ use rhumb_engine::config::Config;
 use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{FailKind, Head, Page, Report, of_failure, of_page, of_robots};
 use rhumb_engine::record::UrlRecord;
 use rhumb_engine::rng::mix;
@@ -28,6 +29,8 @@ pub enum Reply {
     Links(Vec<Url>),
     /// 200 with this robots.txt.
     Rules(&'static str),
+    /// 200 with these links, and then the connection ends, so long before the end of the body.
+    Cut(Vec<Url>, u8),
     Status(u16),
     /// A status with Retry-After.
     Later(u16, Span),
@@ -283,9 +286,10 @@ impl Stage {
             Some(replies) => replies[0].clone(),
             None => Reply::Status(404),
         };
-        let (mut links, mut rules, mut head) = (Vec::new(), "", Head::default());
+        let (mut links, mut rules, mut head, mut cut) = (Vec::new(), "", Head::default(), None);
         match reply {
             Reply::Links(urls) => (links, head.status) = (urls, 200),
+            Reply::Cut(urls, missing) => (links, head.status, cut) = (urls, 200, Some(missing)),
             Reply::Rules(text) => (rules, head.status) = (text, 200),
             Reply::Status(status) => head.status = status,
             Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
@@ -297,7 +301,10 @@ impl Stage {
         }
         let status = head.status;
         let outcome = match fetch.purpose {
-            Purpose::Page => of_page(head, || self.page_of(&fetch.url, links)),
+            Purpose::Page => of_page(head, || match cut {
+                None => self.page_of(&fetch.url, links),
+                Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
+            }),
             Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), "rhumb")),
         };
         Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
@@ -335,6 +342,12 @@ impl Stage {
     pub fn record(&self, at: &str) -> &UrlRecord {
         self.state.rows.urls.get(&url(at).key()).unwrap_or_else(|| panic!("{at} is not known"))
     }
+}
+
+fn cut_by(missing: u8, page: Page) -> Page {
+    let mut content = page.content;
+    content[0] ^= missing;
+    Page { content, marks: Marks::TRUNCATED, cut: Some(FailKind::Closed), ..page }
 }
 
 pub fn url(text: &str) -> Url {

@@ -21,7 +21,7 @@ pub fn of_html(body: &[u8], charset: Option<&str>, url: Option<&str>) -> String 
 
 /// The text of a record that holds a page; none if it holds anything else.
 pub fn of_record(record: &Record) -> Option<String> {
-    let Recorded { content_type, body } = Recorded::of(record)?;
+    let Recorded { content_type, body, .. } = Recorded::of(record)?;
     let charset = content_type.as_deref().and_then(|value| ContentType::parse(value).charset);
     match media::kind(content_type.as_deref(), &body) {
         Kind::Html => Some(of_html(&body, charset, record.target())),

@@ -15,6 +15,9 @@ use super::recorded::Recorded;
 use super::row::{Row, Wish, thread_cpu_us};
 use super::templates::Templates;
 
+/// The oddity of a page that is not whole.
+const CUT: &str = "the body was cut";
+
 /// A page as it came.
 pub struct Body<'a> {
     pub url: &'a Url,
@@ -23,6 +26,8 @@ pub struct Body<'a> {
     pub content_type: Option<&'a str>,
     /// Without codings.
     pub bytes: &'a [u8],
+    /// The server meant more than this.
+    pub is_cut: bool,
 }
 
 impl Body<'_> {
@@ -66,20 +71,23 @@ impl Body<'_> {
         // As for a row alone: the extractor has no state that a panic could leave half changed.
         let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| self.told(&with_row))) else {
             let links = Wanted { main_text: false, ..*wanted };
-            let row = self.dated(Row::failed_within(self.id()));
+            let row = self.described(Row::failed_within(self.id()));
             return (self.told(&links), Some(TaughtRow { row, blocks: None }));
         };
         let row = told.extracted.take().map(|mut found| {
             let blocks = std::mem::take(&mut found.blocks);
             let us = thread_cpu_us().saturating_sub(start);
             let row = Row::from_extracted(self.id(), found, self.url, wish.keeps_all, us);
-            TaughtRow { row: self.dated(row), blocks: Some(blocks) }
+            TaughtRow { row: self.described(row), blocks: Some(blocks) }
         });
         (told, row)
     }
 
-    fn dated(&self, row: Row) -> Row {
-        Row { fetched: Some(self.fetched.to_owned()), ..row }
+    /// The row with what is known of its page besides what it says.
+    fn described(&self, mut row: Row) -> Row {
+        row.fetched = Some(self.fetched.to_owned());
+        row.oddities.extend(self.is_cut.then(|| CUT.to_owned()));
+        row
     }
 
     /// What it says; none if it is of no format that can be read, or says nothing by its nature.
@@ -94,7 +102,7 @@ impl Body<'_> {
         } else {
             self.document(self.id())?
         };
-        Some(self.dated(row))
+        Some(self.described(row))
     }
 
     fn document(&self, id: Value) -> Option<Row> {
@@ -134,6 +142,7 @@ pub fn row_of_record(
         fetched: record.field("WARC-Date").unwrap_or_default(),
         content_type: page.content_type.as_deref(),
         bytes: &page.body,
+        is_cut: page.is_cut,
     };
     let Some(templates) = templates else { return body.row(None, wish) };
     let mut template = templates.take(url.host());

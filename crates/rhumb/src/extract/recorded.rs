@@ -11,14 +11,15 @@ pub struct Recorded {
     pub content_type: Option<String>,
     /// Without transfer and content codings.
     pub body: Vec<u8>,
+    /// The server meant more than this.
+    pub is_cut: bool,
 }
 
 impl Recorded {
-    /// The page in a record; none if it holds anything else, or only a part that came by mischance.
+    /// The page in a record, or the part of it that came; none if it holds anything else.
     pub fn of(record: &Record) -> Option<Recorded> {
-        let is_whole = record.field("WARC-Truncated").is_none_or(|why| why == "length");
         let is_page = (200..300).contains(&status(record.http_head())?);
-        if record.kind() != "response" || !is_page || !is_whole {
+        if record.kind() != "response" || !is_page {
             return None;
         }
         let head = Head::new(record.http_head());
@@ -32,7 +33,8 @@ impl Recorded {
         };
         let decoded = decode(payload, &head.content_encoding(), &Limits::default());
         let content_type = head.content_type().map(|value| value.into_owned());
-        Some(Recorded { content_type, body: decoded.bytes.into_owned() })
+        let is_cut = record.field("WARC-Truncated").is_some() || decoded.is_cut();
+        Some(Recorded { content_type, body: decoded.bytes.into_owned(), is_cut })
     }
 }
 

@@ -99,10 +99,10 @@ impl Reader {
             // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
             Purpose::Robots => of_robots(head, || self.robots(response)),
             Purpose::Page => match broken_off(response) {
-                Some(kind) => Outcome::Failed(kind),
-                None => of_page(head, || {
+                // Nothing came of it that could be kept.
+                Some(kind) if response.payload().is_empty() => Outcome::Failed(kind),
+                cut => of_page(head, || {
                     let decoded = response.decoded();
-                    let is_cut = response.truncated.is_some() || decoded.is_cut();
                     let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
                     let content_type = raw.content_type();
                     let body = Body {
@@ -110,10 +110,11 @@ impl Reader {
                         fetched: &fetched,
                         content_type: content_type.as_deref(),
                         bytes: &decoded.bytes,
+                        is_cut: response.truncated.is_some() || decoded.is_cut(),
                     };
                     let (said, made) = self.read(&body, rows);
                     *row = made;
-                    self.page(&body, said, is_cut, &raw, at)
+                    Page { cut, ..self.page(&body, said, &raw, at) }
                 }),
             },
         }
@@ -176,14 +177,7 @@ impl Reader {
         (said, row)
     }
 
-    fn page(
-        &self,
-        body: &Body<'_>,
-        said: Said,
-        is_cut: bool,
-        head: &RawHead<'_>,
-        at: Time,
-    ) -> Page {
+    fn page(&self, body: &Body<'_>, said: Said, head: &RawHead<'_>, at: Time) -> Page {
         let tags = head.x_robots_tags();
         let directives = tags.fold(said.directives, |all, tag| {
             all.merge(Directives::parse_header(&tag, &self.token))
@@ -210,8 +204,9 @@ impl Reader {
             modified: self.revisits.then(|| modified(head, at)).flatten(),
             sketch: said.sketch,
             marks: marks(directives)
-                | Marks::TRUNCATED.when(is_cut)
+                | Marks::TRUNCATED.when(body.is_cut)
                 | Marks::SCRIPTED.when(said.scripted),
+            cut: None,
         }
     }
 
@@ -281,8 +276,8 @@ fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
     }
 }
 
-/// A body that ended too early for a reason that may pass. One that hit our own limit on its
-/// length is a page like any other.
+/// Why a body ended early, if the reason may pass. One that hit our own limit on its length is a
+/// page like any other.
 fn broken_off(response: &Response) -> Option<FailKind> {
     match response.truncated? {
         Truncation::Length => None,

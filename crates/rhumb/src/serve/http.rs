@@ -184,11 +184,16 @@ async fn act(
     answer.fill(&service.web, reply, pack, request);
     let head = answer.head.as_bytes();
     match reply.fault {
-        Fault::Cut => {
-            write_both(stream, head, &answer.body[..answer.body.len() / 2]).await?;
+        Fault::Cut(percent) => {
+            let (first, _) = split_at_percent(&answer.body, percent);
+            write_both(stream, head, first).await?;
             Ok(false)
         }
-        Fault::Drip => drip(stream, head, &answer.body).await,
+        Fault::Drip(percent) => {
+            let (first, rest) = split_at_percent(&answer.body, percent);
+            write_both(stream, head, first).await?;
+            drip(stream, rest).await
+        }
         _ => {
             write_both(stream, head, &answer.body).await?;
             flood(stream, reply.flood_bytes).await?;
@@ -206,9 +211,12 @@ async fn wait_for_the_end(stream: &mut TcpStream) -> io::Result<bool> {
     Ok(false)
 }
 
-async fn drip(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> io::Result<bool> {
+fn split_at_percent(body: &[u8], percent: u8) -> (&[u8], &[u8]) {
+    body.split_at(body.len() * usize::from(percent) / 100)
+}
+
+async fn drip(stream: &mut TcpStream, body: &[u8]) -> io::Result<bool> {
     let mut ignored = [0; 1024];
-    stream.write_all(head).await?;
     let pieces = PATIENCE.as_millis().div_ceil(DRIP_PAUSE.as_millis()) as usize;
     for piece in body.chunks(DRIP_BYTES).take(pieces) {
         stream.write_all(piece).await?;

@@ -65,13 +65,13 @@ fn faults_are_acted_out_and_flaky_pages_recover() {
     for place in (0..web.config().sites).flat_map(|site| web.pages(site)) {
         let url = web.url(place);
         let fault = web.respond(&url, 0, 0).fault;
-        if seen.contains(&fault) || matches!(fault, Fault::None | Fault::Drip) {
+        if seen.contains(&fault) || matches!(fault, Fault::None | Fault::Drip(_)) {
             continue;
         }
         seen.push(fault);
         let received = get(&served, &url, "");
         match fault {
-            Fault::Cut => {
+            Fault::Cut(_) => {
                 let (head, body) = answer(&received);
                 let length: usize = field(&head, "Content-Length").unwrap().parse().unwrap();
                 assert!(body.len() < length, "{} of {length} bytes", body.len());

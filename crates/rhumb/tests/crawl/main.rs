@@ -3,6 +3,7 @@
 mod bad_input;
 #[path = "../binary/mod.rs"]
 mod binary;
+mod bodies;
 mod complete;
 mod copies;
 mod documentation;

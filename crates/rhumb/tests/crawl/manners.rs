@@ -44,7 +44,7 @@ fn what_a_page_asks_of_us_is_in_its_record() {
 }
 
 /// What `rhumb status --url` tells of a page.
-fn status_of(site: &Scripted, path: &str) -> Value {
+pub fn status_of(site: &Scripted, path: &str) -> Value {
     let mut status = Command::new(binary::rhumb());
     status.arg("status").arg(site.crawl_dir()).args(["--json", "--url", &site.url(path)]);
     let output = status.output().unwrap();

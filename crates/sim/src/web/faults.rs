@@ -15,10 +15,10 @@ pub enum Fault {
     Silent,
     /// The connection is reset instead of an answer.
     Reset,
-    /// The connection ends in the middle of the body.
-    Cut,
-    /// The body comes so slowly that waiting for it makes no sense.
-    Drip,
+    /// The connection ends after so many percent of the body.
+    Cut(u8),
+    /// After so many percent the body comes so slowly that waiting for it makes no sense.
+    Drip(u8),
 }
 
 /// How a flaky page fails.
@@ -41,14 +41,16 @@ impl Web {
             return None;
         }
         let retry_after_s = Some(1 + chance.below(3));
+        // Somewhere else each time.
+        let percent = 30 + 20 * attempt as u8;
         Some(match chance.below(7) {
             0 => Flake::Status { status: 500, retry_after_s: None },
             1 => Flake::Status { status: 503, retry_after_s },
             2 => Flake::Status { status: 429, retry_after_s },
             3 => Flake::Fault(Fault::Reset),
             4 => Flake::Fault(Fault::Silent),
-            5 => Flake::Fault(Fault::Drip),
-            _ => Flake::Fault(Fault::Cut),
+            5 => Flake::Fault(Fault::Drip(percent)),
+            _ => Flake::Fault(Fault::Cut(percent)),
         })
     }
 }

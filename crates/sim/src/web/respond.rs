@@ -80,7 +80,7 @@ impl Web {
                 return Reply { retry_after_s, ..Reply::note(status, "Not now.") };
             }
             // These two come with the answer, not instead of it.
-            Some(Flake::Fault(halfway @ (Fault::Cut | Fault::Drip))) => fault = halfway,
+            Some(Flake::Fault(halfway @ (Fault::Cut(_) | Fault::Drip(_)))) => fault = halfway,
             Some(Flake::Fault(fault)) => return Reply::failing(fault),
             None => {}
         }
