@@ -89,7 +89,7 @@ fn append_all(packed: &[Packed]) {
 }
 
 fn open(dir: &Path) -> Writer {
-    Writer::open(dir, Warcinfo::default(), Limits::default()).expect("a directory")
+    Writer::open(dir, Warcinfo::default(), Limits::default(), None).expect("a directory")
 }
 
 /// Responses out of files: their bytes, 20 kB at a time.

@@ -28,7 +28,7 @@ fn main() {
 
 fn write(dir: &Path) -> Result<(), Error> {
     let info = Warcinfo { software: "rhumb tiny example".into(), ..Warcinfo::default() };
-    let mut writer = Writer::open(dir, info, Limits::default())?;
+    let mut writer = Writer::open(dir, info, Limits::default(), None)?;
     let mut packer = Packer::default();
     let home = Url::parse("http://example.com/").expect("a URL");
     let plain = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Kept by rhumb</h1>";

@@ -34,7 +34,7 @@ pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     if !layout.index().exists() {
         for name in uncovered(&names, &segments) {
             if !layout.part(name).exists() {
-                make_part(&layout.warc(name), &layout.part(name))?;
+                make_part(&layout.warc(name), &layout.part(name), None)?;
             }
         }
     }
@@ -79,7 +79,7 @@ pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
             .map_err(|error| Error::io(&segment.path, "remove", error))?;
     }
     for name in layout.warc_names()? {
-        make_part(&layout.warc(&name), &layout.part(&name))?;
+        make_part(&layout.warc(&name), &layout.part(&name), None)?;
     }
     match fs::remove_file(layout.index()) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -99,8 +99,9 @@ pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
     Ok(files)
 }
 
-/// Writes a part from its WARC file; returns where the whole records of that end.
-pub(crate) fn make_part(warc: &Path, part: &Path) -> Result<u64, Error> {
+/// Writes a part from its WARC file; returns where the whole records of that end. Up to `synced`,
+/// if that is known, all must be whole; behind it a power cut may have left anything.
+pub(crate) fn make_part(warc: &Path, part: &Path, synced: Option<u64>) -> Result<u64, Error> {
     let io = |error| Error::io(part, "write", error);
     let unfinished = part.with_extension("part.new");
     let mut lines = BufWriter::new(File::create(&unfinished).map_err(io)?);
@@ -108,7 +109,10 @@ pub(crate) fn make_part(warc: &Path, part: &Path) -> Result<u64, Error> {
         Some(line) => lines.write_all(line.as_bytes()).map_err(io),
         None => Ok(()),
     })?;
-    let end = walked.end_unless_damaged_within(warc)?;
+    let end = match synced {
+        Some(synced) => walked.end_at_least(synced)?,
+        None => walked.end_unless_damaged_within(warc)?,
+    };
     lines.into_inner().map_err(|error| io(error.into_error()))?.sync_data().map_err(io)?;
     fs::rename(&unfinished, part).map_err(io)?;
     Ok(end)

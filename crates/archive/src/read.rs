@@ -143,6 +143,14 @@ pub(crate) fn whole_records(
 }
 
 impl Walked {
+    /// Where the records end, which must not be before this offset.
+    pub fn end_at_least(self, offset: u64) -> Result<u64, Error> {
+        match self.damage {
+            Some(error) if self.end < offset => Err(error),
+            _ => Ok(self.end),
+        }
+    }
+
     /// Where the records end if only a torn one follows. If a whole one does, then this is not
     /// what a crash leaves, and nobody may cut it away.
     pub fn end_unless_damaged_within(self, path: &Path) -> Result<u64, Error> {

@@ -4,7 +4,8 @@
 //! Only the last file can be torn, since the next is begun after the one before was synced. And
 //! little of it need be read: an index part is written only after its WARC bytes were synced, so
 //! all is well up to the last record it names, and what is not whole behind it was never promised
-//! to anyone. A part that is missing or contradicts its file is made again from the file.
+//! to anyone. A part that is missing or contradicts its file is made again from the file; what is
+//! cut away then lies behind the position that the caller synced last, or is one torn record.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -16,6 +17,7 @@ use crate::cdxj::{Entry, LINE_BYTES_MAX};
 use crate::error::Error;
 use crate::index::{Layout, line_of, make_part};
 use crate::read::{Reader, whole_records};
+use crate::writer::Position;
 
 /// The file the last run was writing, now whole, as its part is.
 pub(crate) struct Resumed {
@@ -24,7 +26,22 @@ pub(crate) struct Resumed {
     pub length: u64,
 }
 
-pub(crate) fn last_file(layout: &Layout) -> Result<Option<Resumed>, Error> {
+/// Repairs the archive in a crawl's directory, and tells where it ends; none if there is none.
+/// `synced` is what [`Writer::open`](crate::Writer::open) takes.
+pub fn repair(dir: &Path, synced: Option<Position>) -> Result<Option<Position>, Error> {
+    let layout = Layout::of(dir);
+    if !layout.warc_dir.is_dir() {
+        return Ok(None);
+    }
+    layout.create()?;
+    let last = last_file(&layout, synced)?;
+    Ok(last.map(|last| Position { file: last.serial, length: last.length }))
+}
+
+pub(crate) fn last_file(
+    layout: &Layout,
+    synced: Option<Position>,
+) -> Result<Option<Resumed>, Error> {
     let Some((serial, name)) = layout.last_of_ours()? else {
         return Ok(None);
     };
@@ -34,7 +51,7 @@ pub(crate) fn last_file(layout: &Layout) -> Result<Option<Resumed>, Error> {
     File::open(&warc).and_then(|file| file.sync_data()).map_err(io)?;
     let length = match last_entry(&part)? {
         Some(entry) if is_in_place(&entry, &warc) => repair_from(&warc, &part, &entry)?,
-        _ => make_part(&warc, &part)?,
+        _ => make_part(&warc, &part, synced.map(|synced| synced.length_of(serial)))?,
     };
     cut(&warc, length)?;
     Ok(Some(Resumed { serial, name, length }))

@@ -10,6 +10,7 @@
 //! On an error nothing is lost: what was accepted is still in memory, the file ends with a whole
 //! record, and the call may be repeated.
 
+use std::cmp::Ordering;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,17 @@ pub struct Position {
     pub length: u64,
 }
 
+impl Position {
+    /// How much of a file lies before it.
+    pub(crate) fn length_of(self, file: u32) -> u64 {
+        match file.cmp(&self.file) {
+            Ordering::Less => u64::MAX,
+            Ordering::Equal => self.length,
+            Ordering::Greater => 0,
+        }
+    }
+}
+
 pub struct Writer {
     layout: Layout,
     info: Warcinfo,
@@ -80,12 +92,18 @@ struct Current {
 
 impl Writer {
     /// Opens the archive in a crawl's directory, repairing what the last run left torn. The first
-    /// file is begun when the first capture comes.
-    pub fn open(dir: &Path, info: Warcinfo, limits: Limits) -> Result<Writer, Error> {
+    /// file is begun when the first capture comes. `synced` is how far the caller knows that it was
+    /// synced, if it knows: damage up to there is an error, and behind it is cut away.
+    pub fn open(
+        dir: &Path,
+        info: Warcinfo,
+        limits: Limits,
+        synced: Option<Position>,
+    ) -> Result<Writer, Error> {
         let layout = Layout::of(dir);
         layout.create()?;
         layout.remove_unfinished()?;
-        let resumed = repair::last_file(&layout)?;
+        let resumed = repair::last_file(&layout, synced)?;
         let serial_next = resumed.as_ref().map_or(1, |last| last.serial.saturating_add(1));
         let current = resumed.map(|last| Current::resume(&layout, last)).transpose()?;
         let packer = Packer::default();

@@ -1,12 +1,21 @@
 //! The loop. The node and the simulator call this very function.
+//!
+//! Within a turn bodies are kept first, then facts are committed, then actions are performed: the
+//! death of the process between any two of them loses nothing. Every few seconds, and whenever the
+//! state has gathered much, all is synced, the archive before the state. Power that fails between
+//! two syncs may take any part of what came since the last, of each file by itself; so each commit
+//! carries the archive's position, and an opening believes no commit beyond the archive's end.
 
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::{Action, Event, Keep, Row, Step, StopReason};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// Events taken in one turn.
 pub const BATCH_MAX: usize = 1_024;
+
+/// What was kept and committed survives a power cut after this long at most.
+pub const SYNC_EVERY: Span = Span::secs(5);
 
 /// The engine, or a mutant of it that the simulator must catch.
 pub trait Machine {
@@ -18,19 +27,41 @@ pub trait Machine {
     fn last_words(&mut self, step: &mut Step);
 }
 
+/// How far an archive reaches: the serial number of its last file, from 1, and the length of that.
+/// The default is the beginning, and where an archive that keeps nothing stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    pub file: u32,
+    pub length: u64,
+}
+
 /// Where bodies are kept.
 pub trait Archive {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error>;
+    /// Once this returns, the death of the process does not undo it. Where the archive ends then.
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error>;
 
-    /// Nothing more will come. What takes time may go on by itself.
+    /// Makes all that was appended survive a power cut.
+    fn sync(&mut self) -> Result<(), Error>;
+
+    /// Syncs, and takes no more. What takes time may go on by itself.
     fn close(&mut self) -> Result<(), Error> {
-        Ok(())
+        self.sync()
     }
 }
 
 /// Where facts are kept: all of a batch, or none.
 pub trait State {
-    fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error>;
+    /// Once this returns, the death of the process does not undo it. The rows speak of what the
+    /// archive holds up to `archived`: if it turns out to end before, they were never committed.
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error>;
+
+    /// Makes all commits survive a power cut. The archive was synced before.
+    fn sync(&mut self) -> Result<(), Error>;
+
+    /// It holds more than it wants to until the next sync.
+    fn wants_sync(&self) -> bool {
+        false
+    }
 }
 
 /// Who performs actions, and brings events.
@@ -69,6 +100,14 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
 pub struct Desk {
     step: Step,
     events: Vec<Event>,
+    /// Since when there is something that a power cut would undo.
+    unsynced: Option<Time>,
+}
+
+impl Desk {
+    fn is_sync_due(&self, now: Time) -> bool {
+        self.unsynced.is_some_and(|since| now.since(since) >= SYNC_EVERY)
+    }
 }
 
 /// One turn; why the crawl is over, once it is.
@@ -79,17 +118,20 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
     world: &mut W,
     desk: &mut Desk,
 ) -> Result<Option<StopReason>, Error> {
-    let Desk { step, events } = desk;
+    let Desk { step, events, .. } = desk;
     let wakeup = engine.next_wakeup(world.now());
     let now = world.wait(wakeup, events)?;
     for event in events.drain(..) {
         engine.step(now, event, step);
     }
     engine.conclude(now, step);
+    if !(step.keeps.is_empty() && step.rows.is_empty()) {
+        desk.unsynced.get_or_insert(now);
+    }
     // A row never claims what the archive lacks.
-    archive.append(&mut step.keeps)?;
+    let archived = archive.append(&mut step.keeps)?;
     // All facts of the batch, or none.
-    state.commit(&mut step.rows)?;
+    state.commit(&mut step.rows, archived)?;
     // Only then act.
     for action in step.actions.drain(..) {
         world.perform(action)?;
@@ -99,8 +141,13 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
         // Both are put away while the last words are found.
         archive.close()?;
         world.rest();
-        engine.last_words(step);
-        state.commit(&mut step.rows)?;
+        engine.last_words(&mut desk.step);
+        state.commit(&mut desk.step.rows, archived)?;
+        state.sync()?;
+    } else if desk.is_sync_due(now) || state.wants_sync() {
+        archive.sync()?;
+        state.sync()?;
+        desk.unsynced = None;
     }
     Ok(over)
 }

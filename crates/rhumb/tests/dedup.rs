@@ -274,7 +274,7 @@ fn pipes_are_written_to_and_links_are_followed() {
 
 /// An archive of captures, in the order given: URL, status, media type, body.
 fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
-    let mut writer = Writer::open(dir, Warcinfo::default(), Limits::default()).unwrap();
+    let mut writer = Writer::open(dir, Warcinfo::default(), Limits::default(), None).unwrap();
     let mut packer = Packer::default();
     for (at, (url, status, mime, body)) in captures.iter().enumerate() {
         let head = format!("HTTP/1.1 {status} Any\r\nContent-Type: {mime}\r\n\r\n");

@@ -15,9 +15,9 @@ use rhumb_engine::queue::{Entry, Place};
 use rhumb_engine::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_page::url::Url;
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{Home, LocalState};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -343,8 +343,13 @@ impl Crawl {
     }
 
     fn open_in(dir: Scratch) -> Crawl {
-        let (mut state, _) = LocalState::open(&dir.join("state"), 1).unwrap();
-        state.commit(&mut rows()).unwrap();
+        let (mut state, _) = LocalState::open(
+            Home::open(&dir.join("state")).expect("a store"),
+            1,
+            Position::default(),
+        )
+        .unwrap();
+        state.commit(&mut rows(), Position::default()).unwrap();
         let live = live(&dir, &counters());
         Crawl { dir, state, live }
     }

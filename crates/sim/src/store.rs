@@ -6,7 +6,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{FetchId, Keep, KeepAs, Row};
 use rhumb_engine::rng::Rng;
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Archive, State};
+use rhumb_engine::turn::{Archive, Position, State};
 use rhumb_page::url::Url;
 use rhumb_state::memory::MemoryState;
 use std::cell::RefCell;
@@ -89,7 +89,7 @@ impl CrashPlan {
 pub struct SimArchive(pub SharedRef, pub u32);
 
 impl Archive for SimArchive {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error> {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
         let Shared { checker, parts, .. } = &mut *self.0.borrow_mut();
         let part = &mut parts[self.1 as usize];
         for keep in keeps.drain(..) {
@@ -101,14 +101,23 @@ impl Archive for SimArchive {
                 (_, None) => checker.violated(7, "the archive was given no body to keep"),
             }
         }
-        part.crash.point()
+        part.crash.point()?;
+        Ok(Position::default())
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
     }
 }
 
 pub struct SimState(pub SharedRef, pub u32);
 
 impl State for SimState {
-    fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error> {
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn commit(&mut self, rows: &mut Vec<Row>, _: Position) -> Result<(), Error> {
         let Shared { clock, checker, parts, mail } = &mut *self.0.borrow_mut();
         let part = &mut parts[self.1 as usize];
         part.crash.point()?;

@@ -7,12 +7,12 @@
 
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::near::{Leader, Likeness, Nearest};
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
 use rhumb_neardup::resemblance::{append_set, overlap};
 use rhumb_neardup::{Sketch, shingle};
 use rhumb_page::url::Url;
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{Home, LocalState};
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
@@ -31,7 +31,9 @@ fn main() {
     let texts: Vec<&str> = text.lines().collect();
     let dir = std::env::temp_dir().join(format!("rhumb-bench-near-{}", std::process::id()));
     let _ = fs::remove_dir_all(&dir);
-    let (mut state, _) = LocalState::open(&dir, 1).expect("a new store");
+    let (mut state, _) =
+        LocalState::open(Home::open(&dir).expect("a store"), 1, Position::default())
+            .expect("a new store");
     state.compare_texts(THRESHOLD).expect("no leaders yet");
     let found = crawl(&mut state, &texts);
     drop(state);
@@ -87,7 +89,7 @@ fn crawl(state: &mut LocalState, texts: &[&str]) -> Found {
             found.near.push(nearest.map(|Nearest { near, .. }| number(&near.url)));
         }
         found.leaders += rows.len();
-        state.commit(&mut rows).expect("a commit");
+        state.commit(&mut rows, Position::default()).expect("a commit");
         found.commit_ns += cpu_ns() - began;
     }
     found

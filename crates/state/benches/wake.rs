@@ -7,9 +7,9 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::queue::{Entry, Place};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_page::url::Url;
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{Home, LocalState};
 use std::time::Instant;
 
 /// Rows in one commit.
@@ -22,7 +22,9 @@ fn main() {
     for past in [0, 10_000, 100_000, 300_000] {
         let dir = std::env::temp_dir().join(format!("rhumb-bench-wake-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
-        let (mut state, _) = LocalState::open(&dir, 1).expect("a new store");
+        let (mut state, _) =
+            LocalState::open(Home::open(&dir).expect("a store"), 1, Position::default())
+                .expect("a new store");
         live(&mut state, past);
         let host = url(0).host_key();
         let began = Instant::now();
@@ -51,14 +53,20 @@ fn live(state: &mut LocalState, past: u64) {
             let entry = Some(Entry { url: url(*id), record });
             Row::Queue { host: host.clone(), place: place(*id), entry }
         };
-        state.commit(&mut batch.iter().map(insert).collect()).expect("a commit");
+        state
+            .commit(&mut batch.iter().map(insert).collect(), Position::default())
+            .expect("a commit");
     }
     for batch in all[..past as usize].chunks(BATCH as usize) {
         let remove = |id: &u64| Row::Queue { host: host.clone(), place: place(*id), entry: None };
-        state.commit(&mut batch.iter().map(remove).collect()).expect("a commit");
+        state
+            .commit(&mut batch.iter().map(remove).collect(), Position::default())
+            .expect("a commit");
     }
     let record = HostRecord { now_after: place(past).before(), ..HostRecord::default() };
-    state.commit(&mut vec![Row::Host { key: host, record }]).expect("a commit");
+    state
+        .commit(&mut vec![Row::Host { key: host, record }], Position::default())
+        .expect("a commit");
 }
 
 fn place(id: u64) -> Place {

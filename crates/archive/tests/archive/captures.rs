@@ -158,7 +158,7 @@ pub fn open(dir: &Path, limits: Limits) -> Writer {
         robots: "obey".into(),
         fields: vec![("description".into(), "a test".into())],
     };
-    Writer::open(dir, info, limits).unwrap()
+    Writer::open(dir, info, limits, None).unwrap()
 }
 
 pub fn warc_paths(dir: &Path) -> Vec<PathBuf> {

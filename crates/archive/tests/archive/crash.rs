@@ -107,7 +107,8 @@ fn damage_before_whole_records_is_named_and_not_cut_away() {
     fs::write(&warc, &bytes).unwrap();
     fs::remove_file(part_of(dir.path())).unwrap();
 
-    let error = Writer::open(dir.path(), Warcinfo::default(), Limits::default()).err().unwrap();
+    let error =
+        Writer::open(dir.path(), Warcinfo::default(), Limits::default(), None).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert_eq!((error.file(), error.offset()), (warc.as_path(), Some(damaged)));
     assert!(error.to_string().contains(&format!("at byte {damaged}")), "{error}");

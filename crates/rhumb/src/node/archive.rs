@@ -11,16 +11,10 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs};
 use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
-use rhumb_engine::turn::Archive;
-use std::cell::Cell;
+use rhumb_engine::turn::{Archive, Position};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// Captures survive the death of the machine after this long; that of the process, at once.
-pub const SYNC_EVERY: Duration = Duration::from_secs(5);
 
 /// Memory for sorting the index.
 const INDEX_BYTES: usize = 64 << 20;
@@ -36,15 +30,12 @@ pub struct NodeArchive {
     pub shop: Arc<Shop>,
     /// Takes rows once their records are kept.
     pub rows: Option<Arc<WhileCrawling>>,
-    pub synced: Instant,
-    /// Tells the state, which must never be ahead, that its turn has come.
-    pub state_may_sync: Rc<Cell<bool>>,
-    /// The state has more than it wants to hold until the next sync.
-    pub state_wants_sync: Rc<Cell<bool>>,
+    /// Where it ends.
+    pub end: Position,
 }
 
 impl Archive for NodeArchive {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<(), Error> {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
         let mut rows = Vec::new();
         for keep in keeps.drain(..) {
             let held = self.shop.take(keep.fetch);
@@ -65,15 +56,24 @@ impl Archive for NodeArchive {
             let at = writer.append(&packed).map_err(archive_error)?;
             rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
         }
-        self.secure()?;
-        self.write(rows)
+        // Rows are about to claim these records: they must outlive the process.
+        if let Some(writer) = &mut self.writer {
+            writer.flush().map_err(archive_error)?;
+            self.end = end_of(writer);
+        }
+        self.write(rows)?;
+        Ok(self.end)
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.writer.as_mut().map_or(Ok(()), Writer::sync).map_err(archive_error)
     }
 
     fn close(&mut self) -> Result<(), Error> {
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
-        // Not left to the thread: the state may sync by itself when the last rows come.
-        writer.sync().map_err(archive_error)?;
-        drop(writer);
+        self.sync()?;
+        if self.writer.take().is_none() {
+            return Ok(());
+        }
         let dir = self.dir.clone();
         let thread = std::thread::Builder::new().name("rhumb-index".into());
         match thread.spawn(move || write_index(&dir, INDEX_BYTES)) {
@@ -99,20 +99,6 @@ impl NodeArchive {
         let Some(to) = &self.rows else { return Ok(()) };
         let mut keep = rows.into_iter().map(|(row, mark)| to.keep(row, Some(mark)));
         keep.try_for_each(|kept| kept.map_err(row_error))
-    }
-
-    /// Rows are about to claim these records: they must outlive the process, and now and then
-    /// the machine.
-    fn secure(&mut self) -> Result<(), Error> {
-        let due = self.synced.elapsed() >= SYNC_EVERY || self.state_wants_sync.get();
-        if let Some(writer) = &mut self.writer {
-            if due { writer.sync() } else { writer.flush() }.map_err(archive_error)?;
-        }
-        if due {
-            self.synced = Instant::now();
-            self.state_may_sync.set(true);
-        }
-        Ok(())
     }
 }
 
@@ -200,6 +186,15 @@ pub fn truncation(cut: Cut) -> Truncation {
         Cut::Disconnect => Truncation::Disconnect,
         Cut::Malformed => Truncation::Unspecified,
     }
+}
+
+/// Where an archive ends, as the loop has it: at the beginning before its first file.
+pub fn end_of(writer: &Writer) -> Position {
+    position(writer.position())
+}
+
+pub fn position(position: Option<rhumb_archive::Position>) -> Position {
+    position.map_or(Position::default(), |at| Position { file: at.file, length: at.length })
 }
 
 pub fn row_error(error: std::io::Error) -> Error {

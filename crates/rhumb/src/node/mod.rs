@@ -14,7 +14,6 @@ mod shop;
 mod signals;
 mod sketching;
 mod start;
-mod store;
 mod worker;
 mod world;
 

@@ -1,11 +1,10 @@
 //! A run from opening to closing: everything is made, wired, driven and put away here.
 
-use super::archive::{NodeArchive, archive_error, row_error};
+use super::archive::{NodeArchive, archive_error, end_of, position, row_error};
 use super::clock::Clock;
 use super::couriers::Couriers;
 use super::reading::Reader;
 use super::shop::Shop;
-use super::store::NodeState;
 use super::worker::Workers;
 use super::world::NodeWorld;
 use super::{reader, signals};
@@ -22,12 +21,10 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, Step, StopReason};
 use rhumb_engine::order;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{self, Machine};
-use rhumb_state::local::{LocalReader, LocalState};
-use std::cell::Cell;
+use rhumb_engine::turn::{self, Machine, Position};
+use rhumb_state::local::{Home, LocalReader, LocalState};
 use std::hash::BuildHasher;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -56,16 +53,18 @@ pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Err
     let dir = settings.dir.as_path();
     std::fs::create_dir_all(dir).map_err(|e| at(dir, &e))?;
     let entropy = std::hash::RandomState::new().hash_one(std::process::id());
-    let (mut state, opening) = LocalState::open(&dir.join("state"), entropy)?;
+    let home = Home::open(&dir.join("state"))?;
+    // The archive first, for the state to know which of its commits count.
+    let (writer, archive_end) = open_archive(settings, home.archived()?)?;
+    let (mut state, opening) = LocalState::open(home, entropy, archive_end)?;
     if settings.near.policy != NearPolicy::Off {
         state.compare_texts(settings.near.threshold)?;
     }
     let toml = dir.join(CRAWL_TOML);
     settings.write_crawl_toml(&toml).map_err(|e| at(&toml, &e))?;
-    let writer = open_archive(settings)?;
     let live = Live::new(about(settings), &opening.counters);
     let watchers = Watchers::start(Arc::clone(&live), dir, state.reader(), progress, metrics)?;
-    let ran = run(settings, config, opening, state, writer, &live);
+    let ran = run(settings, config, opening, state, (writer, archive_end), &live);
     match ran {
         Ok(reason) => {
             let last = live.get().snapshot;
@@ -84,8 +83,8 @@ fn run(
     settings: &Settings,
     config: rhumb_engine::config::Config,
     opening: rhumb_engine::engine::Opening,
-    state: LocalState,
-    writer: Option<Writer>,
+    mut state: LocalState,
+    (writer, archive_end): (Option<Writer>, Position),
     live: &Arc<Live>,
 ) -> Result<StopReason, Error> {
     let clock = Clock::start();
@@ -105,7 +104,6 @@ fn run(
     signals::listen(&runtime, &settings.dir, events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
     send_seeds(settings, events_in);
-    let (may_sync, wants_sync) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
     let mut archive = NodeArchive {
         writer,
         dir: settings.dir.clone(),
@@ -113,11 +111,8 @@ fn run(
         packer: Packer::new(settings.compression_level),
         shop: Arc::clone(&shop),
         rows: rows.clone(),
-        synced: Instant::now(),
-        state_may_sync: Rc::clone(&may_sync),
-        state_wants_sync: Rc::clone(&wants_sync),
+        end: archive_end,
     };
-    let mut state = NodeState { state, may_sync, wants_sync };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers,
@@ -139,7 +134,6 @@ fn run(
     let reason = ended?;
     closed?;
     rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
-    state.state.sync()?;
     Ok(reason)
 }
 
@@ -219,9 +213,16 @@ fn connections_to_keep() -> usize {
     current.map_or(IDLE_CONNECTIONS_MAX, |n| (n as usize / 2).min(IDLE_CONNECTIONS_MAX))
 }
 
-fn open_archive(settings: &Settings) -> Result<Option<Writer>, Error> {
+/// What keeps bodies, and where the archive ends. One that a run before left is repaired also if
+/// this run keeps nothing: the state is held against it. It was synced up to `synced`, if known.
+fn open_archive(
+    settings: &Settings,
+    synced: Option<Position>,
+) -> Result<(Option<Writer>, Position), Error> {
+    let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
     if settings.archive == ArchiveKind::None {
-        return Ok(None);
+        let end = rhumb_archive::repair(&settings.dir, synced).map_err(archive_error)?;
+        return Ok((None, position(end)));
     }
     let info = Warcinfo {
         id: String::new(),
@@ -231,7 +232,9 @@ fn open_archive(settings: &Settings) -> Result<Option<Writer>, Error> {
         fields: Vec::new(),
     };
     let limits = WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() };
-    Writer::open(&settings.dir, info, limits).map(Some).map_err(archive_error)
+    let writer = Writer::open(&settings.dir, info, limits, synced).map_err(archive_error)?;
+    let end = end_of(&writer);
+    Ok((Some(writer), end))
 }
 
 fn send_seeds(settings: &Settings, events: Sender<Event>) {

@@ -8,9 +8,11 @@
 //! Each version of the program reads the format before its own by migrating it ([`super::migrate`],
 //! docs/decisions/0019-migration.md), and refuses all others.
 
+use super::mark::Mark;
 use super::migrate::{self, v9};
 use super::{file_error, open};
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::turn::Position;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,9 +33,9 @@ const LOCK_WAIT: Duration = Duration::from_millis(100);
 
 /// A store of this format that nobody else has.
 pub struct Home {
-    pub store: PathBuf,
+    pub(super) store: PathBuf,
     /// Nobody else opens the store while this is open.
-    pub lock: File,
+    pub(super) lock: File,
 }
 
 impl Home {
@@ -62,6 +64,15 @@ impl Home {
             other => return Err(unknown(dir, other)),
         }
         Ok(Home { store, lock })
+    }
+
+    /// How far the archive was synced before the last sync of the store, if that is known: what
+    /// lies beyond was never promised to anybody.
+    pub fn archived(&self) -> Result<Option<Position>, Error> {
+        let Mark { commits, archived } = Mark::read(&self.store)?;
+        // Format 9 did not say, nor does a run that kept nothing.
+        let is_known = commits == 0 || archived > Position::default();
+        Ok(is_known.then_some(archived))
     }
 }
 
@@ -103,16 +114,28 @@ fn unfinished(dir: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// The store that was made is whole and synced, and counts from now on.
+/// The store that was made is whole, and counts from now on.
 fn finish(dir: &Path, store: &Path) -> Result<(), Error> {
     let unfinished = dir.join(UNFINISHED_DIR);
     let rename = || -> io::Result<()> {
-        File::open(&unfinished)?.sync_all()?;
+        sync_tree(&unfinished)?;
         fs::rename(&unfinished, store)?;
         File::open(dir)?.sync_all()
     };
     rename().map_err(|e| file_error(store, e))?;
     write_format(dir)
+}
+
+/// Syncs all files in a directory, and their names.
+fn sync_tree(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => sync_tree(&path)?,
+            false => File::open(&path)?.sync_all()?,
+        }
+    }
+    File::open(dir)?.sync_all()
 }
 
 fn write_format(dir: &Path) -> Result<(), Error> {

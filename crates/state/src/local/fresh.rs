@@ -240,8 +240,8 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    pub fn after(commit: u64) -> Fresh {
-        Fresh { commit, ..Fresh::default() }
+    pub fn of(rows: Generation, commit: u64) -> Fresh {
+        Fresh { now: rows.into(), commit, ..Fresh::default() }
     }
 
     pub fn readers(&self) -> Option<Readers> {

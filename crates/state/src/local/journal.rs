@@ -1,22 +1,24 @@
 //! The journal: every commit is appended to a file before anything else knows of it.
 //!
-//! A file holds frames, one per commit: its length, its number, a checksum, and its rows. What
-//! follows the first frame that is not whole, or not next in number, was never synced, or is
-//! damaged, which the mark tells: [`super::open`] compares the last number with the one that was
-//! promised. A file is synced before its rows are moved into fjall's tables, and removed when they
-//! are there.
+//! A file holds frames, one per commit: its length, its number, how far the archive reached, a
+//! checksum, and its rows. What follows the first frame that is not whole, or not next in number,
+//! was never synced, or is damaged, which the mark tells: [`super::open`] compares the last number
+//! with the one that was promised. Nor is a commit believed, beyond the mark, that speaks of more
+//! than the archive holds. A file is synced before its rows are moved into fjall's tables, and
+//! removed when they are there.
 
 use super::file_error;
 use super::table::Table;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::turn::Position;
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Length, number, checksum.
-const HEAD_BYTES: usize = 4 + 8 + 8;
+/// Length, number, the archive's last file and its length, checksum.
+const HEAD_BYTES: usize = 4 + 8 + (4 + 8) + 8;
 /// Stands for the length of a value that there is none of.
 const REMOVED: u32 = u32::MAX;
 /// Room for a commit that is kept from one to the next.
@@ -70,18 +72,21 @@ impl Batch {
         })
     }
 
-    fn seal(&mut self, number: u64) -> &[u8] {
+    fn seal(&mut self, number: u64, archived: Position) -> &[u8] {
         let len = u32::try_from(self.bytes.len() - HEAD_BYTES).expect("a commit is below 4 GiB");
-        let sum = checksum(number, &self.bytes[HEAD_BYTES..]);
+        let sum = checksum(number, archived, &self.bytes[HEAD_BYTES..]);
         self.bytes[..4].copy_from_slice(&len.to_le_bytes());
         self.bytes[4..12].copy_from_slice(&number.to_le_bytes());
-        self.bytes[12..HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
+        self.bytes[12..16].copy_from_slice(&archived.file.to_le_bytes());
+        self.bytes[16..24].copy_from_slice(&archived.length.to_le_bytes());
+        self.bytes[24..HEAD_BYTES].copy_from_slice(&sum.to_le_bytes());
         &self.bytes
     }
 }
 
-fn checksum(number: u64, rows: &[u8]) -> u64 {
-    xxh3_64(rows) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+fn checksum(number: u64, Position { file, length }: Position, rows: &[u8]) -> u64 {
+    let head = [number, u64::from(file), length].map(u64::to_le_bytes).concat();
+    xxh3_64_with_seed(rows, xxh3_64(&head))
 }
 
 /// The file that commits are appended to.
@@ -110,9 +115,14 @@ impl Journal {
     }
 
     /// Appends a commit: once this returns, the death of the process does not undo it.
-    pub fn append(&mut self, batch: &mut Batch, commit: u64) -> Result<(), Error> {
+    pub fn append(
+        &mut self,
+        batch: &mut Batch,
+        commit: u64,
+        archived: Position,
+    ) -> Result<(), Error> {
         self.check()?;
-        let frame = batch.seal(commit);
+        let frame = batch.seal(commit, archived);
         self.is_broken = true;
         self.file.write_all(frame).map_err(|e| file_error(&self.path, e))?;
         self.is_broken = false;
@@ -175,6 +185,35 @@ pub fn files(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
     read().map_err(|e| file_error(dir, e))
 }
 
+/// A commit in a file.
+pub struct Frame<'a> {
+    pub number: u64,
+    pub archived: Position,
+    pub rows: &'a [u8],
+}
+
+/// Takes a commit and what follows it from the beginning of these bytes; none unless it is whole.
+pub type TakeFrame = fn(&[u8]) -> Option<(Frame<'_>, &[u8])>;
+
+/// Which commits are to be read.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// The last that the tables hold.
+    pub stowed: u64,
+    /// The last that was synced, and with it all that it speaks of.
+    pub promised: u64,
+    /// Where the archive ends, if that is known: what speaks of more, beyond the promised, is not
+    /// believed.
+    pub archive_end: Option<Position>,
+    pub take: TakeFrame,
+}
+
+impl Reading {
+    fn believes(&self, frame: &Frame<'_>) -> bool {
+        frame.number <= self.promised || self.archive_end.is_none_or(|end| frame.archived <= end)
+    }
+}
+
 /// How far a file could be read.
 pub struct Read {
     /// The number of the last commit so far.
@@ -183,27 +222,28 @@ pub struct Read {
     pub is_whole: bool,
 }
 
-/// Reads the commits in a file up to the first that is not whole, or not the next after `last`.
-/// What was stowed already is passed over; the very first may not be later than the next after
-/// that.
+/// Reads the commits in a file up to the first that is not whole, not believed, or not the next
+/// after `last`. What was stowed already is passed over; the very first may not be later than the
+/// next after that.
 pub fn read(
     path: &Path,
     mut last: Option<u64>,
-    stowed: u64,
+    reading: Reading,
     mut row: impl FnMut(Table, &[u8], Option<&[u8]>),
 ) -> Result<Read, Error> {
     let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
     let mut rest = bytes.as_slice();
-    while let Some((number, rows, after)) = frame(rest) {
-        let is_next = last.map_or(number <= stowed + 1, |last| number == last + 1);
-        if !is_next {
+    while let Some((frame, after)) = (reading.take)(rest) {
+        let number = frame.number;
+        let is_next = last.map_or(number <= reading.stowed + 1, |last| number == last + 1);
+        if !is_next || !reading.believes(&frame) {
             break;
         }
-        let rows = parse(rows).ok_or_else(|| {
+        let rows = parse(frame.rows).ok_or_else(|| {
             let what = format!("{}: commit {number} cannot be read", path.display());
             Error::new(ErrorKind::Corrupt, what)
         })?;
-        if number > stowed {
+        if number > reading.stowed {
             rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
         }
         (last, rest) = (Some(number), after);
@@ -211,14 +251,19 @@ pub fn read(
     Ok(Read { last, is_whole: rest.is_empty() })
 }
 
-/// A commit's number and rows, and what follows it; none unless it is whole.
-fn frame(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
+/// A frame as this format writes it.
+pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     let (len, rest) = bytes.split_first_chunk::<4>()?;
     let (number, rest) = rest.split_first_chunk::<8>()?;
+    let (file, rest) = rest.split_first_chunk::<4>()?;
+    let (length, rest) = rest.split_first_chunk::<8>()?;
     let (sum, rest) = rest.split_first_chunk::<8>()?;
     let (rows, after) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
     let number = u64::from_le_bytes(*number);
-    (checksum(number, rows) == u64::from_le_bytes(*sum)).then_some((number, rows, after))
+    let archived =
+        Position { file: u32::from_le_bytes(*file), length: u64::from_le_bytes(*length) };
+    let is_whole = checksum(number, archived, rows) == u64::from_le_bytes(*sum);
+    is_whole.then_some((Frame { number, archived, rows }, after))
 }
 
 type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);

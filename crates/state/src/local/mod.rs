@@ -2,17 +2,15 @@
 //!
 //! A commit is appended to the journal, which the death of the process does not undo, and put into
 //! memory ([`fresh`]). When that has grown, a thread moves it into fjall's tables ([`stow`]) and
-//! the journal begins anew. Readers see memory before tables. `sync` makes commits survive the
-//! death of the machine.
-//!
-//! After each sync a small file beside the store says how many commits it must hold: a store that
-//! opens with fewer has lost something that we promised, and is refused.
+//! the journal begins anew. Readers see memory before tables. `sync` makes commits survive a power
+//! cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
 
 mod codec;
 mod format;
 mod fresh;
 mod journal;
 mod keys;
+mod mark;
 mod merged;
 mod migrate;
 mod open;
@@ -30,10 +28,11 @@ use crate::seen::{Fingerprint, Seen};
 use codec::{encode_into, encode_leader_into};
 use fresh::Generation;
 use journal::{Batch, Journal};
+use mark::Mark;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::outcome::Page;
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -41,7 +40,7 @@ use store::Store;
 use stow::Stower;
 use table::Table;
 
-pub use format::FORMAT;
+pub use format::{FORMAT, Home};
 pub use read::LocalSnapshot;
 pub use urls::UrlRow;
 
@@ -53,12 +52,9 @@ const RULES: &[u8] = b"rules";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 12 << 20;
-/// At so many quarters of that a commit waits until the generation before has left, so that whoever
-/// commits can ask for a sync, after one of its archive.
+/// At so many quarters of that a commit waits until the generation before has left, so that the
+/// loop is told to sync: memory is bounded by it.
 const FRESH_QUARTERS_MAX: usize = 5;
-/// At so many times as much a commit does not wait for that any longer: memory is bounded whoever
-/// commits. The node asks in its next turn, long before.
-const FRESH_UNASKED_MAX: usize = 3;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
 
@@ -73,7 +69,8 @@ pub struct LocalState {
     fresh_bytes: usize,
     /// Bytes of rows in memory that nobody stows yet.
     bytes: usize,
-    commits: u64,
+    /// What the next sync promises.
+    mark: Mark,
 }
 
 /// The store as others may hold it: they only read.
@@ -99,30 +96,13 @@ impl LocalState {
         LocalReader { shared: Arc::clone(&self.shared) }
     }
 
-    /// Makes all commits so far survive the death of the machine, and begins to stow rows if there
-    /// are many: never before, so that tables hold nothing that could be forgotten, nor anything
-    /// that whoever asks for this has not made safe before.
-    pub fn sync(&mut self) -> Result<(), Error> {
-        self.journal.sync()?;
-        open::write_mark(&self.shared.dir, self.commits)?;
-        if self.wants_sync() { self.turn_over() } else { Ok(()) }
-    }
-
-    /// Rows have gathered that can be stowed after a sync. Whoever does not ask for one in time is
-    /// not waited for.
-    pub fn wants_sync(&self) -> bool {
-        let is_much = self.bytes >= self.fresh_bytes
-            || self.journal.bytes() >= JOURNAL_MAX * self.fresh_bytes as u64;
-        is_much && !self.shared.store.is_stowing()
-    }
-
     /// Has rows stowed when so many bytes of them are in memory; 12 MiB unless said otherwise.
     pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
         LocalState { fresh_bytes, ..self }
     }
 
     pub fn commits(&self) -> u64 {
-        self.commits
+        self.mark.commits
     }
 
     /// The crawl's own: what is hashed with it nobody outside can make collide.
@@ -131,24 +111,24 @@ impl LocalState {
     }
 
     /// Writes the batch to the journal, then to memory.
-    fn write(&mut self) -> Result<(), Error> {
+    fn write(&mut self, mark: Mark) -> Result<(), Error> {
         let store = &*self.shared.store;
         store.check()?;
-        self.journal.append(&mut self.batch, self.commits + 1)?;
-        self.commits += 1;
+        self.journal.append(&mut self.batch, mark.commits, mark.archived)?;
+        self.mark = mark;
         {
             let mut fresh = lock(&store.fresh);
-            fresh.commit = self.commits;
+            fresh.commit = mark.commits;
             let (readers, mut now) = (fresh.readers(), fresh.now.write());
             for row in self.batch.rows() {
-                now.put(row, self.commits, readers);
+                now.put(row, mark.commits, readers);
             }
             self.bytes = now.bytes();
         }
         if self.bytes >= FRESH_QUARTERS_MAX * (self.fresh_bytes / 4) {
             store.wait()?;
         }
-        if self.bytes >= FRESH_UNASKED_MAX * self.fresh_bytes { self.sync() } else { Ok(()) }
+        Ok(())
     }
 
     /// Has what is in memory stowed: nothing else is, at this moment.
@@ -167,19 +147,34 @@ impl LocalState {
 }
 
 impl State for LocalState {
-    fn commit(&mut self, rows: &mut Vec<Row>) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
         self.batch.clear();
         rows.iter().for_each(|row| put(&mut self.batch, row));
-        let commits = self.commits + 1;
+        let commits = self.mark.commits + 1;
         self.batch.put(Table::Meta, COMMITS, encode_into(&commits));
-        self.write()?;
+        self.write(Mark { commits, archived })?;
         self.shared.note_urls(rows);
         self.shared.note_leaders(rows);
         rows.clear();
         Ok(())
+    }
+
+    /// If much has gathered, begins to stow it. That must come after the sync: tables may only hold
+    /// rows of the synced journal, which speak of the synced archive.
+    fn sync(&mut self) -> Result<(), Error> {
+        self.journal.sync()?;
+        self.mark.write(&self.shared.dir)?;
+        if self.wants_sync() { self.turn_over() } else { Ok(()) }
+    }
+
+    /// Rows have gathered that can be stowed after a sync.
+    fn wants_sync(&self) -> bool {
+        let is_much = self.bytes >= self.fresh_bytes
+            || self.journal.bytes() >= JOURNAL_MAX * self.fresh_bytes as u64;
+        is_much && !self.shared.store.is_stowing()
     }
 }
 

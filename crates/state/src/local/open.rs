@@ -1,10 +1,11 @@
-//! Opening the store: the mark of what must be there, the filter built again, and what
+//! Opening the store: which commits count, the filter built again, and what
 //! the engine starts from.
 
 use super::codec::{decode, decode_leader, encode_into};
 use super::format::{Home, in_use};
 use super::fresh::Generation;
-use super::journal::{self, Batch, Journal};
+use super::journal::{self, Batch, Journal, Reading};
+use super::mark::Mark;
 use super::store::Store;
 use super::stow::{Stower, UNMERGED_MAX};
 use super::table::{Keyspaces, Table};
@@ -24,9 +25,9 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
 use rhumb_engine::record::{UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::turn::Position;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -43,14 +44,20 @@ const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins b
 const TABLE_BYTES: u64 = 16 << 20;
 
 const SEED: &[u8] = b"filter seed";
-const MARK_FILE: &str = "MARK";
 
 impl LocalState {
-    /// Opens or makes the store in `dir`. `seed` keys the filter of a new one.
-    pub fn open(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
-        let home = Home::open(dir)?;
-        let Opened { database, keyspaces, commits } = open_rows(&home.store)?;
-        let store = Arc::new(Store::new(database, keyspaces, commits));
+    /// Opens a store. `seed` keys the filter of a new one. The archive ends at `archive_end`, is
+    /// whole up to there, and synced: commits that speak of more are not believed.
+    pub fn open(
+        home: Home,
+        seed: u64,
+        archive_end: Position,
+    ) -> Result<(LocalState, Opening), Error> {
+        let believed = Believed { archive_end: Some(archive_end), take: journal::take_frame };
+        let rows = read_rows(&home.store, believed)?;
+        let commits = rows.commits;
+        let (database, keyspaces) = rows.into_tables()?;
+        let store = Arc::new(Store::new(database, keyspaces, Generation::default(), commits));
         let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
         let seen = rebuild_filter(&store, seed, &mut mass)?;
@@ -61,8 +68,16 @@ impl LocalState {
         let journal = Journal::begin(&journal_dir(&home.store))?;
         let stower = Stower::start(Arc::clone(&store))?;
         let shared = Arc::new(Shared::new(store, seen, home));
-        let (batch, fresh_bytes, bytes) = (Batch::default(), FRESH_BYTES, 0);
-        Ok((LocalState { stower, shared, journal, batch, fresh_bytes, bytes, commits }, opening))
+        let state = LocalState {
+            stower,
+            shared,
+            journal,
+            batch: Batch::default(),
+            fresh_bytes: FRESH_BYTES,
+            bytes: 0,
+            mark: Mark { commits, archived: archive_end },
+        };
+        Ok((state, opening))
     }
 
     /// From now on pages are compared with leaders; also with those that the rows have.
@@ -79,12 +94,14 @@ impl LocalState {
 
 impl LocalReader {
     /// Opens the store of a crawl at rest to look at it, and keeps a crawl from starting meanwhile.
-    /// The filter of known URLs is not built, which is nearly all that opening costs: sifting is
-    /// for those who crawl.
+    /// Nothing is moved or thrown away: which commits count is for the next run to say, which knows
+    /// the archive. The filter of known URLs is not built, which is nearly all that opening costs:
+    /// sifting is for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
         let home = Home::open(dir)?;
-        let Opened { database, keyspaces, commits } = open_rows(&home.store)?;
-        let store = Arc::new(Store::new(database, keyspaces, commits));
+        let believed = Believed { archive_end: None, take: journal::take_frame };
+        let Rows { database, keyspaces, journal, commits, .. } = read_rows(&home.store, believed)?;
+        let store = Arc::new(Store::new(database, keyspaces, journal, commits));
         let shared = Shared::new(store, Seen::new(0), home);
         Ok(LocalReader { shared: Arc::new(shared) })
     }
@@ -178,33 +195,57 @@ pub(super) fn journal_bytes(dir: &Path) -> u64 {
     files.iter().filter_map(|(_, path)| Some(fs::metadata(path).ok()?.len())).sum()
 }
 
-/// A store's tables, which hold all its rows, and the number of commits these came by.
-pub(super) struct Opened {
-    pub database: Database,
-    pub keyspaces: Keyspaces,
+/// Makes an empty store in an empty directory.
+pub(super) fn create(store: &Path) -> Result<(Database, Keyspaces), Error> {
+    let journal = journal_dir(store);
+    fs::create_dir(&journal).map_err(|e| file_error(&journal, e))?;
+    open_tables(store)
+}
+
+/// What of a journal is to be believed, and how it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Believed {
+    /// None: all of it.
+    pub archive_end: Option<Position>,
+    pub take: journal::TakeFrame,
+}
+
+/// The rows of a store: those in its tables, and newer ones in its journal.
+pub(super) struct Rows {
+    database: Database,
+    keyspaces: Keyspaces,
+    journal: Generation,
+    files: Vec<(u64, PathBuf)>,
+    /// The number of commits in both.
     pub commits: u64,
 }
 
-/// Makes an empty store in an empty directory.
-pub(super) fn create(store: &Path) -> Result<Opened, Error> {
-    let journal = journal_dir(store);
-    fs::create_dir(&journal).map_err(|e| file_error(&journal, e))?;
-    let (database, keyspaces) = open_tables(store)?;
-    Ok(Opened { database, keyspaces, commits: 0 })
+impl Rows {
+    /// Moves all rows into the tables. The archive was synced before, as far as they speak of it.
+    pub fn into_tables(self) -> Result<(Database, Keyspaces), Error> {
+        let Rows { database, keyspaces, journal, files, .. } = self;
+        keyspaces.stow(&database, |table| journal.rows(table, 0))?;
+        for (_, path) in &files {
+            fs::remove_file(path).map_err(|e| file_error(path, e))?;
+        }
+        Ok((database, keyspaces))
+    }
 }
 
-/// The rows, checked to be all there.
-pub(super) fn open_rows(store: &Path) -> Result<Opened, Error> {
+/// The rows, checked to be all there. Nothing is changed: what is refused stays as it is.
+pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error> {
     let (database, keyspaces) = open_tables(store)?;
+    let mark = Mark::read(store)?;
     let files = journal::files(&journal_dir(store))?;
-    let (rows, commits) = read_journal(&files, &keyspaces)?;
-    // Before anything is touched: what is refused stays as it is.
-    check_mark(store, commits)?;
-    keyspaces.stow(&database, |table| rows.rows(table, 0))?;
-    for (_, path) in &files {
-        fs::remove_file(path).map_err(|e| file_error(path, e))?;
-    }
-    Ok(Opened { database, keyspaces, commits })
+    let meta = keyspaces.of(Table::Meta);
+    let stowed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
+    let stowed: u64 = stowed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
+    let Believed { archive_end, take } = believed;
+    let reading = Reading { stowed, promised: mark.commits, archive_end, take };
+    let (journal, last) = read_journal(&files, reading)?;
+    let commits = last.unwrap_or(stowed).max(stowed);
+    mark.check(store, commits)?;
+    Ok(Rows { database, keyspaces, journal, files, commits })
 }
 
 fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
@@ -220,18 +261,15 @@ fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
     Ok((database, keyspaces))
 }
 
-/// What the journal holds beyond the tables, and the number of commits in all.
+/// What the journal holds beyond the tables, and the number of its last commit.
 fn read_journal(
     files: &[(u64, PathBuf)],
-    keyspaces: &Keyspaces,
-) -> Result<(Generation, u64), Error> {
-    let meta = keyspaces.of(Table::Meta);
-    let stowed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
-    let stowed: u64 = stowed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
+    reading: Reading,
+) -> Result<(Generation, Option<u64>), Error> {
     let mut rows = Generation::default();
     let mut last = None;
     for (_, path) in files {
-        let read = journal::read(path, last, stowed, |table, key, value| {
+        let read = journal::read(path, last, reading, |table, key, value| {
             rows.put((table, key, value), 0, None);
         })?;
         last = read.last;
@@ -239,7 +277,7 @@ fn read_journal(
             break;
         }
     }
-    Ok((rows, last.unwrap_or(stowed).max(stowed)))
+    Ok((rows, last))
 }
 
 pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
@@ -250,42 +288,6 @@ pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
         .compaction_strategy(Arc::new(leveled))
 }
 
-/// Fewer commits than were synced means that something promised is gone.
-fn check_mark(dir: &Path, commits: u64) -> Result<(), Error> {
-    let path = dir.join(MARK_FILE);
-    let promised = match fs::read_to_string(&path) {
-        Ok(text) => text.trim().parse::<u64>().map_err(|_| {
-            Error::new(ErrorKind::Corrupt, format!("{} is not a number", path.display()))
-        })?,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => 0,
-        Err(e) => return Err(file_error(&path, e)),
-    };
-    if commits < promised {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            format!(
-                "the store in {} opened with {commits} commits, but {promised} were written and \
-                 synced: the disk lost data; the WARC files are whole, so begin anew in another \
-                 --dir",
-                dir.display()
-            ),
-        ));
-    }
-    Ok(())
-}
-
-pub(super) fn write_mark(dir: &Path, commits: u64) -> Result<(), Error> {
-    let (temporary, path) = (dir.join("MARK.new"), dir.join(MARK_FILE));
-    let write = || -> std::io::Result<()> {
-        let mut file = fs::File::create(&temporary)?;
-        writeln!(file, "{commits}")?;
-        // Else the name may reach the disk before the number: an empty mark after a power cut.
-        file.sync_data()?;
-        fs::rename(&temporary, &path)
-    };
-    write().map_err(|e| file_error(&path, e))
-}
-
 fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
     match store.get(Table::Meta, "filter seed", SEED)? {
         Some(seed) => Ok(seed),
@@ -293,6 +295,7 @@ fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
             let meta = store.keyspaces.made(&store.database, Table::Meta)?;
             meta.insert(SEED, encode_into(&new)(Vec::new())).map_err(store_error)?;
             store.database.persist(PersistMode::SyncAll).map_err(store_error)?;
+            store.keyspaces.sync_names()?;
             Ok(new)
         }
     }

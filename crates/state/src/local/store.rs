@@ -1,6 +1,6 @@
 //! All rows, wherever they are: in memory, and in fjall's tables.
 
-use super::fresh::Fresh;
+use super::fresh::{Fresh, Generation};
 use super::lock;
 use super::merged::{Merged, StoredRow};
 use super::read::{LocalSnapshot, bounds};
@@ -22,12 +22,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// All rows up to this commit are in fjall's tables.
-    pub fn new(database: Database, keyspaces: Keyspaces, commit: u64) -> Store {
+    /// All rows up to this commit are in fjall's tables, or among these.
+    pub fn new(database: Database, keyspaces: Keyspaces, rows: Generation, commit: u64) -> Store {
         Store {
             database,
             keyspaces,
-            fresh: Mutex::new(Fresh::after(commit)),
+            fresh: Mutex::new(Fresh::of(rows, commit)),
             failed: Mutex::default(),
             left: (Mutex::default(), Condvar::new()),
         }

@@ -3,17 +3,16 @@
 //! The child is this test binary itself, told by an environment variable to commit numbered
 //! batches and to print each number once its commit has returned.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, open_store};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::near::{Leader, Likeness};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
-use rhumb_state::local::LocalState;
 use rhumb_state::snapshot::Snapshot;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -33,7 +32,7 @@ fn what_was_acknowledged_survives_a_kill_and_no_batch_is_torn() {
     let mut checked = 0;
     for round in 0..ROUNDS {
         let acknowledged = kill_after(scratch.path(), 1 + rng.draw() % 40).max(checked);
-        let (mut state, opening) = LocalState::open(scratch.path(), 1).expect("it opens again");
+        let (mut state, opening) = open_store(scratch.path(), 1).expect("it opens again");
         state.compare_texts(0.8).expect("all leaders");
         let last = opening.counters.known;
         assert!(last >= acknowledged, "round {round}: {acknowledged} acknowledged, {last} there");
@@ -90,7 +89,7 @@ fn number_in(line: &str) -> Option<u64> {
 #[test]
 fn the_child_commits_until_it_is_killed() {
     let Some(dir) = std::env::var_os(DIR) else { return };
-    let (state, opening) = LocalState::open(Path::new(&dir), 1).expect("the store");
+    let (state, opening) = open_store(Path::new(&dir), 1).expect("the store");
     // So few that some are being stowed at any time.
     let mut state = state.with_fresh_bytes(256 << 10);
     for number in opening.counters.known + 1.. {
@@ -99,7 +98,7 @@ fn the_child_commits_until_it_is_killed() {
         let leader = Leader { url, sketch: sketch(number) };
         rows.push(Row::Leader { id: number as u32, leader });
         rows.push(Row::Counters(Box::new(Counters { known: number, ..Counters::default() })));
-        state.commit(&mut rows).expect("a commit");
+        state.commit(&mut rows, Position::default()).expect("a commit");
         if number.is_multiple_of(SYNC_EVERY) {
             state.sync().expect("a sync");
         }

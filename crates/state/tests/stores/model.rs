@@ -1,7 +1,7 @@
 //! Random batches into both stores, random questions to both: the one in memory is the model of
 //! the one on disk.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, open_store};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Discovery, FoundAs, Lead, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
@@ -15,11 +15,11 @@ use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
 use rhumb_engine::review::{Failed, Wanted};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
-use rhumb_state::local::{LocalSnapshot, LocalState};
+use rhumb_state::local::LocalSnapshot;
 use rhumb_state::memory::MemoryState;
 use rhumb_state::snapshot::Snapshot;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         let mut memory = MemoryState::new(SEED);
         let fresh_bytes = FRESH_BYTES[seed as usize % 2];
         let open = |seed| {
-            let (local, opening) = LocalState::open(scratch.path(), seed).expect("the store");
+            let (local, opening) = open_store(scratch.path(), seed).expect("the store");
             (local.with_fresh_bytes(fresh_bytes), opening)
         };
         let (mut local, _) = open(SEED);
@@ -46,7 +46,7 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         for round in 0..60 {
             let mut rows: Vec<Row> = (0..chance.below(40)).map(|_| chance.row()).collect();
             memory.commit(&mut rows.clone());
-            local.commit(&mut rows).expect("a commit");
+            local.commit(&mut rows, Position::default()).expect("a commit");
             if chance.below(10) == 0 {
                 local.sync().expect("a sync");
             }
@@ -86,14 +86,14 @@ fn a_snapshot_shows_its_moment_whatever_is_committed_and_stowed_meanwhile() {
     let scratch = Scratch::new("moments");
     let mut chance = Chance(Rng::new(7));
     let mut memory = MemoryState::new(SEED);
-    let (local, _) = LocalState::open(scratch.path(), SEED).expect("a new store");
+    let (local, _) = open_store(scratch.path(), SEED).expect("a new store");
     let mut local = local.with_fresh_bytes(48 << 10);
     let reader = local.reader();
     let mut held: Vec<(LocalSnapshot<'_>, String)> = Vec::new();
     for round in 0..200 {
         let mut rows: Vec<Row> = (0..chance.below(30)).map(|_| chance.row()).collect();
         memory.commit(&mut rows.clone());
-        local.commit(&mut rows).expect("a commit");
+        local.commit(&mut rows, Position::default()).expect("a commit");
         if chance.below(4) == 0 {
             if held.len() == SNAPSHOTS {
                 held.swap_remove(chance.below(SNAPSHOTS as u64) as usize);

@@ -1,22 +1,22 @@
 //! What opening refuses, and in what words.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, open_store};
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Question, Refill, Row};
 use rhumb_engine::queue::Section;
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_page::url::Url;
-use rhumb_state::local::LocalState;
+use rhumb_state::local::{Home, LocalReader, LocalState};
 use rhumb_state::snapshot::Snapshot;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 fn open(dir: &Path) -> Result<LocalState, Error> {
-    LocalState::open(dir, 1).map(|(state, _)| state)
+    open_store(dir, 1).map(|(state, _)| state)
 }
 
 fn refusal(dir: &Path) -> Error {
@@ -30,7 +30,9 @@ fn three_commits(name: &str) -> Scratch {
     for n in 0..3 {
         let url = Url::parse(&format!("http://a.test/{n}")).expect("a URL");
         let record = UrlRecord::new(UrlId(n), Status::Queued, 0, 0, Time::ZERO);
-        state.commit(&mut vec![Row::Url { key: url.key(), record }]).expect("a commit");
+        state
+            .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+            .expect("a commit");
     }
     state.sync().expect("a sync");
     assert_eq!(state.commits(), 3);
@@ -86,7 +88,67 @@ fn a_store_with_fewer_commits_than_were_promised_is_refused() {
     assert!(error.what.contains("3 commits, but 7 were written"), "{error}");
     fs::write(store_of(&scratch).join("MARK"), "seven\n").unwrap();
     let error = refusal(scratch.path());
-    assert!(error.what.ends_with("MARK is not a number"), "{error}");
+    assert!(error.what.ends_with("MARK does not hold numbers"), "{error}");
+}
+
+/// Three commits, each when the archive had grown by 100 bytes; synced after so many of them.
+fn three_archived(name: &str, synced: u64) -> Scratch {
+    let scratch = Scratch::new(name);
+    let mut state = open(scratch.path()).expect("a new store");
+    for n in 0..3 {
+        let url = Url::parse(&format!("http://a.test/{n}")).expect("a URL");
+        let record = UrlRecord::new(UrlId(n), Status::Fetched, 0, 0, Time::ZERO);
+        let archived = Position { file: 1, length: 100 * (n + 1) };
+        state.commit(&mut vec![Row::Url { key: url.key(), record }], archived).expect("a commit");
+        if n + 1 == synced {
+            state.sync().expect("a sync");
+        }
+    }
+    scratch
+}
+
+#[test]
+fn a_commit_that_speaks_of_more_than_the_archive_holds_is_not_believed() {
+    let ends = [(0, 0), (1, 0), (1, 99), (1, 100), (1, 250), (1, 299), (1, 300), (2, 0)];
+    for (end, believed) in ends.into_iter().zip([0, 0, 0, 1, 2, 2, 3, 3]) {
+        for synced in 0..=3 {
+            let scratch = three_archived("beyond", synced);
+            let home = Home::open(scratch.path()).expect("the store");
+            let promised = Position { file: u32::from(synced > 0), length: 100 * synced };
+            assert_eq!(home.archived().unwrap(), Some(promised));
+            let archive_end = Position { file: end.0, length: end.1 };
+            let (mut state, _) = LocalState::open(home, 1, archive_end).expect("what is believed");
+            // What was synced is believed whatever became of the archive: its owner may have moved
+            // it away.
+            assert_eq!(state.commits(), believed.max(synced), "{end:?}, {synced} synced");
+            assert_eq!(state.reader().urls().count() as u64, state.commits());
+            // The numbers that are free now are given again.
+            let url = Url::parse("http://a.test/new").unwrap();
+            let record = UrlRecord::new(UrlId(9), Status::Queued, 0, 0, Time::ZERO);
+            let rows = &mut vec![Row::Url { key: url.key(), record }];
+            state.commit(rows, archive_end).expect("a commit");
+            let commits = state.commits();
+            drop(state);
+            let home = Home::open(scratch.path()).expect("the store");
+            let (state, _) = LocalState::open(home, 1, archive_end).expect("as it was");
+            assert_eq!(state.commits(), commits);
+            assert!(state.reader().snapshot().has_url(&url.key()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn to_look_at_a_store_changes_nothing_in_it() {
+    let scratch = three_archived("look", 1);
+    let journal = journal_of(&scratch);
+    let bytes = fs::read(&journal).unwrap();
+    for _ in 0..2 {
+        let reader = LocalReader::open(scratch.path()).expect("a store at rest");
+        assert_eq!(reader.urls().count(), 3, "all that is written, whatever the archive holds");
+        let key = Url::parse("http://a.test/2").unwrap().key();
+        assert!(reader.snapshot().has_url(&key).unwrap());
+        assert_eq!(fs::read(&journal).unwrap(), bytes);
+    }
 }
 
 /// The only file of the journal.
@@ -140,7 +202,9 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
     let mut state = open(scratch.path()).expect("all three, stowed by now");
     let url = Url::parse("http://a.test/0").unwrap();
     let record = UrlRecord::new(UrlId(0), Status::Gone, 0, 0, Time::ZERO);
-    state.commit(&mut vec![Row::Url { key: url.key(), record }]).expect("a commit");
+    state
+        .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+        .expect("a commit");
     drop(state);
     drop(open(scratch.path()).expect("all four, stowed by now"));
     // The directory forgot that it was removed, and the file lost its end.

@@ -1,5 +1,9 @@
 //! A directory of a test's own, gone when the test ends.
 
+use rhumb_engine::engine::Opening;
+use rhumb_engine::error::Error;
+use rhumb_engine::turn::Position;
+use rhumb_state::local::{Home, LocalState};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,4 +27,9 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The store of a crawl that keeps nothing.
+pub fn open_store(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
+    LocalState::open(Home::open(dir)?, seed, Position::default())
 }

@@ -1,40 +1,39 @@
 //! When rows leave memory for the tables.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, open_store};
 use rhumb_engine::event::Row;
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::State;
+use rhumb_engine::turn::{Position, State};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn rows_are_stowed_when_a_sync_is_asked_for_and_unasked_only_if_far_too_many_have_gathered() {
-    let scratch = Scratch::new("unasked");
-    let (local, _) = LocalState::open(scratch.path(), 1).expect("a new store");
+fn rows_are_stowed_after_a_sync_and_never_before() {
+    let scratch = Scratch::new("stowing");
+    let (local, _) = open_store(scratch.path(), 1).expect("a new store");
     let mut local = local.with_fresh_bytes(64 << 10);
     let mut number = 0;
     let mut commit = |local: &mut LocalState| {
         number += 1;
         let url = Url::parse(&format!("http://a.test/{number:09}")).expect("a URL");
         let record = UrlRecord::new(UrlId(number), Status::Queued, 0, 0, Time::ZERO);
-        local.commit(&mut vec![Row::Url { key: url.key(), record }]).expect("a commit");
+        local
+            .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+            .expect("a commit");
     };
-    let mut enough = 0;
+    let mut enough = 0u64;
     while !local.wants_sync() {
         commit(&mut local);
         enough += 1;
     }
     let first = newest_journal(scratch.path());
-    // More than twice as many as are worth it: whoever commits may still make its archive safe.
-    (0..enough + enough / 2).for_each(|_| commit(&mut local));
-    assert_eq!(newest_journal(scratch.path()), first, "stowed before anybody asked");
-    local.sync().expect("a sync");
-    let second = newest_journal(scratch.path());
-    assert!(second > first, "asked for, and not stowed");
     (0..4 * enough).for_each(|_| commit(&mut local));
-    assert!(newest_journal(scratch.path()) > second, "memory is bounded whoever commits");
+    assert_eq!(newest_journal(scratch.path()), first, "stowed before its archive was synced");
+    assert!(local.wants_sync());
+    local.sync().expect("a sync");
+    assert!(newest_journal(scratch.path()) > first, "synced, and not stowed");
 }
 
 /// A journal's file ends when its rows are to be stowed.

@@ -8,11 +8,13 @@
 pub mod v9;
 
 use super::fresh::Generation;
-use super::open::{self, Opened};
+use super::mark::Mark;
+use super::open::{self, Believed};
 use super::table::{Keyspaces, Table};
 use super::{FORMAT, FRESH_BYTES};
 use fjall::Database;
 use rhumb_engine::error::Error;
+use rhumb_engine::turn::Position;
 use std::path::Path;
 
 /// Writes the store of format 9 in `dir` as one of this format into the directory `to`, and syncs
@@ -31,13 +33,16 @@ pub fn migrate(dir: &Path, to: &Path) -> Result<(), Error> {
 
 /// The number of rows written.
 fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
-    let old = open::open_rows(from)?;
-    let new = open::create(to)?;
-    let mut rows = Writing::new(&new);
+    let believed = Believed { archive_end: None, take: v9::take_frame };
+    let old = open::read_rows(from, believed)?;
+    let mark = Mark { commits: old.commits, archived: Position::default() };
+    let (_old_database, old) = old.into_tables()?;
+    let (database, keyspaces) = open::create(to)?;
+    let mut rows = Writing { database, keyspaces, memtable: Generation::default(), count: 0 };
     // Meta tells how many commits the tables hold: when it says so, the others hold them.
     let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
     for table in others.chain([Table::Meta]) {
-        let Some(keyspace) = old.keyspaces.of(table) else { continue };
+        let Some(keyspace) = old.of(table) else { continue };
         for row in keyspace.iter() {
             let (key, value) = row.into_inner().map_err(super::store_error)?;
             if let Some(value) = v9::converted(table, &key, &value)? {
@@ -46,23 +51,19 @@ fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
         }
     }
     let count = rows.finish()?;
-    open::write_mark(to, old.commits)?;
+    mark.write(to)?;
     Ok(count)
 }
 
 /// Rows on their way into tables, a memtable at a time.
-struct Writing<'a> {
-    database: &'a Database,
-    keyspaces: &'a Keyspaces,
+struct Writing {
+    database: Database,
+    keyspaces: Keyspaces,
     memtable: Generation,
     count: u64,
 }
 
-impl<'a> Writing<'a> {
-    fn new(Opened { database, keyspaces, .. }: &'a Opened) -> Writing<'a> {
-        Writing { database, keyspaces, memtable: Generation::default(), count: 0 }
-    }
-
+impl Writing {
     fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.memtable.put((table, key, Some(value)), 0, None);
         self.count += 1;
@@ -71,7 +72,7 @@ impl<'a> Writing<'a> {
 
     fn flush(&mut self) -> Result<(), Error> {
         let memtable = std::mem::take(&mut self.memtable);
-        self.keyspaces.stow(self.database, |table| memtable.rows(table, 0))
+        self.keyspaces.stow(&self.database, |table| memtable.rows(table, 0))
     }
 
     fn finish(mut self) -> Result<u64, Error> {

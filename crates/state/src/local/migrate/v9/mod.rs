@@ -6,14 +6,17 @@
 mod shapes;
 
 use super::super::codec::{decode, encode_into};
+use super::super::journal::Frame;
 use super::super::table::Table;
 use super::super::{COUNTERS, SCHEDULER};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::turn::Position;
 use rhumb_engine::{counters, discovery, host, mass, queue, record};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shapes::{Counters, Entry, HostRecord, Lead, LinkPart, SettledRow, Twin, UrlRecord};
+use xxhash_rust::xxh3::xxh3_64;
 
 pub const FORMAT: &str = "rhumb state 9";
 
@@ -21,6 +24,19 @@ pub const FORMAT: &str = "rhumb state 9";
 pub const FJALL_DIR: &str = "fjall";
 pub const JOURNAL_DIR: &str = "journal";
 pub const MARK_FILE: &str = "MARK";
+
+/// A frame of its journal: length, number, checksum, rows. It does not say how far the archive
+/// reached, and is believed.
+pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    let (number, rest) = rest.split_first_chunk::<8>()?;
+    let (sum, rest) = rest.split_first_chunk::<8>()?;
+    let (rows, after) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    let number = u64::from_le_bytes(*number);
+    let checksum = xxh3_64(rows) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let is_whole = checksum == u64::from_le_bytes(*sum);
+    is_whole.then_some((Frame { number, archived: Position::default(), rows }, after))
+}
 
 /// A row as this format writes it; none if it has no such row. No key has changed.
 pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>, Error> {

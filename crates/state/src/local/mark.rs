@@ -1,0 +1,72 @@
+//! The mark: after each sync a small file says how many commits the store must hold from then on,
+//! and how far the archive was synced before. A store that opens with fewer commits has lost
+//! something that was promised, and is refused.
+
+use super::file_error;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::turn::Position;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+const MARK_FILE: &str = "MARK";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub commits: u64,
+    pub archived: Position,
+}
+
+impl Mark {
+    /// Nothing is promised where there is none.
+    pub fn read(store: &Path) -> Result<Mark, Error> {
+        let path = store.join(MARK_FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Mark::parse(&text).ok_or_else(|| {
+                let what = format!("{} does not hold numbers", path.display());
+                Error::new(ErrorKind::Corrupt, what)
+            }),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Mark::default()),
+            Err(e) => Err(file_error(&path, e)),
+        }
+    }
+
+    /// Until format 9 it did not say how far the archive was synced.
+    fn parse(text: &str) -> Option<Mark> {
+        let mut words = text.split_whitespace();
+        let commits = words.next()?.parse().ok()?;
+        let archived = match (words.next(), words.next()) {
+            (Some(file), Some(length)) => {
+                Position { file: file.parse().ok()?, length: length.parse().ok()? }
+            }
+            _ => Position::default(),
+        };
+        Some(Mark { commits, archived })
+    }
+
+    pub fn write(&self, store: &Path) -> Result<(), Error> {
+        let (new, path) = (store.join("MARK.new"), store.join(MARK_FILE));
+        let Mark { commits, archived: Position { file, length } } = self;
+        let write = || -> io::Result<()> {
+            let mut unfinished = File::create(&new)?;
+            writeln!(unfinished, "{commits} {file} {length}")?;
+            // Else the name may reach the disk before the number: an empty mark after a power cut.
+            unfinished.sync_data()?;
+            fs::rename(&new, &path)
+        };
+        write().map_err(|e| file_error(&path, e))
+    }
+
+    pub fn check(&self, store: &Path, commits: u64) -> Result<(), Error> {
+        if commits >= self.commits {
+            return Ok(());
+        }
+        let what = format!(
+            "the store in {} opened with {commits} commits, but {} were written and synced: the \
+             disk lost data; the WARC files are whole, so begin anew in another --dir",
+            store.display(),
+            self.commits
+        );
+        Err(Error::new(ErrorKind::Corrupt, what))
+    }
+}
