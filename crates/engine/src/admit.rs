@@ -5,7 +5,8 @@
 
 use crate::config::{Config, Traps};
 use crate::discovery::{Discovery, FoundAs};
-use crate::record::Refusal;
+use crate::queue::Entry;
+use crate::record::{Refusal, UrlRecord};
 use rhumb_page::url::Url;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -61,6 +62,10 @@ impl Scope {
         }
     }
 
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
     /// Of the hosts or sites that it has.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -75,24 +80,48 @@ impl Scope {
     }
 }
 
-/// The first rule that refuses a discovery, or none. `host_admitted` is what its host's budget
-/// has spent.
-pub fn judge(config: &Config, discovery: &Discovery, host_admitted: u64) -> Result<(), Refusal> {
-    let url = &discovery.url;
+/// What admission depends on besides the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    pub url: &'a Url,
+    /// The owner asked for it by name: filters speak of what the crawl finds.
+    pub is_seed: bool,
+    pub depth: u16,
+    pub hops: u8,
+    /// What its host's budget has spent on others.
+    pub host_admitted: u64,
+}
+
+impl<'a> Candidate<'a> {
+    pub fn found(discovery: &'a Discovery, host_admitted: u64) -> Candidate<'a> {
+        let Discovery { url, kind, depth, hops, .. } = discovery;
+        let (is_seed, depth, hops) = (*kind == FoundAs::Seed, *depth, *hops);
+        Candidate { url, is_seed, depth, hops, host_admitted }
+    }
+
+    /// A URL that waits. Of those that no link leads to, the owner named most.
+    pub fn waiting(entry: &'a Entry, host_admitted: u64) -> Candidate<'a> {
+        let UrlRecord { depth, hops, .. } = entry.record;
+        Candidate { url: &entry.url, is_seed: depth == 0 && hops == 0, depth, hops, host_admitted }
+    }
+}
+
+/// The first rule that refuses a URL, or none.
+pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
+    let Candidate { url, is_seed, depth, hops, host_admitted } = candidate;
     if !config.scope.admits(url) {
         return Err(Refusal::Scope);
     }
-    // The owner asked for the seeds by name: filters speak of what the crawl finds.
-    if discovery.kind != FoundAs::Seed && !config.rules.admits(url) {
+    if !is_seed && !config.rules.admits(url) {
         return Err(Refusal::Filter);
     }
-    if trap_rule(&config.traps, url, discovery.depth).is_some() {
+    if trap_rule(&config.traps, url, depth).is_some() {
         return Err(Refusal::Trap);
     }
-    if discovery.hops > config.redirects_max {
+    if hops > config.redirects_max {
         return Err(Refusal::Hops);
     }
-    if config.depth_max.is_some_and(|max| discovery.depth > max) {
+    if config.depth_max.is_some_and(|max| depth > max) {
         return Err(Refusal::Depth);
     }
     if config.host_pages_max.is_some_and(|max| host_admitted >= max) {

@@ -6,6 +6,7 @@ use crate::refresh::budget::Budget;
 use crate::refresh::index::Objective;
 use crate::time::Span;
 use regex::Regex;
+use rhumb_page::robots::Agent;
 use rhumb_page::url::Rules;
 
 /// The number of front queues. Class 0 is the most urgent.
@@ -17,6 +18,8 @@ pub struct Config {
     pub seed: u64,
     /// The part of the crawl that this engine has.
     pub partition: Partition,
+    /// Whom robots.txt files know us as.
+    pub agent: Agent,
     pub scope: Scope,
     pub rules: Rules,
     pub priorities: Vec<Priority>,
@@ -188,6 +191,7 @@ impl Default for Config {
         Config {
             seed: 0,
             partition: Partition::WHOLE,
+            agent: Agent::of("rhumb"),
             scope: Scope::any(),
             rules: Rules::default(),
             priorities: Vec::new(),

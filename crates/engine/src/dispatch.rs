@@ -1,5 +1,6 @@
 //! Choosing: hosts whose time has come, by class, as long as there are free slots.
 
+use crate::admit::{self, Candidate};
 use crate::config::Selection;
 use crate::engine::{Engine, Errand, Flight};
 use crate::event::{Action, Fetch, FetchId, Step};
@@ -127,7 +128,8 @@ impl Engine {
         }
     }
 
-    /// Errands first, since others wait for them; then robots.txt; then pages that robots allow.
+    /// Errands first, since others wait for them; then robots.txt; then pages that robots allow,
+    /// and the rules of admission still do.
     fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Errand)> {
         let host = self.awake.at(slot);
         if !host.errands.is_empty() {
@@ -151,6 +153,13 @@ impl Engine {
         while let Some((place, entry)) = self.next_row(now, slot) {
             if let Some(due) = self.too_soon(now, slot, place, &entry) {
                 self.settle(slot, place, entry, Next::At(due), step);
+                continue;
+            }
+            let host = self.awake.at(slot);
+            // Those of the host that had their turn; this one still counts as waiting.
+            let others = host.record.admitted.saturating_sub(host.record.queued);
+            if let Err(why) = admit::judge(&self.config, Candidate::waiting(&entry, others)) {
+                self.refuse_waiting(slot, (place, entry), why, step);
                 continue;
             }
             let host = self.awake.at(slot);

@@ -24,7 +24,7 @@ use crate::polite::Addresses;
 use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::refresh::scheduler::Scheduler;
-use crate::review::Review;
+use crate::review::{JudgedBy, Review};
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -46,8 +46,7 @@ pub struct Opening {
     pub mass: Mass,
     pub scheduler: Option<Scheduler>,
     pub post: PostOpening,
-    /// Of the rules by which all that is refused was judged.
-    pub rules: Option<u64>,
+    pub judged_by: Option<JudgedBy>,
 }
 
 pub struct Engine {
@@ -129,7 +128,7 @@ impl Engine {
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         Engine {
             policy: order::policy(&config),
-            review: Review::open(&config, opening.rules, &opening.counters),
+            review: Review::open(&config, opening.judged_by, &opening.counters),
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),

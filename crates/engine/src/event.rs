@@ -10,7 +10,7 @@ use crate::post::{Letter, Numbers};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
-use crate::review::Wanted;
+use crate::review::{JudgedBy, Wanted};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -344,10 +344,8 @@ pub enum Row {
         node: u32,
         mass: i64,
     },
-    /// A fingerprint of the rules by which all that is refused was judged.
-    Rules {
-        fingerprint: u64,
-    },
+    /// By what all that is refused was judged.
+    Rules(JudgedBy),
     /// What all pages of a crawl that goes on share.
     Refresh(Box<Scheduler>),
     Counters(Box<Counters>),

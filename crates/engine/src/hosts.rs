@@ -91,7 +91,8 @@ impl Engine {
         };
         let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
-        awake.robots = robots;
+        // Those that an earlier run read for another user agent are read again.
+        awake.robots = robots.filter(|robots| robots.are_for(self.config.agent));
         awake.errands = errands;
         let slot = self.awake.insert(awake);
         if is_new || is_forgiven {

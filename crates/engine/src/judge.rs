@@ -247,7 +247,7 @@ impl Engine {
         self.mark_dirty(slot);
     }
 
-    /// Settles a URL without asking the web: robots say no, or its host was given up.
+    /// Settles a URL without asking the web: a rule says no, or its host was given up.
     pub(crate) fn dismiss(
         &mut self,
         slot: u32,
@@ -280,8 +280,21 @@ impl Engine {
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
     }
 
-    /// A URL that waited for its date after it was refused or failed gets another status.
-    fn leave_status(&mut self, before: Status) {
+    /// Refuses a URL that was admitted by rules that are not in force any more.
+    pub(crate) fn refuse_waiting(
+        &mut self,
+        slot: u32,
+        row: (Place, Entry),
+        why: Refusal,
+        step: &mut Step,
+    ) {
+        self.counters.admitted -= 1;
+        self.awake.at(slot).record.admitted -= 1;
+        self.dismiss(slot, row, Status::Refused(why), step);
+    }
+
+    /// A URL that was refused, or failed, gets another status.
+    pub(crate) fn leave_status(&mut self, before: Status) {
         match before {
             Status::Refused(why) => *self.counters.refused_as(why) -= 1,
             Status::Failed(kind) => *self.counters.failed_as(kind) -= 1,

@@ -1,14 +1,17 @@
 //! Readmission: URLs that were refused are judged again when the rules of admission have changed,
 //! and URLs that failed are tried again in each new run.
 //!
-//! A row holds the fingerprint of the rules by which all refused URLs were judged. While the rules
-//! in force have another one, the engine reads through the URLs, a page at a time and only while
-//! the outbox has room, and sends the refused ones through the outbox to the sieve. The row is
-//! written in the commit that judges the last of them. A run that ends before, in whatever way,
-//! leaves the old row, and the next run begins again.
+//! A row says by which rules all refused URLs were judged. While others are in force, the engine
+//! reads through the URLs, a page at a time and only while the outbox has room, and sends the
+//! refused ones through the outbox to the sieve. The row is written in the commit that judges the
+//! last of them. A run that ends before, in whatever way, leaves the old row, and the next run
+//! begins again.
 //!
-//! URLs that failed come along, once in a run. Such a one gets a single try, or as many as a new
-//! one if the owner asked for it.
+//! What robots.txt forbade is readmitted when it was read for another user agent; its host's rules
+//! are read again before anything is fetched. URLs that failed come along, once in a run. Such a
+//! one gets a single try, or as many as a new one if the owner asked for it.
+//!
+//! What waits is judged again when its turn comes (`dispatch`).
 
 use crate::admit;
 use crate::config::Config;
@@ -19,7 +22,9 @@ use crate::event::{Action, Question, Row, Step};
 use crate::outbox::CHUNKS_HELD_MAX;
 use crate::outcome::FailKind;
 use crate::record::{Refusal, Status, UrlRecord};
+use rhumb_page::robots::Agent;
 use rhumb_page::url::UrlKey;
+use serde::{Deserialize, Serialize};
 
 /// Rows that one question looks at: some ten milliseconds of the thread that reads the state.
 pub const REVIEW_ROWS_MAX: usize = 8_192;
@@ -32,10 +37,20 @@ const CHUNKS_WAITING_MAX: u64 = CHUNKS_HELD_MAX as u64 / 2;
 /// The URLs that a review looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Refused by any rule but robots.txt. What that said is asked again when the host's rules are
-    /// read again.
+    /// Refused by any rule but robots.txt.
     pub refused: bool,
+    /// Forbidden by robots.txt.
+    pub denied: bool,
     pub failed: Failed,
+}
+
+/// By what all refused URLs were judged: a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedBy {
+    /// A fingerprint of the rules of admission.
+    pub rules: u64,
+    /// For whom robots.txt was read.
+    pub agent: Agent,
 }
 
 /// Which of the URLs that failed.
@@ -50,12 +65,14 @@ pub enum Failed {
 
 impl Wanted {
     pub fn includes(&self, record: &UrlRecord) -> bool {
-        match record.status {
-            Status::Refused(why) => self.refused && why != Refusal::Robots,
-            // One with a place waits for a date already.
-            Status::Failed(kind) => record.place.is_none() && self.failed.includes(kind),
+        let is_wanted = match record.status {
+            Status::Refused(Refusal::Robots) => self.denied,
+            Status::Refused(_) => self.refused,
+            Status::Failed(kind) => self.failed.includes(kind),
             _ => false,
-        }
+        };
+        // One with a place waits for a date already.
+        is_wanted && record.place.is_none()
     }
 }
 
@@ -77,8 +94,7 @@ impl Failed {
 pub(crate) struct Review {
     /// Of the rules in force but for the scope's members, which seeds add to.
     rules: u64,
-    /// Of the rules by which all that is refused was judged.
-    judged_by: Option<u64>,
+    judged_by: Option<JudgedBy>,
     /// What failed in earlier runs and was not looked for in this one.
     failed: Failed,
     walk: Option<Walk>,
@@ -90,8 +106,8 @@ pub(crate) struct Review {
 #[derive(Debug)]
 struct Walk {
     wanted: Wanted,
-    /// The fingerprint of the rules when it began.
-    rules: u64,
+    /// What was in force when it began.
+    judged_by: JudgedBy,
     stage: Stage,
 }
 
@@ -106,7 +122,7 @@ enum Stage {
 }
 
 impl Review {
-    pub fn open(config: &Config, judged_by: Option<u64>, counters: &Counters) -> Review {
+    pub fn open(config: &Config, judged_by: Option<JudgedBy>, counters: &Counters) -> Review {
         let wanted = Failed::of(config);
         let mut failed = FailKind::ALL.iter().zip(counters.failed).filter(|(_, count)| *count > 0);
         let any = failed.any(|(kind, _)| wanted.includes(*kind));
@@ -130,9 +146,11 @@ impl Review {
 }
 
 impl Engine {
-    /// Whether a known URL that comes as a seed or from a review, and failed, is to be tried again.
+    /// Whether a URL that failed, or that robots.txt forbade, is to be tried again if it comes as a
+    /// seed or from a review.
     pub(crate) fn is_tried_again(&self, record: &UrlRecord) -> bool {
-        Wanted { refused: false, failed: Failed::of(&self.config) }.includes(record)
+        let failed = Failed::of(&self.config);
+        Wanted { refused: false, denied: true, failed }.includes(record)
     }
 
     /// The failed tries that a URL has behind it when it is tried again.
@@ -155,7 +173,7 @@ impl Engine {
         let Counters { next_outbox, outbox_head, .. } = self.counters;
         let has_room = next_outbox - outbox_head <= CHUNKS_WAITING_MAX;
         let may_ask = self.stopping.is_none() && has_room;
-        let Some(Walk { wanted, rules, stage }) = &mut self.review.walk else { return };
+        let Some(Walk { wanted, judged_by, stage }) = &mut self.review.walk else { return };
         match stage {
             Stage::Reading { after, is_asked: is_asked @ false } if may_ask => {
                 *is_asked = true;
@@ -166,34 +184,39 @@ impl Engine {
             _ => {}
         }
         if matches!(stage, Stage::Sifting { until } if outbox_head >= *until) {
-            let rules = *rules;
+            let judged_by = *judged_by;
             self.review.walk = None;
-            self.judged_by(rules, step);
+            self.judged_by(judged_by, step);
         }
     }
 
     fn begin_review(&mut self, step: &mut Step) {
         let rules = self.review.rules ^ self.config.scope.fingerprint();
-        let refused = self.review.judged_by != Some(rules);
-        let wanted = Wanted { refused, failed: self.review.failed };
+        let now = JudgedBy { rules, agent: self.config.agent };
+        let before = self.review.judged_by;
+        let wanted = Wanted {
+            refused: before.is_none_or(|before| before.rules != now.rules),
+            denied: before.is_none_or(|before| before.agent != now.agent),
+            failed: self.review.failed,
+        };
         if self.review.is_under_way() || wanted == Wanted::default() {
             return;
         }
         if self.counters.known == 0 {
-            return self.judged_by(rules, step);
+            return self.judged_by(now, step);
         }
         let is_soon = self.review.is_first || self.counters.known <= REVIEW_SOON_ROWS;
         if is_soon || self.is_idle() {
             (self.review.is_first, self.review.failed) = (false, Failed::None);
             let stage = Stage::Reading { after: None, is_asked: false };
-            self.review.walk = Some(Walk { wanted, rules, stage });
+            self.review.walk = Some(Walk { wanted, judged_by: now, stage });
         }
     }
 
-    fn judged_by(&mut self, rules: u64, step: &mut Step) {
-        if self.review.judged_by != Some(rules) {
-            self.review.judged_by = Some(rules);
-            step.rows.push(Row::Rules { fingerprint: rules });
+    fn judged_by(&mut self, now: JudgedBy, step: &mut Step) {
+        if self.review.judged_by != Some(now) {
+            self.review.judged_by = Some(now);
+            step.rows.push(Row::Rules(now));
         }
     }
 }

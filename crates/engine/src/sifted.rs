@@ -1,6 +1,6 @@
 //! Admission: what the sieve found new is judged, numbered, placed and queued.
 
-use crate::admit;
+use crate::admit::{self, Candidate};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Judged, Row, Sifted, Step};
@@ -8,7 +8,6 @@ use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
 use crate::host::HostRecord;
 use crate::order;
-use crate::outcome::FailKind;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use crate::time::Time;
@@ -35,7 +34,7 @@ struct LetIn {
     discovery: Discovery,
     record: UrlRecord,
     host: HostKey,
-    /// Not one that was admitted before, and failed.
+    /// Not one that was admitted before.
     is_new: bool,
 }
 
@@ -102,7 +101,8 @@ impl Engine {
         let found_on = FoundOn::of(discovery.from);
         let record =
             |status| UrlRecord { found_on, ..UrlRecord::new(id, status, depth, hops, now) };
-        match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
+        match admit::judge(&self.config, Candidate::found(&discovery, self.admitted(&host, batch)))
+        {
             Ok(()) => {
                 let record = record(Status::Queued);
                 self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
@@ -134,23 +134,17 @@ impl Engine {
         step: &mut Step,
     ) {
         match record.status {
-            // What robots say is asked again when the host's rules are, not here.
-            Status::Refused(why) if why != Refusal::Robots => {
-                self.judge_again(discovery, record, why, batch, step);
+            Status::Refused(Refusal::Robots) | Status::Failed(_) => {
+                self.try_again(discovery, record, batch);
             }
-            Status::Failed(kind) => self.try_again(discovery, record, kind, batch),
+            Status::Refused(why) => self.judge_again(discovery, record, why, batch, step),
             _ => {}
         }
     }
 
-    /// A URL that failed in an earlier run.
-    fn try_again(
-        &mut self,
-        discovery: Discovery,
-        mut record: UrlRecord,
-        kind: FailKind,
-        batch: &mut Batch,
-    ) {
+    /// A URL that was admitted before, and failed, or robots.txt forbade it. How it was found says
+    /// whether it is to be asked for again: links to it are no reason.
+    fn try_again(&mut self, discovery: Discovery, mut record: UrlRecord, batch: &mut Batch) {
         let comes_for_it = matches!(discovery.kind, FoundAs::Seed | FoundAs::Readmit);
         if !comes_for_it || !self.is_tried_again(&record) {
             return;
@@ -158,12 +152,14 @@ impl Engine {
         let host = discovery.url.host_key();
         // It has its place in the host's budget.
         let others = self.admitted(&host, batch).saturating_sub(1);
-        if admit::judge(&self.config, &discovery, others).is_err() {
+        if admit::judge(&self.config, Candidate::found(&discovery, others)).is_err() {
             return;
         }
-        *self.counters.failed_as(kind) -= 1;
-        (record.status, record.tries) = (Status::Queued, self.tries_behind());
-        // It left the calendar of revisits when it failed for good.
+        self.leave_status(record.status);
+        let is_failed = matches!(record.status, Status::Failed(_));
+        record.tries = if is_failed { self.tries_behind() } else { 0 };
+        record.status = Status::Queued;
+        // It left the calendar of revisits.
         record.past.learnt = None;
         self.let_in(LetIn { discovery, record, host, is_new: false }, batch);
     }
@@ -181,7 +177,8 @@ impl Engine {
         }
         discovery.depth = discovery.depth.min(record.depth);
         let host = discovery.url.host_key();
-        match admit::judge(&self.config, &discovery, self.admitted(&host, batch)) {
+        match admit::judge(&self.config, Candidate::found(&discovery, self.admitted(&host, batch)))
+        {
             Ok(()) => {
                 *self.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);

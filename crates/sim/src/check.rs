@@ -111,7 +111,9 @@ struct UrlWatch {
 }
 
 impl Checker {
-    pub fn new(config: &Config, partitions: u32, began: Time) -> Checker {
+    /// `runs` are the rules of each run, one after the other.
+    pub fn new(runs: Vec<Config>, partitions: u32, began: Time) -> Checker {
+        let config = runs.last().expect("at least one run");
         Checker {
             partitions,
             began,
@@ -126,7 +128,7 @@ impl Checker {
             violations: Vec::new(),
             is_unbalanced: false,
             tally: Tally::default(),
-            oracle: Oracle::new(config),
+            oracle: Oracle::new(runs),
             curve: Vec::new(),
         }
     }
@@ -197,6 +199,9 @@ impl Checker {
     fn page_began(&mut self, url: &Url, rules_known: bool, web: &Web) {
         if !web.permits(url) {
             self.violated(2, format!("robots forbid {url}"));
+        }
+        if !is_admitted(self.oracle.rules(), url) {
+            self.violated(3, format!("fetched though the rules in force leave it out: {url}"));
         }
         if !rules_known {
             self.violated(2, format!("fetched before robots.txt: {url}"));
@@ -378,4 +383,9 @@ impl Checker {
             }
         }
     }
+}
+
+/// The filters of scenarios leave no seed out.
+fn is_admitted(config: &Config, url: &Url) -> bool {
+    config.scope.admits(url) && config.rules.admits(url)
 }

@@ -97,12 +97,13 @@ impl Drive {
         self.processes.iter_mut().flat_map(|p| std::mem::take(&mut p.world.visits)).collect()
     }
 
-    /// Crawls by these rules to the end, through crashes; none if something went wrong. `is_later`
-    /// if there was a crawl by other rules before.
-    pub fn run(&mut self, config: &Config, is_later: bool) -> Option<StopReason> {
+    /// Crawls by these rules to the end, through crashes; none if something went wrong. Before it
+    /// there were so many other runs.
+    pub fn run(&mut self, config: &Config, run: usize) -> Option<StopReason> {
         let clock = self.shared.borrow().clock;
+        self.shared.borrow_mut().checker.oracle.begin_run(run);
         for process in &mut self.processes {
-            process.lie_down(&self.shared, if is_later { clock + DOWNTIME } else { clock });
+            process.lie_down(&self.shared, if run > 0 { clock + DOWNTIME } else { clock });
             process.over = None;
         }
         while self.processes.iter().any(|process| process.over.is_none()) {

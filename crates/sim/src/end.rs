@@ -3,6 +3,7 @@
 use crate::check::Checker;
 use crate::store::Part;
 use crate::web::{Place, Scope, Web};
+use rhumb_engine::admit::Reach;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
@@ -18,8 +19,13 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
         .filter(|(_, record)| answered(record.status))
         .filter_map(|(key, _)| web.place(&key.url()))
         .collect();
+    let scope = match checker.oracle.rules().scope.reach() {
+        Reach::Host => Scope::Hosts,
+        Reach::Site => Scope::Sites,
+        Reach::Any => Scope::Any,
+    };
     // Copies too: the same bytes under another URL may lead elsewhere.
-    for place in web.reachable(&web.seeds(), Scope::Any).documents {
+    for place in web.reachable(&web.seeds(), scope).documents {
         if !found.contains(&place) {
             let url = web.url(place);
             checker.violated(4, format!("{url} can be reached and was not found"));

@@ -8,7 +8,7 @@
 use crate::numbers::{Named, Numbers};
 use rhumb_engine::config::Config;
 use rhumb_engine::outcome::{Outcome, Report};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
 use rhumb_state::plain::PlainMap;
 use std::collections::VecDeque;
@@ -19,7 +19,9 @@ const CHANGE_MIN: f64 = 1e-10;
 const ITERATIONS_MAX: usize = 400;
 
 pub struct Oracle {
-    config: Config,
+    /// The rules of each run, and which run it is: what is inside depends on them.
+    runs: Vec<Config>,
+    run: usize,
     numbers: Numbers,
     nodes: Vec<Node>,
     /// Answers whose visit is not on record, by partition and node.
@@ -31,7 +33,10 @@ pub struct Oracle {
 
 #[derive(Default)]
 struct Node {
-    is_inside: bool,
+    /// By run, one bit each.
+    inside: u64,
+    /// It was fetched, or would have been if host and robots.txt had let us.
+    had_turn: bool,
     is_crawled: bool,
     visits: u32,
     /// Links of visits on record whose links are not, oldest first.
@@ -60,9 +65,11 @@ impl Node {
 }
 
 impl Oracle {
-    pub fn new(config: &Config) -> Oracle {
+    /// For at most 64 runs.
+    pub fn new(runs: Vec<Config>) -> Oracle {
         Oracle {
-            config: config.clone(),
+            runs,
+            run: 0,
             numbers: Numbers::default(),
             nodes: Vec::new(),
             answered: PlainMap::default(),
@@ -73,19 +80,31 @@ impl Oracle {
 
     /// The owner named these, all alike.
     pub fn trust(&mut self, seeds: &[Url]) {
-        seeds.iter().for_each(|seed| self.config.scope.add(seed));
+        for config in &mut self.runs {
+            seeds.iter().for_each(|seed| config.scope.add(seed));
+        }
         self.trusted = seeds.iter().map(|seed| self.node(seed) as usize).collect();
         self.trusted.sort_unstable();
         self.trusted.dedup();
-        self.trusted.iter().for_each(|&seed| self.nodes[seed].is_inside = true);
+        self.trusted.iter().for_each(|&seed| self.nodes[seed].inside = u64::MAX);
+    }
+
+    /// From now on the rules of this run are in force.
+    pub fn begin_run(&mut self, run: usize) {
+        self.run = run;
+    }
+
+    pub fn rules(&self) -> &Config {
+        &self.runs[self.run]
     }
 
     /// The number of a URL, with a node for it.
     pub fn node(&mut self, url: &Url) -> u32 {
         let node = self.numbers.of(url);
         if node as usize == self.nodes.len() {
-            let is_inside = self.config.scope.admits(url) && self.config.rules.admits(url);
-            self.nodes.push(Node { is_inside, ..Node::default() });
+            let admits = |config: &Config| config.scope.admits(url) && config.rules.admits(url);
+            let bits = self.runs.iter().enumerate().map(|(n, run)| u64::from(admits(run)) << n);
+            self.nodes.push(Node { inside: bits.sum(), ..Node::default() });
         }
         node
     }
@@ -136,6 +155,11 @@ impl Oracle {
     pub fn recorded(&mut self, part: u32, node: u32, record: &UrlRecord) {
         let known = &mut self.nodes[node as usize];
         let is_visit = record.past.visits > known.visits;
+        known.had_turn |= match record.status {
+            Status::Queued | Status::Foreign => false,
+            Status::Refused(why) => why == Refusal::Robots,
+            _ => true,
+        };
         known.visits = record.past.visits;
         if is_visit && matches!(record.status, FETCHED | COPIED | MOVED) {
             // A page that was said to be fetched and was not has no links here.
@@ -192,15 +216,20 @@ impl Oracle {
         covered
     }
 
+    /// Whether a link to this node counts: the rules admit it, or other ones did and it had its
+    /// turn.
+    fn counts(&self, node: u32) -> bool {
+        let node = &self.nodes[node as usize];
+        node.had_turn || node.inside >> self.run & 1 == 1
+    }
+
     /// The links that count, of all nodes one after the other, and where those of each end. Of a
     /// page that is not crawled, or whose links nobody knows: one to the sink.
     fn graph(&self) -> (Vec<u32>, Vec<usize>) {
         let mut links = Vec::new();
         let ends = self.nodes.iter().map(|node| {
             match node.links.as_ref().filter(|_| node.is_crawled) {
-                Some(to) => {
-                    links.extend(to.iter().filter(|&&to| self.nodes[to as usize].is_inside))
-                }
+                Some(to) => links.extend(to.iter().filter(|&&to| self.counts(to))),
                 None => links.push(self.nodes.len() as u32),
             }
             links.len()

@@ -46,15 +46,15 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let part = |own: u32| Part::new(seed ^ u64::from(own) << 32, scenario.faults.crashes);
     let shared: SharedRef = Rc::new(RefCell::new(Shared {
         clock: BEGINNING,
-        checker: Checker::new(&scenario.config, scenario.partitions, BEGINNING),
+        checker: Checker::new(scenario.runs().cloned().collect(), scenario.partitions, BEGINNING),
         parts: (0..scenario.partitions).map(part).collect(),
         mail: Mail::new(seed, scenario.faults),
     }));
     shared.borrow_mut().checker.oracle.trust(&web.seeds());
     let mut drive = Drive::new(scenario, &web, &shared, mutant);
     let mut stopped = None;
-    for (n, config) in scenario.before.iter().chain([&scenario.config]).enumerate() {
-        stopped = drive.run(config, n > 0);
+    for (n, config) in scenario.runs().enumerate() {
+        stopped = drive.run(config, n);
         if stopped.is_none() {
             break;
         }

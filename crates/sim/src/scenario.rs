@@ -1,6 +1,7 @@
 //! Named scenarios: a web, a configuration, and what goes wrong.
 
 use crate::web::{Oddities, WebConfig};
+use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{Config, Order, Polite, Retry, Traps};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
@@ -60,9 +61,9 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 11] = [
-    "small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "revisit", "parted",
-    "shifting", "million",
+pub const NAMES: [&str; 12] = [
+    "small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "narrowed", "revisit",
+    "parted", "shifting", "million",
 ];
 
 impl Scenario {
@@ -170,6 +171,14 @@ impl Scenario {
                 ],
                 ..Scenario::base(seed)
             },
+            "narrowed" => Scenario {
+                name: "narrowed",
+                what: "stopped while far more waits than the next run's scope admits",
+                web: WebConfig { seed, seeds: 4, ..WebConfig::small() },
+                before: vec![Config { pages_max: Some(120), ..Scenario::base(seed).config }],
+                config: Config { scope: Scope::new(Reach::Site), ..Scenario::base(seed).config },
+                ..Scenario::base(seed)
+            },
             "parted" => Scenario {
                 name: "parted",
                 what: "a hostile web divided among three engines that write each other letters",
@@ -217,6 +226,11 @@ impl Scenario {
             time_max: None,
             compare_every: COMPARE_EVERY,
         }
+    }
+
+    /// The rules of each run.
+    pub fn runs(&self) -> impl Iterator<Item = &Config> {
+        self.before.iter().chain([&self.config])
     }
 
     pub fn with_faults(mut self, faults: Faults) -> Scenario {

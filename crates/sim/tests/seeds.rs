@@ -1,5 +1,6 @@
 //! Fixed seeds of every scenario: no invariant is broken, with and without faults.
 
+use rhumb_engine::record::Refusal;
 use rhumb_sim::run::{Simulated, simulate};
 use rhumb_sim::scenario::{Faults, Scenario};
 
@@ -38,6 +39,14 @@ fn a_crawl_that_is_stopped_and_taken_up_or_widened_ends_as_if_it_had_never_been(
         for (seed, faults) in [(1, Faults::default()), (2, Faults::usual())] {
             passes(name, seed, faults);
         }
+    }
+}
+
+#[test]
+fn narrowed_rules_hold_for_what_waits_and_prove_nothing_false() {
+    for (seed, faults) in [(1, Faults::default()), (2, Faults::usual()), (3, Faults::usual())] {
+        let simulated = passes("narrowed", seed, faults);
+        assert!(simulated.counters.refused[Refusal::Scope as usize] > 0, "{simulated:?}");
     }
 }
 

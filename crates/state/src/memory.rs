@@ -18,6 +18,7 @@ use rhumb_engine::post::{Letter, Numbers, PostOpening, taken_back};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::review::JudgedBy;
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
@@ -54,8 +55,7 @@ pub struct MemoryRows {
     pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
     pub counters: Counters,
-    /// Of the rules by which all that is refused was judged.
-    pub rules: Option<u64>,
+    pub judged_by: Option<JudgedBy>,
 }
 
 /// What waits, by host and in order.
@@ -126,7 +126,7 @@ impl MemoryState {
             mass: self.rows.mass(),
             scheduler,
             post: self.rows.post(),
-            rules: self.rows.rules,
+            judged_by: self.rows.judged_by,
         }
     }
 
@@ -241,7 +241,7 @@ impl MemoryRows {
             Row::Moved { node, mass } => {
                 self.moved.insert(node, mass);
             }
-            Row::Rules { fingerprint } => self.rules = Some(fingerprint),
+            Row::Rules(judged_by) => self.judged_by = Some(judged_by),
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::Counters(counters) => self.counters = *counters,
         }

@@ -210,6 +210,15 @@ impl Ledger {
         }
     }
 
+    /// What new rules leave out no longer counts among links; residues are to be computed again.
+    pub fn forget_left_out(&mut self) {
+        for node in 0..self.nodes.len() as u32 {
+            if self.standing(node) == Standing::LeftOut {
+                self.move_sums(node, Standing::LeftOut, Standing::Outside);
+            }
+        }
+    }
+
     fn move_sums(&mut self, node: u32, before: Standing, now: Standing) {
         let r = self.residue(node);
         let bucket = if before.is_crawled() { self.nodes.state(node).mark() } else { LEVEL_NONE };

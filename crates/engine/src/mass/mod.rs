@@ -90,6 +90,8 @@ pub struct Mass {
     /// The first page that the pass over all has not come to.
     passing: Option<usize>,
     writing: Writing,
+    /// Some URLs were left out by new rules, and still count among links.
+    has_left_out: bool,
 }
 
 impl Mass {
@@ -132,6 +134,15 @@ impl Mass {
     pub fn stand(&mut self, record: &UrlRecord) {
         let Some(node) = node(record.id) else { return };
         let (before, now) = (self.ledger.standing(node), Standing::of(record.status));
+        let now = match (before, now) {
+            (Standing::Waiting | Standing::LeftOut, Standing::Outside) => {
+                self.has_left_out = true;
+                Standing::LeftOut
+            }
+            // What was crawled once stays so.
+            (before, Standing::Outside) if before.is_crawled() => before,
+            (_, now) => now,
+        };
         let was_counted = before != Standing::Outside && before != Standing::Nobody;
         let is_counted = now != Standing::Outside;
         self.stale |= before != Standing::Nobody && was_counted != is_counted;
@@ -227,6 +238,11 @@ impl Mass {
 
     /// The crawl ends: proves nearly all that can be proven.
     pub fn settle_at_end(&mut self) {
+        if !self.stale && std::mem::take(&mut self.has_left_out) {
+            self.ledger.forget_left_out();
+            self.stale = true;
+            self.refresh();
+        }
         let pages = self.ledger.pages_len() as u64;
         if !self.stale {
             self.ledger.settle(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);

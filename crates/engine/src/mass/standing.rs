@@ -29,10 +29,13 @@ pub enum Standing {
     Gone,
     /// Of another partition: what reaches it is to be sent there.
     Foreign,
+    /// It waited, and other rules than those that admitted it leave it out. It stays among the
+    /// links of pages until the books are opened again, which costs nobody anything but the bound.
+    LeftOut,
 }
 
 impl Standing {
-    pub const ALL: [Standing; 14] = [
+    pub const ALL: [Standing; 15] = [
         Standing::Nobody,
         Standing::Outside,
         Standing::Waiting,
@@ -47,10 +50,11 @@ impl Standing {
         Standing::Failed,
         Standing::Gone,
         Standing::Foreign,
+        Standing::LeftOut,
     ];
 
     /// Those that lose what reaches them.
-    pub const LOST: [Standing; 7] = [
+    pub const LOST: [Standing; 8] = [
         Standing::Robots,
         Standing::Depth,
         Standing::Budget,
@@ -58,6 +62,7 @@ impl Standing {
         Standing::Redirects,
         Standing::Failed,
         Standing::Gone,
+        Standing::LeftOut,
     ];
 
     pub fn is_crawled(self) -> bool {
@@ -98,6 +103,7 @@ impl Standing {
             Standing::Failed => "failed",
             Standing::Gone => "gone",
             Standing::Foreign => "foreign",
+            Standing::LeftOut => "left_out",
         }
     }
 }

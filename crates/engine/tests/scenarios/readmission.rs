@@ -1,12 +1,15 @@
 //! What becomes of URLs that were refused or that failed, when the crawl goes on.
 
 use crate::stage::{Reply, Stage, url};
-use rhumb_engine::config::Config;
+use rhumb_engine::admit::{Reach, Scope};
+use rhumb_engine::config::{Config, Traps};
 use rhumb_engine::counters::Counters;
-use rhumb_engine::event::StopReason;
+use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::time::Span;
+use rhumb_page::robots::Agent;
+use rhumb_page::url::Rules;
 
 /// How often a URL was asked for.
 fn asked(stage: &Stage, at: &str) -> usize {
@@ -83,4 +86,96 @@ fn a_run_where_nothing_failed_reads_nothing_again() {
     let turns = stage.turns;
     run_again(&mut stage, Config { retry_failed: true, ..Config::default() });
     assert_eq!(stage.turns, turns + 1);
+}
+
+/// Two hosts with some pages each; the first run ends when the first page was read.
+fn cut_short() -> Stage {
+    let links = ["a.test/1", "a.test/x/2", "b.test/1", "b.test/x/2", "a.test/x/x/x/x/3"];
+    let mut stage = Stage::new(Config::default())
+        .page("a.test/", &links)
+        .answers("a.test/1", &[Reply::Moved(url("a.test/moved"))])
+        .page("a.test/moved", &[])
+        .seed(&["a.test/"]);
+    for link in &links[1..] {
+        stage = stage.page(link, &[]);
+    }
+    stage.run_for(Span::millis(1_250));
+    assert_eq!((stage.pages().len(), stage.engine.counters().queued), (1, 5));
+    stage
+}
+
+#[test]
+fn what_waits_is_held_against_the_rules_of_the_run_that_would_fetch_it() {
+    let host_a = {
+        let mut scope = Scope::new(Reach::Host);
+        scope.add(&url("a.test/"));
+        scope
+    };
+    let no_x = Rules::new(&[], &["/x/2".to_owned()]).unwrap();
+    let traps = Traps { segment_repeats_max: 3, ..Traps::default() };
+    let narrow = [
+        (Config { scope: host_a, ..Config::default() }, Refusal::Scope, 2),
+        (Config { rules: no_x, ..Config::default() }, Refusal::Filter, 2),
+        (Config { depth_max: Some(0), ..Config::default() }, Refusal::Depth, 5),
+        (Config { traps, ..Config::default() }, Refusal::Trap, 1),
+        (Config { host_pages_max: Some(2), ..Config::default() }, Refusal::HostBudget, 3),
+    ];
+    for (config, why, count) in narrow {
+        let mut stage = cut_short();
+        let before = stage.log.len();
+        run_again(&mut stage, config);
+        let refused = |stage: &Stage| stage.engine.counters().refused[why as usize];
+        assert_eq!(refused(&stage), count, "{why:?}");
+        let rows = stage.state.rows.urls.iter();
+        let of_rule = rows.filter(|(_, r)| r.status == Status::Refused(why)).collect::<Vec<_>>();
+        assert_eq!(of_rule.len() as u64, count, "{why:?}");
+        for (key, _) in of_rule {
+            let asked = stage.log[before..].iter().any(|(_, url)| *url == key.url());
+            assert!(!asked, "{why:?}: {key:?}");
+        }
+        run_again(&mut stage, Config::default());
+        let counters = stage.engine.counters();
+        assert_eq!((counters.admitted, counters.queued, refused(&stage)), (7, 0, 0), "{why:?}");
+        let admitted: u64 = stage.state.rows.hosts.values().map(|host| host.admitted).sum();
+        assert_eq!(admitted, 7, "{why:?}");
+    }
+}
+
+#[test]
+fn filters_leave_a_seed_alone_that_waits() {
+    let mut stage = Stage::new(Config { pages_max: Some(0), ..Config::default() })
+        .page("a.test/", &[])
+        .seed(&["a.test/"]);
+    stage.run_for(Span::secs(1));
+    stage.send(Span::ZERO, Event::Stopped(StopReason::Interrupted));
+    let rules = Rules::new(&["elsewhere".to_owned()], &[]).unwrap();
+    stage.reopen(Config { rules, ..Config::default() });
+    stage.send_seeds(&["a.test/"], Span::ZERO);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+}
+
+#[test]
+fn another_user_agent_reads_robots_txt_for_itself() {
+    let rules = "User-agent: first\nDisallow: /1\n\nUser-agent: second\nDisallow: /2\n";
+    let agent = |agent: &str| Config { agent: Agent::of(agent), ..Config::default() };
+    let mut stage = Stage::new(Config { pages_max: Some(1), ..agent("first") })
+        .answers("a.test/robots.txt", &[Reply::Rules(rules)])
+        .page("a.test/", &["a.test/1", "a.test/2"])
+        .page("a.test/1", &[])
+        .page("a.test/2", &[])
+        .seed(&["a.test/"]);
+    stage.agent = "first";
+    assert_eq!(stage.run(), StopReason::Pages);
+    run_again(&mut stage, Config { pages_max: None, ..agent("FIRST/2.0") });
+    let status = |stage: &Stage, at: &str| stage.record(at).status;
+    assert_eq!(asked(&stage, "a.test/robots.txt"), 1, "the same agent, the same rules");
+    assert_eq!(status(&stage, "a.test/1"), Status::Refused(Refusal::Robots));
+    assert_eq!(status(&stage, "a.test/2"), Status::Fetched);
+    stage.agent = "second";
+    run_again(&mut stage, agent("second"));
+    assert_eq!(asked(&stage, "a.test/robots.txt"), 2);
+    assert_eq!(status(&stage, "a.test/1"), Status::Fetched, "forbidden to the other one only");
+    assert_eq!(stage.engine.counters().refused, [0; 7]);
+    assert_eq!(stage.engine.counters().admitted, 3);
 }

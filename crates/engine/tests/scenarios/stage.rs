@@ -46,6 +46,8 @@ pub struct Stage {
     pub state: MemoryState,
     pub now: Time,
     config: Config,
+    /// The product token of the user agent.
+    pub agent: &'static str,
     /// What each URL answers, in turn; the last answer stays. All else is 404.
     replies: HashMap<Url, Vec<Reply>>,
     bytes_of: HashMap<Url, u8>,
@@ -78,6 +80,7 @@ impl Stage {
             state,
             now: DAWN,
             config,
+            agent: "rhumb",
             replies: HashMap::new(),
             bytes_of: HashMap::new(),
             text_of: HashMap::new(),
@@ -305,7 +308,7 @@ impl Stage {
                 None => self.page_of(&fetch.url, links),
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
-            Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), "rhumb")),
+            Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), self.agent)),
         };
         Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
     }

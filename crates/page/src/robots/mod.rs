@@ -20,6 +20,7 @@ mod tests;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::url::Url;
 
@@ -45,10 +46,23 @@ pub enum Reading {
     Google,
 }
 
+/// A crawler, as robots.txt files tell crawlers apart: a hash of its product token, in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Agent(u64);
+
+impl Agent {
+    /// `name/1.0` counts as `name`.
+    pub fn of(agent: &str) -> Agent {
+        Agent(xxh3_64(parse::token(agent).to_ascii_lowercase().as_bytes()))
+    }
+}
+
 /// The rules of one robots.txt for one crawler.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Robots {
     reading: Reading,
+    /// The crawler whose rules these are; none if they are everybody's.
+    agent: Option<Agent>,
     rules: Rules,
     crawl_delay_ms: Option<u32>,
     sitemaps: Box<[String]>,
@@ -80,6 +94,11 @@ impl Robots {
     /// What a robots.txt that cannot be had for now means.
     pub fn deny_all() -> Robots {
         Robots { rules: Rules::build([rules::Line::deny_all()]), ..Robots::default() }
+    }
+
+    /// Whether these are the rules for a crawler, and not those for another.
+    pub fn are_for(&self, agent: Agent) -> bool {
+        self.agent.is_none_or(|own| own == agent)
     }
 
     pub fn allows(&self, url: &Url) -> bool {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::lines::{Key, lines};
 use super::pattern;
 use super::rules::{Line, Rules};
-use super::{Reading, Robots};
+use super::{Agent, Reading, Robots};
 use crate::url::URL_BYTES_MAX;
 
 /// Sitemaps kept of one file; a site with more has an index of them.
@@ -37,8 +37,13 @@ struct Reader {
     in_rules: bool,
 }
 
+/// The product token of a user agent.
+pub(super) fn token(agent: &str) -> &str {
+    agent.split('/').next().unwrap_or("").trim()
+}
+
 pub(super) fn parse(body: &[u8], agent: &str, reading: Reading) -> Robots {
-    let agent = agent.split('/').next().unwrap_or("").trim();
+    let agent = token(agent);
     let mut reader = Reader::default();
     let mut sitemaps = Vec::new();
     for (number, key, value) in lines(body) {
@@ -54,6 +59,7 @@ pub(super) fn parse(body: &[u8], agent: &str, reading: Reading) -> Robots {
     let group = if reader.named { reader.ours } else { reader.everybody };
     Robots {
         reading,
+        agent: Some(Agent::of(agent)),
         rules: Rules::build(group.lines),
         crawl_delay_ms: group.crawl_delay_ms,
         sitemaps: sitemaps.into_boxed_slice(),

@@ -15,11 +15,11 @@ use crate::watch::ProgressKind;
 /// Crawl from seeds into a directory.
 ///
 /// Running it again on the same directory goes on where it stopped, also after a crash; new seeds
-/// are added, a changed scope or filter is applied to what was refused before, too, and what failed
-/// is tried again, once in each run. Settings of the last run are kept in the directory's
-/// crawl.toml: flags win over --config, and that over crawl.toml. Only --max-pages, --max-bytes,
-/// --max-time, --coverage and --retry-failed hold for one run; any other bound is lifted with
-/// `none`.
+/// are added, a changed scope, filter or depth is applied to what waits and to what was refused
+/// before, too, and what failed is tried again, once in each run. Settings of the last run are kept
+/// in the directory's crawl.toml: flags win over --config, and that over crawl.toml. Only
+/// --max-pages, --max-bytes, --max-time, --coverage and --retry-failed hold for one run; any other
+/// bound is lifted with `none`.
 ///
 /// Ctrl-C stops cleanly and exits 130; twice stops at once, and nothing is lost either way. A crawl
 /// whose directory holds no page at the end exits 1 and says why.

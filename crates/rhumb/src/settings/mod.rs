@@ -35,6 +35,7 @@ use rhumb_engine::config::{
 use rhumb_engine::partition::Partition;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
+use rhumb_page::robots::Agent;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
 use crate::fetch::Limits;
@@ -129,6 +130,7 @@ impl Settings {
         Ok(Config {
             partition: Partition::WHOLE,
             seed: self.random_seed,
+            agent: Agent::of(&self.user_agent.token),
             scope,
             rules,
             priorities,

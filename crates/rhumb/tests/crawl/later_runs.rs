@@ -50,3 +50,39 @@ fn what_failed_is_tried_again_by_the_next_run() {
     assert_eq!((&third["pages"], third["failed"].as_object().unwrap().len()), (&3.into(), 0));
     assert_eq!(site.asked(), ["/", "/below", "/ill", "/ill", "/ill"]);
 }
+
+#[test]
+fn a_filter_a_depth_and_a_budget_given_later_hold_for_what_waits() {
+    for narrower in [["--exclude", "/p/"], ["--max-depth", "0"], ["--max-pages-per-host", "5"]] {
+        let site = small_site(50);
+        let cut = site.crawl(&["--max-pages", "5"]);
+        assert_eq!((&cut["pages"], &cut["queued"]), (&5.into(), &46.into()), "{cut}");
+        let narrow = site.crawl(&narrower);
+        assert_eq!(narrow["stopped_because"], "finished", "{narrow}");
+        assert_eq!((&narrow["pages"], &narrow["queued"]), (&5.into(), &0.into()), "{narrow}");
+        assert_eq!(narrow["filtered"], 46, "{narrow}");
+        assert_eq!(site.asked().len(), 5, "nothing was asked for in vain");
+    }
+}
+
+#[test]
+fn another_user_agent_obeys_its_own_rules_and_is_not_bound_by_the_last_ones() {
+    let site = Scripted::serve(|asked| match asked.path.as_str() {
+        "/robots.txt" => answer(
+            "200 OK",
+            &[("Content-Type", "text/plain")],
+            "User-agent: first\nDisallow: /p/1\n\nUser-agent: second\nDisallow: /p/2\n",
+        ),
+        "/" => html(front_page(4)),
+        path if path.starts_with("/p/") => html(format!("<p>{path}</p>")),
+        _ => not_found(),
+    });
+    let first = site.crawl(&["--user-agent", "first/1.0", "--max-pages", "1"]);
+    assert_eq!(first["robots_fetched"], 1, "{first}");
+    let second = site.crawl(&["--user-agent", "second/1.0"]);
+    assert_eq!(second["robots_denied"], 1, "{second}");
+    assert_eq!(site.asked(), ["/", "/p/0", "/p/1", "/p/3"]);
+    let third = site.crawl(&["--user-agent", "first/2.0"]);
+    assert_eq!(third["robots_denied"], 0, "{third}");
+    assert_eq!(site.asked(), ["/", "/p/0", "/p/1", "/p/2", "/p/3"]);
+}

@@ -256,7 +256,7 @@ fn put(batch: &mut Batch, row: &Row) {
             batch.put(Table::Exchange, &post::foreign_key(*node), encode_into(url));
         }
         Row::Moved { node, mass } => post::put_moved(batch, *node, *mass),
-        Row::Rules { fingerprint } => batch.put(Table::Meta, RULES, encode_into(fingerprint)),
+        Row::Rules(judged_by) => batch.put(Table::Meta, RULES, encode_into(judged_by)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
         Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
     }

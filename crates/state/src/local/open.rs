@@ -345,8 +345,8 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     let counters = counters(store)?;
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
     let post = post::opening(store)?;
-    let rules = store.get(Table::Meta, "rules", RULES)?;
-    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, rules })
+    let judged_by = store.get(Table::Meta, "rules", RULES)?;
+    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, judged_by })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

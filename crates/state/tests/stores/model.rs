@@ -12,12 +12,12 @@ use rhumb_engine::outcome::FailKind;
 use rhumb_engine::post::{Item, Letter, Numbers};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
-use rhumb_engine::review::{Failed, Wanted};
+use rhumb_engine::review::{Failed, JudgedBy, Wanted};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{Position, State};
 use rhumb_neardup::Sketch;
-use rhumb_page::robots::Robots;
+use rhumb_page::robots::{Agent, Robots};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalSnapshot;
 use rhumb_state::memory::MemoryState;
@@ -286,7 +286,7 @@ impl Chance {
                 Row::Leader { id: self.below(30) as u32, leader }
             }
             12 if is_there => Row::Seed { url: self.url(), weight: self.below(9) as f64 },
-            12 => Row::Rules { fingerprint: self.below(9) },
+            12 => Row::Rules(JudgedBy { rules: self.below(9), agent: Agent::of("rhumb") }),
             _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
         }
     }
@@ -296,7 +296,8 @@ impl Chance {
             6 => {
                 let after = (self.below(3) > 0).then(|| self.url().key());
                 let failed = [Failed::None, Failed::ByKind, Failed::All][self.below(3) as usize];
-                let wanted = Wanted { refused: self.below(2) == 0, failed };
+                let (refused, denied) = (self.below(2) == 0, self.below(2) == 0);
+                let wanted = Wanted { refused, denied, failed };
                 Question::Review { wanted, after, rows_max: 1 + self.below(60) as usize }
             }
             5 => Question::Addresses { nodes: (0..9).collect() },
