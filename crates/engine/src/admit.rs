@@ -62,10 +62,6 @@ impl Scope {
         }
     }
 
-    pub fn reach(&self) -> Reach {
-        self.reach
-    }
-
     /// Of the hosts or sites that it has.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint

@@ -170,9 +170,10 @@ pub struct Retry {
     pub wait_max: Span,
     /// Tries of one URL, the first included.
     pub tries_max: u8,
-    /// Tries of robots.txt before a host is given up.
+    /// Failures of robots.txt in a row before its host counts as failing.
     pub robots_tries_max: u8,
-    /// Failures in a row before a host is given up.
+    /// Failures in a row before a host counts as failing: it goes on being tried, and no longer
+    /// keeps a run alive.
     pub host_failures_max: u16,
     /// The longest Retry-After that is obeyed as it stands.
     pub retry_after_max: Span,
@@ -242,7 +243,7 @@ impl Default for Retry {
             wait_min: Span::secs(15),
             wait_max: Span::secs(3600),
             tries_max: 4,
-            robots_tries_max: 5,
+            robots_tries_max: 6,
             host_failures_max: 6,
             retry_after_max: Span::secs(24 * 3600),
         }

@@ -59,6 +59,8 @@ pub struct Counters {
     pub next_sleep: u64,
     /// The oldest outbox row that is not yet sifted.
     pub outbox_head: u64,
+    /// How often the crawl was opened: the number of this run.
+    pub run: u32,
 }
 
 impl Counters {

@@ -179,7 +179,9 @@ impl Engine {
         let host = self.awake.at(slot);
         let is_due = host.later_due().is_some_and(|due| due <= now);
         let is_new = !host.now.is_empty();
-        let takes_new = !is_due || (is_new && self.owes_new());
+        // A host that failed is asked for another page than the one that failed, if there is one.
+        let is_doubtful = host.record.failures > 0;
+        let takes_new = !is_due || (is_new && (is_doubtful || self.owes_new()));
         let host = self.awake.at(slot);
         if takes_new { host.now.pop() } else { host.later.pop() }
     }

@@ -2,8 +2,8 @@
 //!
 //! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. The
 //! methods are spread over the rooms that they belong to: `fetched` (what became of a request),
-//! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking,
-//! sleeping, giving up) and `dispatch` (choosing what to fetch).
+//! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking
+//! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
 use crate::config::Config;
 use crate::copies::Copies;
@@ -124,7 +124,9 @@ impl Engine {
     pub fn open(config: Config, opening: Opening, now: Time) -> Engine {
         let ahead = opening.counters.clock.since(now);
         let now = now + ahead;
-        let reopened = (opening.counters.next_url > 0).then_some(now);
+        let counters_written = opening.counters.clone();
+        let counters = Counters { run: opening.counters.run + 1, ..opening.counters };
+        let reopened = (counters.next_url > 0).then_some(now);
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         Engine {
             policy: order::policy(&config),
@@ -132,13 +134,13 @@ impl Engine {
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
-            counters_written: opening.counters.clone(),
-            counters: opening.counters,
+            sleepers: Sleepers::open(opening.sleepers.into_iter(), counters.run),
+            counters_written,
+            counters,
             reopened,
             awake: AwakeHosts::default(),
             awake_limit,
             ready: Ready::default(),
-            sleepers: Sleepers::open(opening.sleepers.into_iter()),
             addresses: Addresses::default(),
             flights: HashMap::new(),
             next_fetch: 0,
@@ -243,7 +245,8 @@ impl Engine {
         let waits = !self.ready.is_empty() && !self.within_budget(now);
         let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
         let round = self.round_due().map(|t| (t, "letters to other partitions are due"));
-        let next = host.into_iter().chain(sleeper).chain(budget).chain(round).min()?;
+        let mass = self.is_pushing().then_some((now, "importance is being pushed"));
+        let next = host.into_iter().chain(sleeper).chain(budget).chain(round).chain(mass).min()?;
         Some((next.0.max(now), next.1))
     }
 
@@ -257,21 +260,37 @@ impl Engine {
         }
         // One of several cannot know that the others will send it nothing more.
         let is_alone = !self.config.partition.is_divided();
-        (is_alone && self.is_idle()).then_some(StopReason::Finished)
+        (is_alone && self.is_idle()).then(|| self.idle_because())
     }
 
-    /// Nothing is left to do, unless another partition sends something.
+    /// Why an engine that is idle has nothing to do.
+    pub fn idle_because(&self) -> StopReason {
+        match self.sleepers.resting() {
+            0 => StopReason::Finished,
+            _ => StopReason::HostsFailing,
+        }
+    }
+
+    /// Nothing is left to do in this run but to try hosts that fail, unless another partition sends
+    /// something.
     pub fn is_idle(&self) -> bool {
-        self.flights.is_empty()
-            && self.judging.is_empty()
-            && self.awake.is_empty()
-            && !self.review.is_under_way()
-            && self.sleepers.ready() == 0
-            && self.sleepers.later() == 0
-            && !self.sleepers.is_asked()
-            && self.outbox.is_idle(&self.counters)
-            && self.post.is_idle()
-            && self.round_due().is_none()
+        !self.has_work() && self.post.is_idle() && self.round_due().is_none() && !self.is_pushing()
+    }
+
+    /// There is something to fetch, or to find out whether there is.
+    fn has_work(&self) -> bool {
+        !self.flights.is_empty()
+            || !self.judging.is_empty()
+            || !self.awake.is_empty()
+            || self.review.is_under_way()
+            || self.sleepers.are_any()
+            || !self.outbox.is_idle(&self.counters)
+    }
+
+    /// One of several, with nothing to fetch, has importance to push that others may wait for.
+    fn is_pushing(&self) -> bool {
+        let partition = self.config.partition;
+        partition.is_divided() && !self.has_work() && !self.mass.is_at_rest(partition.count)
     }
 
     /// The world's time as ours.
@@ -305,7 +324,8 @@ impl Engine {
             self.policy.restored(&self.mass);
         }
         self.mass.settle(self.policy.pushing());
-        if self.config.partition.is_divided() {
+        let is_divided = self.config.partition.is_divided();
+        if is_divided && (self.mass.has_none_waiting() || !self.has_work()) {
             self.mass.settle_at_rest(self.config.partition.count);
         }
         self.mass.write(step);

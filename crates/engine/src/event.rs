@@ -64,6 +64,8 @@ pub struct Address {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Finished,
+    /// Only hosts that fail have work.
+    HostsFailing,
     Pages,
     Bytes,
     Time,
@@ -78,6 +80,7 @@ impl StopReason {
     pub fn word(self) -> &'static str {
         match self {
             StopReason::Finished => "finished",
+            StopReason::HostsFailing => "hosts_failing",
             StopReason::Pages => "max_pages",
             StopReason::Bytes => "max_bytes",
             StopReason::Time => "max_time",
@@ -172,6 +175,10 @@ pub struct Wake {
     pub classes: Vec<(u8, usize, Option<Sleeper>)>,
     /// Sleepers whose due time has come: how many, after which place.
     pub later: (usize, Option<Sleeper>),
+    /// Hosts that rest and are due, all of runs before `run` among them: how many at most together
+    /// with those of `later`, after which place.
+    pub resting: (usize, Option<Sleeper>),
+    pub run: u32,
     /// Hosts to wake by name, whether known or not.
     pub named: Vec<HostKey>,
     pub rows_max: usize,
@@ -240,8 +247,9 @@ pub struct Judged {
 #[derive(Clone, Debug, Default)]
 pub struct Woken {
     pub hosts: Vec<WokenHost>,
-    /// When the next sleeper is due.
+    /// When the next sleeper is due, and the next of those that rest.
     pub later_next: Option<Time>,
+    pub resting_next: Option<Time>,
 }
 
 #[derive(Clone, Debug)]

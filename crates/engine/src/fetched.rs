@@ -7,18 +7,12 @@ use crate::frontier::awake::{Doing, Errand as HostErrand};
 use crate::judge::Judgement;
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
-use crate::record::back_off;
 use crate::time::{Span, Time};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Scheme, Url};
 
 /// Redirects that robots.txt may take (RFC 9309, 2.3.1.2).
 pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
-/// How long a host that fails is left alone by a crawl that goes on, twice as long each time, and
-/// how often: about 80 days in all.
-const REST_MIN: Span = Span::secs(86_400);
-const REST_MAX: Span = Span::secs(16 * 86_400);
-const RESTS_MAX: u16 = 8;
 
 impl Engine {
     pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
@@ -27,20 +21,24 @@ impl Engine {
         self.answered(now, flight.slot, &report);
         match flight.errand {
             Errand::Page { place, entry } => {
+                let (slot, entry) = (flight.slot, *entry);
                 let outcome = entry.record.weigh(report.outcome, &self.config.retry);
                 let report = Report { outcome, ..report };
-                self.note_health(now, flight.slot, &report.outcome);
-                let judgement =
-                    Judgement { slot: flight.slot, fetch, place, entry: *entry, report };
-                self.begin_judgement(now, judgement, step);
+                if self.note_health(now, slot, &report.outcome) {
+                    let judgement = Judgement { slot, fetch, place, entry, report };
+                    self.begin_judgement(now, judgement, step);
+                } else {
+                    self.keep_as_it_came(fetch, &report, step);
+                    self.wait_on(now, slot, (place, entry), step);
+                }
             }
             Errand::Robots => {
-                self.keep_robots(fetch, &report, step);
+                self.keep_as_it_came(fetch, &report, step);
                 self.tell_askers(now, flight.slot, &report.outcome, step);
                 self.robots_answered(now, flight.slot, report.outcome, step);
             }
             Errand::RobotsFor(host) => {
-                self.keep_robots(fetch, &report, step);
+                self.keep_as_it_came(fetch, &report, step);
                 // Somebody waits for this answer: it cannot have gone to sleep.
                 let slot = self.awake.slot_of(&host).expect("the host that sent the errand");
                 self.awake.at(slot).doing = Doing::Nothing;
@@ -71,66 +69,7 @@ impl Engine {
         self.mark_dirty(slot);
     }
 
-    /// Failures of the host in a row make us wait, and at last give up.
-    fn note_health(&mut self, now: Time, slot: u32, outcome: &Outcome) {
-        match (outcome, outcome.failed_as()) {
-            (Outcome::Busy { retry_after, kind: kind @ FailKind::Throttled }, _) => {
-                self.host_failed(now, slot, *kind, *retry_after);
-            }
-            (Outcome::Busy { .. }, _) => {}
-            (_, Some(kind)) if kind.concerns_host() => self.host_failed(now, slot, kind, None),
-            (_, Some(_)) => {}
-            _ => self.awake.at(slot).record.failures = 0,
-        }
-    }
-
-    pub(crate) fn host_failed(
-        &mut self,
-        now: Time,
-        slot: u32,
-        kind: FailKind,
-        retry_after: Option<Span>,
-    ) {
-        let retry = self.config.retry;
-        let record = &mut self.awake.at(slot).record;
-        record.failures = record.failures.saturating_add(1);
-        let wait = back_off(&retry, record.failures, retry_after);
-        record.not_before = record.not_before.max(now + wait);
-        let tries = match kind {
-            // Asking again seldom makes a name exist.
-            FailKind::DnsNotFound => retry.host_failures_max.min(2),
-            kind if !kind.is_passing() => 1,
-            _ => retry.host_failures_max,
-        };
-        if record.failures >= tries && self.rests(now, slot, kind, tries) {
-            return self.mark_dirty(slot);
-        }
-        let record = &mut self.awake.at(slot).record;
-        if record.failures >= tries {
-            record.given_up = Some(if record.pages == 0 || !kind.is_passing() {
-                kind
-            } else {
-                FailKind::HostDead
-            });
-        }
-        self.mark_dirty(slot);
-    }
-
-    /// A crawl that goes on does not give up a host that was there before: it lets it rest, ever
-    /// longer, and asks again, for some months.
-    fn rests(&mut self, now: Time, slot: u32, kind: FailKind, tries: u16) -> bool {
-        let record = &mut self.awake.at(slot).record;
-        let rests = record.failures.max(u16::from(record.robots_tries)).saturating_sub(tries);
-        let is_worth_it = record.pages > 0 && kind.is_passing() && rests < RESTS_MAX;
-        if self.config.continuous.is_none() || !is_worth_it {
-            return false;
-        }
-        let rest = REST_MIN.doubled(u32::from(rests)).min(REST_MAX);
-        record.not_before = record.not_before.max(now + rest);
-        true
-    }
-
-    fn keep_robots(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
+    fn keep_as_it_came(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
         let how = if report.held { KeepAs::Response } else { KeepAs::Drop };
         step.keeps.push(Keep { fetch, how });
     }
@@ -166,8 +105,9 @@ impl Engine {
     fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {
         let (polite, sitemaps) = (self.config.polite, self.config.sitemaps);
         let host = self.awake.at(slot);
-        host.record.failures = 0;
-        host.record.robots_tries = 0;
+        if host.record.failing.take().is_some_and(|kind| !kind.may_be_of_page()) {
+            host.record.failures = 0;
+        }
         host.record.robots_until = Some(now + polite.robots_ttl);
         host.record.crawl_delay = robots.crawl_delay().map(|d| Span(d.as_micros() as u64));
         host.record.not_before =
@@ -190,20 +130,9 @@ impl Engine {
         kind: FailKind,
         retry_after: Option<Span>,
     ) {
-        let retry = self.config.retry;
-        let host = self.awake.at(slot);
-        host.robots_at = None;
-        host.record.robots_tries = host.record.robots_tries.saturating_add(1);
-        let wait = back_off(&retry, u16::from(host.record.robots_tries), retry_after);
-        host.record.not_before = host.record.not_before.max(now + wait);
-        let is_over = host.record.robots_tries >= retry.robots_tries_max;
-        if is_over && self.rests(now, slot, kind, u16::from(retry.robots_tries_max)) {
-            return;
-        }
-        if is_over || !kind.is_passing() {
-            self.awake.at(slot).record.given_up =
-                Some(if kind.is_passing() { FailKind::RobotsUnreachable } else { kind });
-        }
+        self.awake.at(slot).robots_at = None;
+        let kind = if kind.precedes_request() { kind } else { FailKind::RobotsUnreachable };
+        self.host_failed(now, slot, kind, retry_after);
     }
 
     /// Follows a redirect of robots.txt. On another host it becomes an errand of that host, so

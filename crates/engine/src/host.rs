@@ -17,9 +17,11 @@ pub struct HostRecord {
     pub answers: u64,
     pub pages: u64,
     pub bytes: u64,
-    /// Failures of the host in a row.
+    /// Requests in a row that failed for the host's sake, in the run of this number.
     pub failures: u16,
-    pub robots_tries: u8,
+    pub run: u32,
+    /// How the last request failed, if that concerns the host; none if it was answered.
+    pub failing: Option<FailKind>,
     /// The robots rules in the state are good until then.
     pub robots_until: Option<Time>,
     /// No request before this moment.
@@ -27,8 +29,6 @@ pub struct HostRecord {
     pub last_took: Span,
     /// Crawl-delay of the rules in force.
     pub crawl_delay: Option<Span>,
-    /// Given up: what waits is to be failed without asking.
-    pub given_up: Option<FailKind>,
     /// Where it sleeps (or slept, while awake): the row by which a restart finds it.
     pub sleep: Option<SleepPlace>,
     /// While it sleeps, nothing waits in its queues up to these places: reading begins behind
@@ -39,4 +39,13 @@ pub struct HostRecord {
     pub standing: HostStanding,
     /// How far its word on its pages is good.
     pub trust: Trust,
+}
+
+impl HostRecord {
+    /// Each run counts failures anew.
+    pub fn enter_run(&mut self, run: u32) {
+        if self.run != run {
+            (self.run, self.failures) = (run, 0);
+        }
+    }
 }

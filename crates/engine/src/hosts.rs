@@ -5,10 +5,9 @@ use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken
 use crate::frontier::awake::{Awake, Doing, bed};
 use crate::frontier::back_queue::BackQueue;
 use crate::frontier::ready::Chooser;
-use crate::outcome::{FailKind, Outcome, RobotsAnswer};
+use crate::outcome::FailKind;
 use crate::polite;
-use crate::queue::Section;
-use crate::record::Status;
+use crate::queue::{Section, SleepPlace};
 use crate::time::{Span, Time};
 use rhumb_page::url::HostKey;
 
@@ -19,8 +18,6 @@ pub const NAP_MIN: Span = Span::secs(30);
 pub const ADDRESS_MIN: Span = Span::secs(60);
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
-/// A host that was given up so long ago is asked again when something new is found on it.
-const FORGIVEN_AFTER: Span = Span::secs(7 * 86_400);
 /// Queues refilled by one question.
 pub const REFILL_MAX: usize = 512;
 
@@ -43,9 +40,10 @@ impl Engine {
         }
     }
 
-    pub(crate) fn woken(&mut self, now: Time, woken: Woken, step: &mut Step) {
-        let found: Vec<_> = woken.hosts.iter().filter_map(|h| h.sleeper.clone()).collect();
-        for host in woken.hosts {
+    pub(crate) fn woken(&mut self, now: Time, mut woken: Woken, step: &mut Step) {
+        let hosts = std::mem::take(&mut woken.hosts);
+        let found: Vec<_> = hosts.iter().filter_map(|h| h.sleeper.clone()).collect();
+        for host in hosts {
             match self.awake.slot_of(&host.host) {
                 None => self.wake_one(now, host, step),
                 // It woke by itself meanwhile; what it was called for still waits.
@@ -57,7 +55,7 @@ impl Engine {
             }
         }
         // Only now: a host named twice in the answer may have lain down again in between.
-        self.sleepers.answered(found.into_iter(), woken.later_next);
+        self.sleepers.answered(found.into_iter(), &woken);
         self.since_wake.clear();
     }
 
@@ -71,15 +69,17 @@ impl Engine {
         if let Some(place) = record.sleep {
             self.sleepers.remove(place);
         }
+        let run = self.counters.run;
+        record.enter_run(run);
+        // Woken for another's sake, it goes on resting.
+        let rest_until = match record.sleep {
+            Some(SleepPlace::Resting { run: of, due, .. }) if of == run => due,
+            _ => Time::ZERO,
+        };
         if let Some(opened) = self.reopened {
             // The last request before a crash may not be on record: wait as if it was just now.
             let delay = polite::delay(&self.config.polite, &record);
             record.not_before = record.not_before.max(opened + delay);
-        }
-        let is_forgiven =
-            record.given_up.is_some() && now.since(record.not_before) > FORGIVEN_AFTER;
-        if is_forgiven {
-            (record.given_up, record.failures, record.robots_tries) = (None, 0, 0);
         }
         // Good only while it sleeps: from here on its queues know better.
         let after = (record.now_after.take(), record.later_after.take());
@@ -92,10 +92,10 @@ impl Engine {
         let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
         // Those that an earlier run read for another user agent are read again.
-        awake.robots = robots.filter(|robots| robots.are_for(self.config.agent));
-        awake.errands = errands;
+        let robots = robots.filter(|robots| robots.are_for(self.config.agent));
+        (awake.robots, awake.errands, awake.rest_until) = (robots, errands, rest_until);
         let slot = self.awake.insert(awake);
-        if is_new || is_forgiven {
+        if is_new {
             self.mark_dirty(slot);
         }
         self.advance(now, slot, step);
@@ -174,8 +174,9 @@ impl Engine {
         if host.doing != Doing::Nothing || host.queued_up {
             return;
         }
-        if host.record.given_up.is_some() {
-            self.drain(now, slot, step);
+        let rests = host.rest_until > now;
+        if rests {
+            self.refuse_errands(now, slot, step);
         }
         let host = self.awake.at(slot);
         let work = if !host.errands.is_empty() || !host.now.is_empty() {
@@ -188,13 +189,14 @@ impl Engine {
             || host.has_out()
             || host.now.wants_refill()
             || host.later.wants_refill();
-        let at = work.map(|at| at.max(host.record.not_before));
+        let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until));
         // Where its robots.txt went, and who asks it for theirs, is not in the rows.
         let is_needed = !host.errands.is_empty() || host.robots_at.is_some();
         let turns = host.turns;
         let is_full = self.awake.len() >= self.awake_limit;
         let rotates = turns >= TURNS_MAX && is_full && self.sleepers.are_waiting(now);
-        let Some(at) = at.filter(|at| is_needed || (*at <= now + NAP_MIN && !rotates)) else {
+        let naps = |at: &Time| *at <= now + NAP_MIN && !rotates && !rests;
+        let Some(at) = at.filter(|at| is_needed || naps(at)) else {
             if !expects {
                 self.sleep(now, slot, step);
             }
@@ -222,30 +224,6 @@ impl Engine {
         self.resolving += 1;
         host.doing = Doing::Resolving;
         step.actions.push(Action::Resolve { host: host.key.clone() });
-    }
-
-    /// Fails what waits at a host that was given up, without asking it.
-    fn drain(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
-        let kind = host.record.given_up.expect("a host that was given up");
-        let errands = std::mem::take(&mut host.errands);
-        for section in [Section::Now, Section::Later] {
-            while let Some(row) = self.awake.at(slot).queue(section).pop() {
-                self.dismiss(slot, row, Status::Failed(kind), step);
-            }
-        }
-        let host = self.awake.at(slot);
-        if host.now.wants_refill() || host.later.wants_refill() {
-            self.refills.push_back(slot);
-        }
-        for errand in errands {
-            if let Some(asker) = self.awake.slot_of(&errand.for_host) {
-                self.awake.at(asker).doing = Doing::Nothing;
-                let answer = RobotsAnswer::Unreachable { retry_after: None, kind };
-                self.robots_answered(now, asker, Outcome::Robots(answer), step);
-                self.advance(now, asker, step);
-            }
-        }
     }
 
     /// To sleep, or out of sight if nothing waits.

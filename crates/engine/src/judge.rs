@@ -247,39 +247,6 @@ impl Engine {
         self.mark_dirty(slot);
     }
 
-    /// Settles a URL without asking the web: a rule says no, or its host was given up.
-    pub(crate) fn dismiss(
-        &mut self,
-        slot: u32,
-        (place, entry): (Place, Entry),
-        status: Status,
-        step: &mut Step,
-    ) {
-        self.dismiss_until(slot, (place, entry), status, Next::Never, step);
-    }
-
-    fn dismiss_until(
-        &mut self,
-        slot: u32,
-        (place, entry): (Place, Entry),
-        status: Status,
-        next: Next,
-        step: &mut Step,
-    ) {
-        // One that was refused before left the calendar then.
-        if !matches!(entry.record.status, Status::Refused(_)) {
-            self.leave_calendar(&entry.record);
-        }
-        self.leave_status(entry.record.status);
-        match status {
-            Status::Refused(why) => *self.counters.refused_as(why) += 1,
-            Status::Failed(kind) => *self.counters.failed_as(kind) += 1,
-            _ => unreachable!("only refused and failed URLs are dismissed"),
-        }
-        let record = UrlRecord { status, ..entry.record };
-        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
-    }
-
     /// Refuses a URL that was admitted by rules that are not in force any more.
     pub(crate) fn refuse_waiting(
         &mut self,
@@ -290,7 +257,25 @@ impl Engine {
     ) {
         self.counters.admitted -= 1;
         self.awake.at(slot).record.admitted -= 1;
-        self.dismiss(slot, row, Status::Refused(why), step);
+        self.refuse(slot, row, (why, Next::Never), step);
+    }
+
+    /// Settles a URL without asking for it.
+    fn refuse(
+        &mut self,
+        slot: u32,
+        (place, entry): (Place, Entry),
+        (why, next): (Refusal, Next),
+        step: &mut Step,
+    ) {
+        // One that was refused before left the calendar then.
+        if !matches!(entry.record.status, Status::Refused(_)) {
+            self.leave_calendar(&entry.record);
+        }
+        self.leave_status(entry.record.status);
+        *self.counters.refused_as(why) += 1;
+        let record = UrlRecord { status: Status::Refused(why), ..entry.record };
+        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
     }
 
     /// A URL that was refused, or failed, gets another status.
@@ -316,7 +301,7 @@ impl Engine {
             Some(_) => Next::At(now + again),
             None => Next::Never,
         };
-        self.dismiss_until(slot, row, Status::Refused(Refusal::Robots), next, step);
+        self.refuse(slot, row, (Refusal::Robots, next), step);
     }
 
     fn count(&mut self, entry: &Entry, report: &Report, (is_copy, is_near): (bool, bool)) {

@@ -14,6 +14,7 @@ mod dispatch;
 pub mod engine;
 pub mod error;
 pub mod event;
+mod failing;
 mod fetched;
 pub mod frontier;
 pub mod host;

@@ -135,7 +135,7 @@ pub enum FailKind {
     Scheme,
     /// robots.txt could not be had.
     RobotsUnreachable,
-    /// The host was given up after too many failures in a row.
+    /// The host was given up. Only in states of format 9 and before: hosts are not given up.
     HostDead,
     /// The worker itself failed.
     Internal,
@@ -145,10 +145,12 @@ pub enum FailKind {
     TlsName,
     /// The certificate's issuer is unknown: it is self-signed, or the server left out a link.
     TlsIssuer,
+    /// 502 or 504: a gateway without the server behind it.
+    Gateway,
 }
 
 impl FailKind {
-    pub const ALL: [FailKind; 19] = [
+    pub const ALL: [FailKind; 20] = [
         FailKind::DnsNotFound,
         FailKind::DnsTemporary,
         FailKind::AddressRefused,
@@ -168,6 +170,7 @@ impl FailKind {
         FailKind::TlsExpired,
         FailKind::TlsName,
         FailKind::TlsIssuer,
+        FailKind::Gateway,
     ];
 
     /// The word used in reports, metrics and documentation.
@@ -192,11 +195,19 @@ impl FailKind {
             FailKind::TlsExpired => "tls_expired",
             FailKind::TlsName => "tls_name",
             FailKind::TlsIssuer => "tls_issuer",
+            FailKind::Gateway => "gateway",
         }
     }
 
-    /// Does it speak of the host (all its pages are affected) or of one page?
+    /// Does it speak of the host, in doubt too, or of one page alone?
     pub fn concerns_host(self) -> bool {
+        self.precedes_request()
+            || self.may_be_of_page()
+            || matches!(self, FailKind::RobotsUnreachable | FailKind::HostDead)
+    }
+
+    /// No request was sent: whatever failed has nothing to do with the page.
+    pub fn precedes_request(self) -> bool {
         matches!(
             self,
             FailKind::DnsNotFound
@@ -204,25 +215,32 @@ impl FailKind {
                 | FailKind::AddressRefused
                 | FailKind::Connect
                 | FailKind::Tls
-                | FailKind::Timeout
-                | FailKind::RobotsUnreachable
-                | FailKind::HostDead
                 | FailKind::TlsExpired
                 | FailKind::TlsName
                 | FailKind::TlsIssuer
         )
     }
 
+    /// Asking again soon seldom helps.
+    pub fn is_stubborn(self) -> bool {
+        matches!(
+            self,
+            FailKind::DnsNotFound
+                | FailKind::Tls
+                | FailKind::TlsExpired
+                | FailKind::TlsName
+                | FailKind::TlsIssuer
+        )
+    }
+
+    /// One page may answer so while the others of its host do not.
+    pub fn may_be_of_page(self) -> bool {
+        matches!(self, FailKind::Timeout | FailKind::Throttled | FailKind::Gateway)
+    }
+
     /// Would asking again later make sense?
     pub fn is_passing(self) -> bool {
-        !matches!(
-            self,
-            FailKind::AddressRefused
-                | FailKind::HeaderTooBig
-                | FailKind::Scheme
-                | FailKind::HostDead
-                | FailKind::RobotsUnreachable
-        )
+        !matches!(self, FailKind::AddressRefused | FailKind::HeaderTooBig | FailKind::Scheme)
     }
 
     /// Whether each new run tries such a URL again without being told to. A header that was too
@@ -249,6 +267,7 @@ pub fn of_page(head: Head, page: impl FnOnce() -> Page) -> Outcome {
         300..=399 => Outcome::Moved { to: location },
         408 | 425 => Outcome::Busy { retry_after, kind: FailKind::ServerError },
         429 | 503 => Outcome::Busy { retry_after, kind: FailKind::Throttled },
+        502 | 504 => Outcome::Busy { retry_after, kind: FailKind::Gateway },
         400..=499 => Outcome::Gone,
         500..=599 => Outcome::Busy { retry_after, kind: FailKind::ServerError },
         _ => Outcome::Failed(FailKind::BadHttp),

@@ -66,8 +66,21 @@ pub struct Entry {
 /// Where a host sleeps. Ranks only grow, so a cursor per class never has to step back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SleepPlace {
-    Ready { class: u8, rank: u64 },
-    Later { due: Time, rank: u64 },
+    Ready {
+        class: u8,
+        rank: u64,
+    },
+    Later {
+        due: Time,
+        rank: u64,
+    },
+    /// It fails and has work: tried again at `due`, or at once by a run later than `run`. It keeps
+    /// no run alive.
+    Resting {
+        run: u32,
+        due: Time,
+        rank: u64,
+    },
 }
 
 /// A sleeping host in the index, in the order of waking.

@@ -187,7 +187,7 @@ impl Engine {
         self.revisiting.as_ref().map_or(0, |revisiting| revisiting.scheduler.pages())
     }
 
-    /// A page that left the calendar: its host was given up, or robots say no.
+    /// A page that left the calendar: robots say no.
     pub(crate) fn leave_calendar(&mut self, record: &UrlRecord) {
         if let (Some(revisiting), Some(_)) = (&mut self.revisiting, record.past.learnt) {
             revisiting.scheduler.left(record.id.0);

@@ -231,7 +231,6 @@ impl Engine {
             let awake = self.awake.at(slot);
             awake.record.admitted += u64::from(is_new);
             awake.record.queued += 1;
-            awake.record.given_up.take_if(|_| !is_new);
             awake.now.insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for an errand and had no work: a restart must find it too.
@@ -276,7 +275,6 @@ impl Engine {
         }
         record.admitted += u64::from(is_new);
         record.queued += 1;
-        record.given_up.take_if(|_| !is_new);
         batch.touched.insert(host, record);
         None
     }
@@ -298,6 +296,8 @@ impl Engine {
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
             // New work brings its day nearer unless the host itself asked for the rest.
             Some(SleepPlace::Later { due, .. }) => record.not_before < due,
+            // A host that fails is not tried sooner for having more to do.
+            Some(SleepPlace::Resting { .. }) => false,
         };
         if better {
             let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };

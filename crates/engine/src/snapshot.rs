@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub hosts_asleep: u64,
     /// Hosts that sleep until a moment: a retry, a revisit, a long delay.
     pub hosts_asleep_until: u64,
+    /// Hosts with work that fail: the next run tries them again at once.
+    pub hosts_failing: u64,
     /// Outbox rows not yet sifted.
     pub outbox: u64,
     pub next_due: Option<(Time, &'static str)>,
@@ -70,7 +72,8 @@ impl Engine {
             hosts_ready: self.ready.len(),
             hosts_resolving: self.resolving,
             hosts_asleep: self.sleepers.ready(),
-            hosts_asleep_until: self.sleepers.later(),
+            hosts_asleep_until: self.sleepers.later() + self.sleepers.resting_before(),
+            hosts_failing: self.sleepers.resting(),
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_due(now),
             heap_bytes: 0,

@@ -11,7 +11,7 @@ use rhumb_engine::discovery::Origin;
 use rhumb_engine::event::{Row, StopReason};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::queue::{Entry, Place};
+use rhumb_engine::queue::{Entry, Place, SleepPlace};
 use rhumb_engine::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
@@ -275,11 +275,12 @@ fn a_crawl_at_rest_tells_its_largest_slowest_and_lost_hosts_and_how_to_go_on() {
     assert_eq!(names(&shown.largest_hosts), last_ten);
     let first_ten: Vec<String> = (0..10).map(|n| format!("http://h{n}.example")).collect();
     assert_eq!(names(&shown.slowest_hosts), first_ten);
-    assert_eq!(names(&shown.given_up_hosts), ["http://h7.example"]);
-    assert_eq!(shown.given_up, BTreeMap::from([("dns_not_found".to_owned(), 1)]));
+    let failing = &rest.report.failing_hosts;
+    assert_eq!((failing.len(), failing[0].host.as_str()), (1, "http://h7.example"));
+    assert_eq!(shown.failing, BTreeMap::from([("dns_not_found".to_owned(), 1)]));
 
     let text = status::describe(&dir, None, false).unwrap();
-    for words in ["largest hosts", "slowest hosts", "hosts given up: dns_not_found 1"] {
+    for words in ["largest hosts", "slowest hosts", "hosts that fail: dns_not_found 1"] {
         assert!(text.contains(words), "{words} in {text}");
     }
     let json = status::describe(&dir, None, true).unwrap();
@@ -401,7 +402,7 @@ fn snapshot(change: impl FnOnce(&mut Counters)) -> Snapshot {
 }
 
 fn rows() -> Vec<Row> {
-    let mut rows: Vec<Row> = (0..25).map(host_row).collect();
+    let mut rows: Vec<Row> = (0..25).flat_map(host_rows).collect();
     for (id, path) in ["first", "second", "page", "behind"].into_iter().enumerate() {
         let mut record = record(id as u64, Status::Queued);
         record.place = Some(Place::Now { class: 1, rank: id as u64, id: id as u64 });
@@ -422,17 +423,20 @@ fn rows() -> Vec<Row> {
 }
 
 /// The later the host, the larger; the earlier, the slower.
-fn host_row(n: u64) -> Row {
+fn host_rows(n: u64) -> Vec<Row> {
     let key = Url::parse(&format!("http://h{n}.example/")).unwrap().host_key();
+    let place = SleepPlace::Resting { run: 1, due: FOUND, rank: n };
     let record = HostRecord {
         pages: n,
         queued: n,
         last_took: Span::millis(1000u64.saturating_sub(n)),
         crawl_delay: Some(Span::millis(2500)),
-        given_up: (n == 7).then_some(FailKind::DnsNotFound),
+        failing: (n == 7).then_some(FailKind::DnsNotFound),
+        sleep: (n == 7).then_some(place),
         ..HostRecord::default()
     };
-    Row::Host { key, record }
+    let sleep = record.sleep.map(|place| Row::Sleep { host: key.clone(), place, asleep: true });
+    [Row::Host { key, record }].into_iter().chain(sleep).collect()
 }
 
 fn url_rows(path: &str, record: UrlRecord) -> Vec<Row> {

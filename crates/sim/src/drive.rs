@@ -107,8 +107,9 @@ impl Drive {
             process.over = None;
         }
         while self.processes.iter().any(|process| process.over.is_none()) {
+            self.tell_if_all_are_idle();
             let Some(own) = self.next() else {
-                self.finish()?;
+                self.stuck()?;
                 continue;
             };
             let process = &mut self.processes[own];
@@ -146,18 +147,26 @@ impl Drive {
         }
     }
 
-    /// Nobody has anything to do: several partitions are told so, and of one it is a mistake.
-    fn finish(&mut self) -> Option<()> {
-        let is_idle = |process: &Process| {
-            process.subject.as_ref().is_some_and(|subject| subject.engine.is_idle())
-        };
-        if self.processes.len() > 1 && self.processes.iter().all(is_idle) {
-            for process in &mut self.processes {
-                process.world.send(Span::ZERO, Event::Stopped(StopReason::Finished));
-            }
-            return Some(());
+    /// Several partitions are told when none has anything left to do and nothing is on its way:
+    /// none of them could know.
+    fn tell_if_all_are_idle(&mut self) {
+        let is_quiet = |process: &Process| process.over.is_none() && process.is_quiet();
+        let is_over = self.processes.len() > 1 && self.processes.iter().all(is_quiet);
+        if !is_over || self.shared.borrow().mail.next().is_some() {
+            return;
         }
-        let own = self.processes.iter().position(|p| !is_idle(p)).unwrap_or(0);
+        let engines = self.processes.iter().filter_map(|process| process.subject.as_ref());
+        let mut reasons = engines.map(|subject| subject.engine.idle_because());
+        let failing = reasons.find(|reason| *reason == StopReason::HostsFailing);
+        let reason = failing.unwrap_or(StopReason::Finished);
+        for process in &mut self.processes {
+            process.world.send(Span::ZERO, Event::Stopped(reason));
+        }
+    }
+
+    /// Nobody has anything to do and the crawl is not over: somebody waits for nothing.
+    fn stuck(&mut self) -> Option<()> {
+        let own = self.processes.iter().position(|process| !process.is_quiet()).unwrap_or(0);
         let error = self.processes[own].turn(&self.shared).expect_err("nothing will come");
         self.failed(own, &error)
     }
@@ -196,6 +205,8 @@ impl Drive {
         if !is_over && !self.turns.is_multiple_of(every) {
             return;
         }
+        // What waits at a host that fails is not judged by narrower rules before its turn comes:
+        // only a crawl that has finished proves all that is covered.
         let is_end = is_over && self.processes[0].over == Some(StopReason::Finished);
         let books: Vec<&Mass> = subjects.iter().map(|s| s.engine.mass()).collect();
         let pages = subjects.iter().map(|s| s.engine.counters().pages).sum();
@@ -235,6 +246,12 @@ impl Process {
             (seed, 1.0)
         });
         self.world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
+    }
+
+    /// It is up, has nothing left to do, and nothing is on its way to it.
+    fn is_quiet(&self) -> bool {
+        let is_idle = |subject: &Subject| subject.engine.is_idle();
+        self.world.next(None).is_none() && self.subject.as_ref().is_some_and(is_idle)
     }
 
     /// When it has something to do.

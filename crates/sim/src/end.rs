@@ -2,17 +2,19 @@
 
 use crate::check::Checker;
 use crate::store::Part;
-use crate::web::{Place, Scope, Web};
+use crate::web::{Place, Scope, Truth, Web};
 use rhumb_engine::admit::Reach;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
+use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_page::url::{HostKey, UrlKey};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
 
 /// What must hold when nothing is left to do.
 pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
-    parts.iter().for_each(|part| check_rest(&part.state.rows, checker));
+    parts.iter().for_each(|part| check_rest(web, &part.state.rows, checker));
     let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
     let urls = parts.iter().flat_map(|part| part.state.rows.urls.iter());
     let found: BTreeSet<Place> = urls
@@ -33,18 +35,41 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
     }
 }
 
-/// Of one partition.
-fn check_rest(rows: &MemoryRows, checker: &mut Checker) {
+/// Another run will find more: a host rests that is not down for ever, or a page failed that is
+/// there.
+pub fn is_worth_another_run(web: &Web, rows: &MemoryRows) -> bool {
+    let recovers = |(place, host): (&SleepPlace, &HostKey)| {
+        matches!(place, SleepPlace::Resting { .. }) && !web.is_ghost(&host.host())
+    };
+    let is_there = |(key, record): (&UrlKey, &UrlRecord)| {
+        let truth = || web.truth(&key.url());
+        matches!(record.status, Status::Failed(_))
+            && !matches!(truth(), Truth::Missing | Truth::Broken | Truth::Ghost(_) | Truth::Foreign)
+    };
+    rows.sleep.iter().any(recovers) || rows.urls.iter().any(is_there)
+}
+
+/// Of one partition: nothing waits but at dead hosts, which rest.
+fn check_rest(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
     let waits = |r: &UrlRecord| r.status == Status::Queued || r.place.is_some();
-    let mut forgotten: Vec<_> = rows.urls.iter().filter(|(_, record)| waits(record)).collect();
+    let rests = |host: &HostKey| {
+        let record = rows.hosts.get(host);
+        record.is_some_and(|record| matches!(record.sleep, Some(SleepPlace::Resting { .. })))
+    };
+    let (at_dead, mut forgotten): (Vec<_>, Vec<_>) = rows
+        .urls
+        .iter()
+        .filter(|(_, record)| waits(record))
+        .partition(|(key, _)| web.is_ghost(key.url().host()) && rests(&key.host_key()));
     forgotten.sort_unstable_by_key(|(key, _)| *key);
     for (key, UrlRecord { status, place, .. }) in forgotten {
         let host = rows.hosts.get(&key.host_key());
         let what = format!("forgotten: {} ({status:?}, {place:?}) of {host:?}", key.url());
         checker.violated(4, what);
     }
-    if !rows.queue.is_empty() || !rows.sleep.is_empty() || !rows.outbox.is_empty() {
-        let (q, s, o) = (rows.queue.len(), rows.sleep.len(), rows.outbox.len());
+    let (q, o) = (rows.queue.len() - at_dead.len(), rows.outbox.len());
+    let s = rows.sleep.keys().filter(|place| !matches!(place, SleepPlace::Resting { .. })).count();
+    if (q, s, o) != (0, 0, 0) {
         checker.violated(4, format!("left over: {q} queued, {s} asleep, {o} in the outbox"));
     }
     if !rows.letters.is_empty() {

@@ -21,6 +21,10 @@ use std::rc::Rc;
 /// Virtual time begins here: 2026-01-01.
 pub const BEGINNING: Time = Time(1_767_225_600_000_000);
 
+/// An owner runs a crawl again in which something failed, after this time, so often at most.
+const COMES_AGAIN_AFTER: Span = Span::secs(5_000);
+const RUNS_MAX: u32 = 20;
+
 /// What a simulated crawl came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
@@ -59,13 +63,24 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
             break;
         }
     }
+    let last = scenario.runs().count() - 1;
+    // The owner comes again as long as something failed that may recover.
+    for _ in 0..RUNS_MAX {
+        let fails = |part: &Part| end::is_worth_another_run(&web, &part.state.rows);
+        if !is_at_end(stopped) || !shared.borrow().parts.iter().any(fails) {
+            break;
+        }
+        let clock = shared.borrow().clock;
+        shared.borrow_mut().clock = clock + COMES_AGAIN_AFTER;
+        stopped = drive.run(&scenario.config, last);
+    }
     let (peak, bound) = (drive.heap_bytes_peak(), heap_bound(scenario));
     let visits = drive.take_visits();
     let Shared { clock, checker, parts, .. } = &mut *shared.borrow_mut();
     if peak > bound {
         checker.violated(8, format!("{peak} bytes of engine, the bound is {bound}"));
     }
-    if stopped == Some(StopReason::Finished) {
+    if is_at_end(stopped) {
         end::check_end(&web, parts, checker);
     }
     parts.iter().for_each(|part| end::check_books(&part.state.rows, checker));
@@ -82,6 +97,11 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         stopped,
         visits,
     }
+}
+
+/// There was nothing left to do.
+fn is_at_end(stopped: Option<StopReason>) -> bool {
+    matches!(stopped, Some(StopReason::Finished | StopReason::HostsFailing))
 }
 
 /// Pages of the synthetic web have at most so many links, and robots.txt such rules.

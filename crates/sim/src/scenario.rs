@@ -2,7 +2,7 @@
 
 use crate::web::{Oddities, WebConfig};
 use rhumb_engine::admit::{Reach, Scope};
-use rhumb_engine::config::{Config, Order, Polite, Retry, Traps};
+use rhumb_engine::config::{Config, Order, Polite, Traps};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -61,9 +61,20 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 12] = [
-    "small", "hostile", "crowded", "slow", "narrow", "limited", "widened", "narrowed", "revisit",
-    "parted", "shifting", "million",
+pub const NAMES: [&str; 13] = [
+    "small",
+    "hostile",
+    "recovering",
+    "crowded",
+    "slow",
+    "narrow",
+    "limited",
+    "widened",
+    "narrowed",
+    "revisit",
+    "parted",
+    "shifting",
+    "million",
 ];
 
 impl Scenario {
@@ -75,12 +86,6 @@ impl Scenario {
                 web: WebConfig { seed, ..WebConfig::small() },
                 ..Scenario::base(seed)
             },
-            "hostile" => Scenario {
-                name: "hostile",
-                what: "everything goes wrong often",
-                web: WebConfig { seed, ..WebConfig::hostile() },
-                ..Scenario::base(seed)
-            },
             "crowded" => Scenario {
                 name: "crowded",
                 what: "far more hosts than may be awake, many on few addresses",
@@ -89,20 +94,6 @@ impl Scenario {
                     concurrency: 8,
                     hosts_awake_max: 32,
                     ..Scenario::base(seed).config
-                },
-                ..Scenario::base(seed)
-            },
-            "slow" => Scenario {
-                name: "slow",
-                what: "slow sites beside quick ones, with long delays",
-                web: WebConfig {
-                    seed,
-                    oddities: Oddities {
-                        slow_sites: 300,
-                        crawl_delays: 300,
-                        ..Oddities::default()
-                    },
-                    ..WebConfig::plain(30, 1_500)
                 },
                 ..Scenario::base(seed)
             },
@@ -122,6 +113,50 @@ impl Scenario {
                 what: "a million pages over 20,000 sites",
                 web: WebConfig { seed, ..WebConfig::million() },
                 config: Config { concurrency: 1_000, ..Scenario::base(seed).config },
+                ..Scenario::base(seed)
+            },
+            _ => return Scenario::of_trouble(name, seed),
+        };
+        Some(scenario)
+    }
+
+    /// Those about hosts that are ill.
+    fn of_trouble(name: &str, seed: u64) -> Option<Scenario> {
+        let scenario = match name {
+            "hostile" => Scenario {
+                name: "hostile",
+                what: "everything goes wrong often",
+                web: Scenario::hostile_web(seed),
+                ..Scenario::base(seed)
+            },
+            "recovering" => Scenario {
+                name: "recovering",
+                what: "most hosts are down for minutes or hours, again and again, and come back",
+                web: WebConfig {
+                    seed,
+                    ghosts: 4,
+                    oddities: Oddities {
+                        outages: 700,
+                        flaky: 20,
+                        dead_links: 20,
+                        ..Oddities::default()
+                    },
+                    ..WebConfig::plain(40, 2_000)
+                },
+                ..Scenario::base(seed)
+            },
+            "slow" => Scenario {
+                name: "slow",
+                what: "slow sites beside quick ones, with long delays",
+                web: WebConfig {
+                    seed,
+                    oddities: Oddities {
+                        slow_sites: 300,
+                        crawl_delays: 300,
+                        ..Oddities::default()
+                    },
+                    ..WebConfig::plain(30, 1_500)
+                },
                 ..Scenario::base(seed)
             },
             _ => return Scenario::of_limits(name, seed),
@@ -182,7 +217,7 @@ impl Scenario {
             "parted" => Scenario {
                 name: "parted",
                 what: "a hostile web divided among three engines that write each other letters",
-                web: WebConfig { seed, ..WebConfig::hostile() },
+                web: Scenario::hostile_web(seed),
                 partitions: 3,
                 ..Scenario::base(seed)
             },
@@ -197,6 +232,11 @@ impl Scenario {
         Some(scenario)
     }
 
+    fn hostile_web(seed: u64) -> WebConfig {
+        let oddities = Oddities { outages: 200, ..Oddities::many() };
+        WebConfig { seed, oddities, ..WebConfig::hostile() }
+    }
+
     fn base(seed: u64) -> Scenario {
         Scenario {
             name: "",
@@ -205,14 +245,6 @@ impl Scenario {
             config: Config {
                 seed,
                 polite: Polite::default(),
-                // Patient: a fault that passes must cost nothing but time.
-                retry: Retry {
-                    tries_max: 12,
-                    robots_tries_max: 12,
-                    host_failures_max: 12,
-                    wait_max: Span::secs(600),
-                    ..Retry::default()
-                },
                 traps: Traps { path_segments_max: 12, ..Traps::default() },
                 // As an owner would who has seen the report: a section that makes three new
                 // addresses out of each has no end at any depth.

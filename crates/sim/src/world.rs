@@ -396,7 +396,7 @@ impl World for SimWorld {
             Action::Fetch(fetch) => self.fetch(fetch),
             Action::Resolve { host } => {
                 let now = self.now();
-                let answer = match self.web.address(&host.host()) {
+                let answer = match self.web.address_at(&host.host(), now.0) {
                     DnsAnswer::Found { ip, ttl_s } => {
                         let is_brief = self.chance(self.faults.brief_per_mille);
                         let good_for = if is_brief { 0 } else { u64::from(ttl_s) };

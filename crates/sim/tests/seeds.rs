@@ -1,5 +1,6 @@
 //! Fixed seeds of every scenario: no invariant is broken, with and without faults.
 
+use rhumb_engine::event::StopReason;
 use rhumb_engine::record::Refusal;
 use rhumb_sim::run::{Simulated, simulate};
 use rhumb_sim::scenario::{Faults, Scenario};
@@ -60,4 +61,13 @@ fn long_delays_few_places_and_single_requests_per_address_hold_nobody_up_for_eve
 fn no_host_starves_when_far_more_hosts_have_work_than_may_be_awake() {
     passes("crowded", 1, Faults::default());
     passes("crowded", 2, Faults::usual());
+}
+
+#[test]
+fn hosts_that_are_down_for_minutes_or_hours_and_come_back_lose_no_page() {
+    for (seed, faults) in [(1, Faults::default()), (2, Faults::default()), (3, Faults::usual())] {
+        let simulated = passes("recovering", seed, faults);
+        assert!(simulated.counters.pages >= 2_000, "{simulated:?}");
+        assert_eq!(simulated.stopped, Some(StopReason::HostsFailing), "four hosts are dead");
+    }
 }

@@ -30,8 +30,9 @@ fn main() {
         let began = Instant::now();
         for _ in 0..WAKES {
             let named = vec![host.clone()];
-            let (classes, later) = (Vec::new(), (0, None));
-            let wake = Wake { now: Time::ZERO, classes, later, named, rows_max: 16 };
+            let (classes, later, resting) = (Vec::new(), (0, None), (0, None));
+            let now = Time::ZERO;
+            let wake = Wake { now, classes, later, resting, run: 1, named, rows_max: 16 };
             let answer = state.reader().answer(Question::Wake(wake)).expect("an answer");
             let Answer::Woken(woken) = answer else { panic!("a wake is answered as one") };
             assert_eq!(woken.hosts[0].now.rows.len(), 16);

@@ -286,6 +286,11 @@ fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighti
 fn wake<S: Snapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
     let (later_max, after) = &wake.later;
     let (mut sleepers, later_next) = snapshot.sleepers_due(wake.now, after.as_ref(), *later_max)?;
+    let (resting_max, after) = &wake.resting;
+    let max = resting_max.saturating_sub(sleepers.len());
+    let (resting, resting_next) =
+        snapshot.sleepers_resting(wake.run, wake.now, after.as_ref(), max)?;
+    sleepers.extend(resting);
     for (class, max, after) in &wake.classes {
         sleepers.extend(snapshot.sleepers(*class, after.as_ref(), *max)?);
     }
@@ -296,7 +301,7 @@ fn wake<S: Snapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
     for sleeper in sleepers {
         hosts.push(wake_one(snapshot, sleeper.host.clone(), Some(sleeper), wake.rows_max)?);
     }
-    Ok(Woken { hosts, later_next })
+    Ok(Woken { hosts, later_next, resting_next })
 }
 
 fn wake_one<S: Snapshot>(

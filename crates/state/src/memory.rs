@@ -320,6 +320,26 @@ impl Snapshot for MemoryRows {
         Ok((due, None))
     }
 
+    fn sleepers_resting(
+        &self,
+        run: u32,
+        until: Time,
+        after: Option<&Sleeper>,
+        max: usize,
+    ) -> Result<(Vec<Sleeper>, Option<Time>), Error> {
+        let first = SleepPlace::Resting { run: 0, due: Time::ZERO, rank: 0 };
+        let mut due = Vec::new();
+        for sleeper in self.sleepers_from(first, after) {
+            let SleepPlace::Resting { run: of, due: at, .. } = sleeper.place else { break };
+            let at = if of < run { Time::ZERO } else { at };
+            if at > until || due.len() >= max {
+                return Ok((due, Some(at)));
+            }
+            due.push(sleeper);
+        }
+        Ok((due, None))
+    }
+
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error> {
         Ok(self.outbox.range(from..).take(max).map(|(n, c)| (*n, Chunk::clone(c))).collect())
     }

@@ -42,6 +42,15 @@ pub trait Snapshot {
         after: Option<&Sleeper>,
         max: usize,
     ) -> Result<(Vec<Sleeper>, Option<Time>), Error>;
+    /// Hosts that rest and are due: all of runs before `run`, and of that run those due by `until`;
+    /// in order, after `after`; and when the next one beyond these is due.
+    fn sleepers_resting(
+        &self,
+        run: u32,
+        until: Time,
+        after: Option<&Sleeper>,
+        max: usize,
+    ) -> Result<(Vec<Sleeper>, Option<Time>), Error>;
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error>;
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error>;
     /// The URL of another partition that has this number here.

@@ -23,6 +23,8 @@ pub struct Awake {
     pub errands: Vec<Errand>,
     pub address: Option<(IpAddr, Time)>,
     pub doing: Doing,
+    /// It fails, and is not asked for its own sake before this moment.
+    pub rest_until: Time,
     /// Valid entries in the heap, the front queues and the lines at addresses carry this number.
     pub ticket: u32,
     /// It stands in the heap, in a front queue or in line at an address.
@@ -60,6 +62,7 @@ impl Awake {
             errands: Vec::new(),
             address: None,
             doing: Doing::Nothing,
+            rest_until: Time::ZERO,
             ticket: 0,
             queued_up: false,
             turns: 0,
@@ -189,10 +192,16 @@ impl AwakeHosts {
     }
 }
 
-/// Where a host goes to sleep: by class if something waits, else by its next due time.
+/// Where a host goes to sleep: by class if something waits, else by its next due time; apart from
+/// all others if it fails.
 pub fn bed(awake: &Awake, rank: u64, now: Time, nap: Time) -> Option<SleepPlace> {
     let held = awake.record.not_before;
-    match (awake.class(), awake.later_due()) {
+    let work = (awake.class(), awake.later_due());
+    if awake.rest_until > now && work != (None, None) {
+        let (run, due) = (awake.record.run, awake.rest_until.max(held));
+        return Some(SleepPlace::Resting { run, due, rank });
+    }
+    match work {
         (Some(_), _) if held > nap => Some(SleepPlace::Later { due: held, rank }),
         (Some(class), _) => Some(SleepPlace::Ready { class, rank }),
         (None, Some(due)) => Some(SleepPlace::Later { due: due.max(held).max(now), rank }),

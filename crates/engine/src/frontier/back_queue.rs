@@ -194,6 +194,17 @@ impl BackQueue {
         true
     }
 
+    /// The row was handed out in vain, and waits in the store as before.
+    pub fn put_back(&mut self, place: Place, entry: Entry) {
+        self.out.retain(|(p, _)| *p != place);
+        if self.cursor.is_some_and(|cursor| place <= cursor) {
+            self.insert_sorted(place, entry);
+            self.cut();
+        } else {
+            self.all_here = false;
+        }
+    }
+
     /// The row at `place` left the store (or is about to, in this turn's commit).
     pub fn settled(&mut self, place: Place) {
         if self.late.is_some() {
@@ -342,7 +353,8 @@ mod tests {
         }
 
         fn turn(&mut self) {
-            match self.rng.draw() % 10 {
+            match self.rng.draw() % 11 {
+                10 => self.put_back(),
                 9 => self.raise(),
                 8 => self.promote(),
                 0 => self.arrive(),
@@ -409,6 +421,13 @@ mod tests {
             if let Some(place) = self.out.pop_first() {
                 self.store.remove(&place);
                 self.queue.settled(place);
+            }
+        }
+
+        fn put_back(&mut self) {
+            if let Some(place) = self.out.pop_last() {
+                self.popped.remove(&place);
+                self.queue.put_back(place, self.entry(place));
             }
         }
 

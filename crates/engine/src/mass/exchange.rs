@@ -145,11 +145,20 @@ impl Mass {
         self.ledger.heavy_foreign()
     }
 
-    /// Nothing waits here, but letters may come: pushes what they brought nearly to the end.
+    /// Nothing is to be fetched here, but letters may come: pushes what they brought nearly to the
+    /// end.
     pub fn settle_at_rest(&mut self, partitions: u32) {
-        if self.ledger.waiting_len() == 0 {
-            self.settle_to(REST_AT_END / i64::from(partitions), EDGES_PER_TURN);
-        }
+        self.settle_to(REST_AT_END / i64::from(partitions), EDGES_PER_TURN);
+    }
+
+    /// It is pushed as far as that.
+    pub fn is_at_rest(&self, partitions: u32) -> bool {
+        self.stale || self.ledger.rest() <= REST_AT_END / i64::from(partitions)
+    }
+
+    /// No URL waits for its first visit.
+    pub fn has_none_waiting(&self) -> bool {
+        self.ledger.waiting_len() == 0
     }
 
     /// At opening: what the rows say of one URL. After all links.

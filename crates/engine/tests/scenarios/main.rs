@@ -3,6 +3,7 @@
 mod choice;
 mod crowds;
 mod cut;
+mod failing;
 mod liveness;
 mod manners;
 mod near;

@@ -2,7 +2,7 @@
 
 use crate::stage::{DAWN, Reply, Stage};
 use rhumb_engine::config::{Config, Continuous, MinorChanges};
-use rhumb_engine::outcome::FailKind;
+use rhumb_engine::event::StopReason;
 use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::refresh::budget::Budget;
 use rhumb_engine::refresh::index::Objective;
@@ -53,22 +53,25 @@ fn a_host_that_fails_for_long_rests_ever_longer_and_then_goes_on_as_before() {
 }
 
 #[test]
-fn a_host_given_up_is_asked_again_for_something_new_a_week_later_and_not_before() {
+fn a_host_that_never_answered_keeps_no_crawl_alive_and_is_asked_again_after_ever_longer_pauses() {
     let mut stage = Stage::new(going_on())
+        .page("a.test/", &[])
         .page("a.test/1", &[])
-        .page("a.test/2", &[])
         .page("b.test/", &[])
-        .silent("a.test", Span::ZERO, days(1))
+        .silent("a.test", Span::ZERO, days(2))
         .seed(&["a.test/", "b.test/"]);
-    stage.run_for(days(4));
-    let tried = asked(&stage, "a.test").len();
-    assert_eq!(stage.record("a.test/").status, Status::Failed(FailKind::RobotsUnreachable));
-    stage.send_seeds(&["a.test/1"], Span::ZERO);
     stage.run_for(days(1));
-    assert_eq!(asked(&stage, "a.test").len(), tried, "given up four days ago");
-    stage.send_seeds(&["a.test/2"], days(4));
-    stage.run_for(days(5));
-    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    let tried = asked(&stage, "a.test").len();
+    assert!((10..20).contains(&tried), "{tried} requests to a host that is down");
+    assert_eq!(stage.record("a.test/").status, Status::Queued);
+    stage.send_seeds(&["a.test/1"], Span::ZERO);
+    stage.run_for(Span::secs(60));
+    assert_eq!(asked(&stage, "a.test").len(), tried, "new work does not hurry it");
+    stage.run_for(days(3));
+    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/1").status, Status::Fetched);
+    let mut alone = Stage::new(going_on()).silent("a.test", Span::ZERO, days(9)).seed(&["a.test/"]);
+    assert_eq!(alone.run(), StopReason::HostsFailing);
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
         StopReason::Interrupted => Ended::Interrupted,
         _ if is_empty => Ended::Failed,
         StopReason::Finished
+        | StopReason::HostsFailing
         | StopReason::Pages
         | StopReason::Bytes
         | StopReason::Time
@@ -80,6 +81,7 @@ fn why_empty(crawled: &Crawled) -> String {
 fn how_to_go_on(reason: StopReason, dir: &Path) -> Option<String> {
     let stopped = match reason {
         StopReason::Finished => return None,
+        StopReason::HostsFailing => "only hosts that fail have URLs left, which is not for good",
         StopReason::Interrupted => "interrupted, nothing is lost",
         StopReason::Pages => "stopped at --max-pages",
         StopReason::Bytes => "stopped at --max-bytes",

@@ -134,7 +134,7 @@ fn examples(finds: &Finds) -> String {
         text += &format!("  {url}\n    looks like a trap\n");
     }
     if let Some(failed) = &finds.failed {
-        text += &format!("  {}\n    was given up: {}\n", failed.url, failed.kind);
+        text += &format!("  {}\n    failed: {}\n", failed.url, failed.kind);
     }
     text
 }

@@ -9,6 +9,7 @@
 pub mod control;
 pub mod coverage;
 pub mod diagnosis;
+pub mod failing;
 pub mod kept;
 pub mod live;
 pub mod memory;

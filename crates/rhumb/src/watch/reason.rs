@@ -179,8 +179,9 @@ pub fn failure(kind: FailKind) -> &'static str {
         FailKind::Throttled => "the server asked us to wait (429 or 503) each time",
         FailKind::Scheme => "a scheme that is off",
         FailKind::RobotsUnreachable => "robots.txt could not be had",
-        FailKind::HostDead => "its host was given up after too many failures in a row",
+        FailKind::HostDead => "its host was given up by an earlier version of rhumb",
         FailKind::Internal => "a fault of our own",
+        FailKind::Gateway => "the gateway found no server behind it (502 or 504) each time",
     }
 }
 
@@ -199,9 +200,10 @@ pub fn remedy(kind: FailKind) -> &'static str {
         FailKind::HeaderTooBig => "raise header_bytes_max in [limits]",
         FailKind::Scheme => "name http or https URLs, or --allow-file",
         FailKind::Throttled => "try again later, with a longer --delay",
-        FailKind::ServerError | FailKind::RobotsUnreachable | FailKind::HostDead => {
-            "try again later"
-        }
+        FailKind::ServerError
+        | FailKind::RobotsUnreachable
+        | FailKind::HostDead
+        | FailKind::Gateway => "try again later",
         FailKind::Closed | FailKind::BadHttp => "check what the server sends",
         FailKind::Internal => "look at the log with -v",
     }

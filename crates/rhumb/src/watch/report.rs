@@ -7,6 +7,7 @@
 //! which has each cause by its name.
 
 use super::coverage::Covered;
+use super::failing::FailingHost;
 use super::kept::Kept;
 use super::live::Moment;
 use super::moment::rfc3339;
@@ -79,6 +80,9 @@ pub struct Report {
     pub in_flight: u64,
     pub hosts_awake: u64,
     pub hosts_asleep: u64,
+    /// Hosts with work that fail, and some of them by name: the next run tries them at once.
+    pub hosts_failing: u64,
+    pub failing_hosts: Vec<FailingHost>,
     /// The earliest moment at which there is something to do, and what.
     pub next_due: Option<Due>,
     /// Why nothing is being fetched, if nothing is.
@@ -133,6 +137,7 @@ impl Report {
             in_flight: snapshot.in_flight as u64,
             hosts_awake: snapshot.hosts_awake as u64,
             hosts_asleep: snapshot.hosts_asleep + snapshot.hosts_asleep_until,
+            hosts_failing: snapshot.hosts_failing,
             next_due: snapshot
                 .next_due
                 .map(|(at, why)| Due { at: rfc3339(at), why: why.to_owned() }),
@@ -162,6 +167,8 @@ impl Report {
             seconds: last.seconds,
             pages_per_s: per_second(counters.pages, last.seconds),
             stopped_because: last.stopped_because,
+            hosts_failing: last.hosts_failing,
+            failing_hosts: last.failing_hosts,
             coverage: last.coverage,
             collection: last.collection,
             peak_rss_bytes: last.peak_rss_bytes,

@@ -1,6 +1,7 @@
 //! What came of a crawl, in a table for people: the block at its end, and the counts of its status.
 
 use super::coverage::{Covered, percent};
+use super::failing;
 use super::moment::short;
 use super::report::Report;
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -13,7 +14,8 @@ pub fn at_end(report: &Report) -> String {
     let because = report.stopped_because.as_deref().unwrap_or("still running");
     let warning = report.coverage.as_ref().and_then(Covered::dead_ends);
     let warning = warning.map_or_else(String::new, |text| format!("\nwarning: {text}"));
-    format!("{because} after {}\n{}{warning}", short(seconds), table(report))
+    let failing = failing::at_end(report);
+    format!("{because} after {}\n{}{warning}{failing}", short(seconds), table(report))
 }
 
 pub fn table(report: &Report) -> String {

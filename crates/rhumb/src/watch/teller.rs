@@ -1,6 +1,7 @@
 //! The thread that tells: `report.json` once a second, and the progress for people. It waits for
 //! nobody: while the loop is busy the report says what was published last.
 
+use super::failing::failing_hosts;
 use super::live::Live;
 use super::progress::{Progress, ProgressKind};
 use super::report::Report;
@@ -54,10 +55,22 @@ impl Teller {
         let Ok((mut progress, overdue)) = self.thread.join() else {
             return report.write(&self.dir);
         };
+        name_failing(report, &overdue.reader);
         report.most_overdue = overdue.at_end(now, report);
         let written = report.write(&self.dir);
         progress.finish(report);
         written
+    }
+}
+
+/// Some of the hosts that fail, in the last report.
+fn name_failing(report: &mut Report, reader: &LocalReader) {
+    if report.hosts_failing == 0 {
+        return;
+    }
+    match failing_hosts(reader) {
+        Ok(hosts) => report.failing_hosts = hosts,
+        Err(error) => tracing::debug!(%error, "failing hosts not read"),
     }
 }
 

@@ -65,7 +65,7 @@ fn private_addresses_are_refused_unless_allowed() {
     let output = rhumb(&["crawl", "http://127.0.0.1:9/", "--json", "--dir", text(&crawl)]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["failed"]["address_refused"], 1, "{report}");
+    assert_eq!(report["failing_hosts"][0]["kind"], "address_refused", "{report}");
     assert!(stderr(&output).contains("add --allow-private"), "{}", stderr(&output));
 }
 

@@ -9,6 +9,7 @@ mod copies;
 mod documentation;
 mod documents;
 mod extracted;
+mod failing;
 mod killed;
 mod later_runs;
 mod listed;

@@ -33,6 +33,7 @@ pub(crate) enum Purpose {
     Token,
     Word,
     Lie,
+    Outage,
 }
 
 /// A sequence of draws from one hash.

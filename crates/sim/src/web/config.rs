@@ -77,6 +77,8 @@ pub struct Oddities {
     pub sitemaps: u32,
     pub odd_charsets: u32,
     pub gzip_sites: u32,
+    /// Sites that are down for a while, again and again.
+    pub outages: u32,
     // Of pages.
     /// Pages no other page links to; every other one of them is in the site's sitemap.
     pub orphans: u32,
@@ -193,6 +195,7 @@ impl Oddities {
             sitemaps: 500,
             odd_charsets: 100,
             gzip_sites: 500,
+            outages: 0,
             orphans: 20,
             copies: 60,
             redirects: 60,
@@ -217,6 +220,7 @@ impl Oddities {
             sitemaps: 700,
             odd_charsets: 400,
             gzip_sites: 500,
+            outages: 0,
             orphans: 60,
             copies: 250,
             redirects: 250,

@@ -10,7 +10,8 @@
 //! - `site`: sizes by a power law, hosts, addresses, temper of each site.
 //! - `place`: a URL means a [`Place`], a place has one URL.
 //! - `manner`: what is unusual about a page. `links`: where it links to.
-//! - `robots`, `faults`, `change`, `lies`: what forbids, breaks and alters it, and misleads.
+//! - `robots`, `faults`, `outages`, `change`, `lies`: what forbids, breaks and alters it, and what
+//!   misleads.
 //! - `respond`: all that together, an answer ([`Reply`]) without bytes: for the simulator.
 //! - `render`, `listing`, `lexicon`: the bytes of the answer: for real sockets. Reading the bytes
 //!   gives exactly the links of the answer.
@@ -27,6 +28,7 @@ mod lies;
 mod links;
 mod listing;
 mod manner;
+mod outages;
 mod place;
 mod reach;
 #[cfg(test)]
@@ -48,6 +50,7 @@ pub use change::AGE_US;
 pub use config::{Lastmod, Lies, Oddities, WebConfig};
 pub use faults::Fault;
 pub use links::{Link, LinkKind};
+pub use outages::Outage;
 pub use place::{Face, Ghost, Place, What};
 pub use reach::{Reached, Scope};
 pub use render::gzip;
@@ -97,6 +100,16 @@ impl Web {
     /// All pages of a site, orphans included, copies not.
     pub fn pages(&self, site: u32) -> impl Iterator<Item = Place> {
         (0..self.sites[site as usize].pages).map(move |n| self.page_place(site, n))
+    }
+
+    /// What the name server says at a moment: not always what it says when all is well.
+    pub fn address_at(&self, host: &str, now_us: u64) -> DnsAnswer {
+        let site = self.face(host).filter(|(_, face)| !matches!(face, Face::Ghost(_)));
+        match site.and_then(|(site, _)| self.outage(site, now_us)) {
+            Some(Outage::NoName) => DnsAnswer::NoSuchName,
+            Some(Outage::NoNameServer) => DnsAnswer::ServerFailure,
+            _ => self.address(host),
+        }
     }
 
     pub fn address(&self, host: &str) -> DnsAnswer {

@@ -12,13 +12,25 @@ use super::reply::{Body, PageRef, Reply};
 use super::robots::{HUGE_ROBOTS_BYTES, ROBOTS_FAILURES, RobotsKind};
 use super::site::Charset;
 
+fn answer_of_ghost(ghost: Ghost) -> Reply {
+    match ghost {
+        Ghost::Mute => Reply::failing(Fault::Silent),
+        Ghost::Lost | Ghost::Faulty | Ghost::Shut => Reply::failing(Fault::Refused),
+    }
+}
+
 impl Web {
     /// Answers a request that arrives at `now_us`; `attempt` counts earlier requests for this URL.
     pub fn respond(&self, url: &Url, now_us: u64, attempt: u32) -> Reply {
         let Some(place) = self.place(url) else {
-            return Reply::note(404, "There is nothing here.");
+            return match self.face(url.host()) {
+                // Nothing of it is there, robots.txt included.
+                Some((_, Face::Ghost(ghost))) => answer_of_ghost(ghost),
+                _ => Reply::note(404, "There is nothing here."),
+            };
         };
-        let mut reply = self.answer(place, now_us, attempt);
+        let down = self.answer_of_outage((place.site, place.face), place.what, now_us);
+        let mut reply = down.unwrap_or_else(|| self.answer(place, now_us, attempt));
         let site = match place.face {
             Face::Ghost(_) => return reply,
             _ => &self.sites[place.site as usize],
@@ -33,8 +45,7 @@ impl Web {
 
     fn answer(&self, place: Place, now_us: u64, attempt: u32) -> Reply {
         match place.face {
-            Face::Ghost(Ghost::Mute) => return Reply::failing(Fault::Silent),
-            Face::Ghost(_) => return Reply::failing(Fault::Refused),
+            Face::Ghost(ghost) => return answer_of_ghost(ghost),
             Face::Bare => return self.redirect(301, Place { face: self.front(place), ..place }),
             Face::Www | Face::Blog | Face::Mirror => {}
         }

@@ -45,6 +45,11 @@ impl Web {
         self.place(url).is_none_or(|place| self.allowed(place))
     }
 
+    /// Whether a host cannot be reached at any time.
+    pub fn is_ghost(&self, host: &str) -> bool {
+        matches!(self.face(host), Some((_, Face::Ghost(_))))
+    }
+
     pub fn truth_of(&self, place: Place) -> Truth {
         match place.face {
             Face::Ghost(ghost) => return Truth::Ghost(ghost),

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const NOW: u8 = 0;
 const LATER: u8 = 1;
+const RESTING: u8 = 2;
 /// Ends a host key within a longer one; no host key contains it.
 const END: u8 = 0;
 /// Of a host's hash before its queue rows.
@@ -62,7 +63,7 @@ pub fn place(key: &[u8], prefix: usize) -> Option<Place> {
 }
 
 pub fn sleep(place: &SleepPlace) -> Vec<u8> {
-    let mut key = Vec::with_capacity(17);
+    let mut key = Vec::with_capacity(21);
     match place {
         SleepPlace::Ready { class, rank } => {
             key.extend_from_slice(&[NOW, *class]);
@@ -70,6 +71,12 @@ pub fn sleep(place: &SleepPlace) -> Vec<u8> {
         }
         SleepPlace::Later { due, rank } => {
             key.push(LATER);
+            key.extend_from_slice(&due.0.to_be_bytes());
+            key.extend_from_slice(&rank.to_be_bytes());
+        }
+        SleepPlace::Resting { run, due, rank } => {
+            key.push(RESTING);
+            key.extend_from_slice(&run.to_be_bytes());
             key.extend_from_slice(&due.0.to_be_bytes());
             key.extend_from_slice(&rank.to_be_bytes());
         }
@@ -82,11 +89,16 @@ pub fn sleep_prefix_class(class: u8) -> [u8; 2] {
 }
 
 pub const SLEEP_PREFIX_LATER: [u8; 1] = [LATER];
+pub const SLEEP_PREFIX_RESTING: [u8; 1] = [RESTING];
 
 pub fn sleep_place(key: &[u8]) -> Option<SleepPlace> {
     match *key.first()? {
         NOW => Some(SleepPlace::Ready { class: *key.get(1)?, rank: be(key, 2)? }),
         LATER => Some(SleepPlace::Later { due: Time(be(key, 1)?), rank: be(key, 9)? }),
+        RESTING => {
+            let (run, due) = (be_short(key, 1)?, Time(be(key, 5)?));
+            Some(SleepPlace::Resting { run, due, rank: be(key, 13)? })
+        }
         _ => None,
     }
 }
@@ -143,8 +155,10 @@ mod tests {
         }
         let ready = SleepPlace::Ready { class: 31, rank: u64::MAX };
         let later = SleepPlace::Later { due: Time(5), rank: 7 };
-        assert!(sleep(&ready) < sleep(&later));
-        assert_eq!(sleep_place(&sleep(&ready)), Some(ready));
-        assert_eq!(sleep_place(&sleep(&later)), Some(later));
+        let resting = SleepPlace::Resting { run: 3, due: Time(u64::MAX), rank: 1 };
+        let rests_next = SleepPlace::Resting { run: 4, due: Time(1), rank: 0 };
+        let in_order = [ready, later, resting, rests_next];
+        assert!(in_order.is_sorted() && in_order.map(|place| sleep(&place)).is_sorted());
+        in_order.iter().for_each(|place| assert_eq!(sleep_place(&sleep(place)), Some(*place)));
     }
 }

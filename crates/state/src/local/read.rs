@@ -216,6 +216,26 @@ impl Snapshot for LocalSnapshot<'_> {
         Ok((due, None))
     }
 
+    fn sleepers_resting(
+        &self,
+        run: u32,
+        until: Time,
+        after: Option<&Sleeper>,
+        max: usize,
+    ) -> Result<(Vec<Sleeper>, Option<Time>), Error> {
+        let mut due = Vec::new();
+        for sleeper in self.sleepers_after(&keys::SLEEP_PREFIX_RESTING, after) {
+            let sleeper = sleeper?;
+            let SleepPlace::Resting { run: of, due: at, .. } = sleeper.place else { break };
+            let at = if of < run { Time::ZERO } else { at };
+            if at > until || due.len() >= max {
+                return Ok((due, Some(at)));
+            }
+            due.push(sleeper);
+        }
+        Ok((due, None))
+    }
+
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error> {
         let after = from.checked_sub(1).map(|n| n.to_be_bytes().to_vec());
         let mut chunks = Vec::new();

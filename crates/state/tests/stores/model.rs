@@ -124,8 +124,9 @@ fn all_rows(snapshot: &impl Snapshot) -> String {
         all += &format!("{row:?} {:?} {:?}\n", queue(Section::Now), queue(Section::Later));
     }
     let asleep = snapshot.sleepers_due(Time(u64::MAX), None, 50).expect("rows");
+    let resting = snapshot.sleepers_resting(1, Time(u64::MAX), None, 50).expect("rows");
     let outbox = snapshot.outbox(0, 50).expect("rows");
-    all + &format!("{asleep:?} {outbox:?}")
+    all + &format!("{asleep:?} {resting:?} {outbox:?}")
 }
 
 /// Few hosts, URLs and places, so that rows are overwritten, deleted and asked for again.
@@ -173,9 +174,10 @@ impl Chance {
 
     fn sleep_place(&mut self) -> SleepPlace {
         let rank = self.below(40);
-        match self.below(2) {
+        match self.below(3) {
             0 => SleepPlace::Ready { class: self.below(32) as u8, rank },
-            _ => SleepPlace::Later { due: self.time(), rank },
+            1 => SleepPlace::Later { due: self.time(), rank },
+            _ => SleepPlace::Resting { run: self.below(3) as u32, due: self.time(), rank },
         }
     }
 
@@ -336,8 +338,11 @@ impl Chance {
             .into_iter()
             .collect();
         let later = after(SleepPlace::Later { due: Time(3), rank: 10 });
+        let resting = after(SleepPlace::Resting { run: 1, due: Time(3), rank: 10 });
         let named = (0..self.below(3)).map(|_| self.host()).collect();
         let later = (self.below(4) as usize, later);
-        Wake { now: self.time(), classes, later, named, rows_max: 4 }
+        let resting = (self.below(4) as usize, resting);
+        let run = self.below(3) as u32;
+        Wake { now: self.time(), classes, later, resting, run, named, rows_max: 4 }
     }
 }

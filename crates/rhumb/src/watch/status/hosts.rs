@@ -2,6 +2,7 @@
 
 use rhumb_engine::error::Error;
 use rhumb_engine::host::HostRecord;
+use rhumb_engine::queue::SleepPlace;
 use rhumb_page::url::HostKey;
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
@@ -16,10 +17,8 @@ pub struct Hosts {
     pub largest_hosts: Vec<HostLine>,
     /// By the time that the last answer took.
     pub slowest_hosts: Vec<HostLine>,
-    /// Some of those given up, those with the most URLs first.
-    pub given_up_hosts: Vec<HostLine>,
-    /// All of them, by reason.
-    pub given_up: BTreeMap<String, u64>,
+    /// Those that fail, by how their last request did; the report names some.
+    pub failing: BTreeMap<String, u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +28,6 @@ pub struct HostLine {
     pub queued: u64,
     pub bytes: u64,
     pub last_took_ms: u64,
-    pub given_up: Option<String>,
 }
 
 impl HostLine {
@@ -40,29 +38,23 @@ impl HostLine {
             queued: record.queued,
             bytes: record.bytes,
             last_took_ms: record.last_took.0 / 1000,
-            given_up: record.given_up.map(|kind| kind.word().to_owned()),
         }
     }
 }
 
 pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
-    let (mut largest, mut slowest, mut lost) = (Best::default(), Best::default(), Best::default());
-    let mut given_up = BTreeMap::new();
+    let (mut largest, mut slowest) = (Best::default(), Best::default());
+    let mut failing = BTreeMap::new();
     for row in reader.hosts() {
         let (key, record) = row?;
         largest.offer(record.pages + record.queued, &key, &record);
         slowest.offer(record.last_took.0, &key, &record);
-        if let Some(kind) = record.given_up {
-            lost.offer(record.admitted.max(1), &key, &record);
-            *given_up.entry(kind.word().to_owned()).or_insert(0) += 1;
+        let rests = matches!(record.sleep, Some(SleepPlace::Resting { .. }));
+        if let Some(kind) = record.failing.filter(|_| rests) {
+            *failing.entry(kind.word().to_owned()).or_insert(0) += 1;
         }
     }
-    Ok(Hosts {
-        largest_hosts: largest.in_order(),
-        slowest_hosts: slowest.in_order(),
-        given_up_hosts: lost.in_order(),
-        given_up,
-    })
+    Ok(Hosts { largest_hosts: largest.in_order(), slowest_hosts: slowest.in_order(), failing })
 }
 
 /// The greatest few of many, greatest first; of equals, the first in the order of keys.

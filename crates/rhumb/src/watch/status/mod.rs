@@ -19,6 +19,7 @@ pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 use super::control::{self, Reply, Request};
 use super::coverage::{self, Covered};
 use super::diagnosis;
+use super::failing::failing_hosts;
 use super::live::Moment;
 use super::moment::{self, rfc3339};
 use super::report::Report;
@@ -102,6 +103,7 @@ pub fn certificate_of_dir(dir: &Path) -> Result<Covered, Error> {
 pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Result<Status, Error> {
     report.most_overdue = overdue_of(&report, now.snapshot.now, reader)?;
     report.hint = diagnosis::hint(&now.about.dir, reader)?;
+    report.failing_hosts = failing_hosts(reader)?;
     Ok(Status {
         dir: now.about.dir.display().to_string(),
         running: true,
@@ -119,6 +121,7 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     let mut report = Report::at_rest(&counters, last);
     report.hint = diagnosis::hint(dir, reader)?;
     report.most_overdue = overdue_of(&report, moment::now(), reader)?;
+    report.failing_hosts = failing_hosts(reader)?;
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,

@@ -5,6 +5,7 @@ use super::hosts::HostLine;
 use super::overdue::OverduePage;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
 use super::{Hosts, Status};
+use crate::watch::failing::FailingHost;
 use crate::watch::moment::short;
 use crate::watch::summary::{causes, table};
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -22,6 +23,7 @@ pub fn of_status(status: &Status) -> String {
     text += &format!("\n{}\n", table(&status.report));
     if let Some(hosts) = &status.shown {
         text += &of_hosts(hosts);
+        text += &of_failing(hosts, &status.report.failing_hosts);
     }
     if !status.report.most_overdue.is_empty() {
         text += &format!("\nmost overdue\n{}\n", overdue_table(&status.report.most_overdue));
@@ -75,12 +77,21 @@ fn of_hosts(hosts: &Hosts) -> String {
             text += &format!("\n{title}\n{}\n", host_table(lines));
         }
     }
-    if !hosts.given_up.is_empty() {
-        let why = causes(&hosts.given_up, &[]);
-        let lines = host_table(&hosts.given_up_hosts);
-        text += &format!("\nhosts given up: {why}\n{lines}\n");
-    }
     text
+}
+
+fn of_failing(hosts: &Hosts, named: &[FailingHost]) -> String {
+    if hosts.failing.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for FailingHost { host, kind, queued } in named {
+        let waiting = format!("{} waiting", HumanCount(*queued));
+        table.add_row([Cell::new(host), Cell::new(waiting), Cell::new(kind)]);
+    }
+    let why = causes(&hosts.failing, &[]);
+    format!("\nhosts that fail: {why}\n{}\n", table.trim_fmt())
 }
 
 fn host_table(lines: &[HostLine]) -> String {
@@ -96,7 +107,6 @@ fn host_table(lines: &[HostLine]) -> String {
             right(HumanCount(line.queued).to_string()),
             right(HumanBytes(line.bytes).to_string()),
             right(short(Duration::from_millis(line.last_took_ms))),
-            Cell::new(line.given_up.as_deref().unwrap_or_default()),
         ]);
     }
     table.trim_fmt()
@@ -180,7 +190,7 @@ fn host_facts(host: &HostStatus) -> Facts {
     }
     facts.add_some("crawl delay", host.crawl_delay_s.map(|s| format!("{s} s")).as_deref());
     facts.add_some("no request before", host.not_before.as_deref());
-    facts.add_some("given up", host.given_up.as_deref());
+    facts.add_some("last failure", host.failing.as_deref());
     facts
 }
 

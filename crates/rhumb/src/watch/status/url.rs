@@ -98,7 +98,8 @@ pub struct HostStatus {
     /// No request before this moment.
     pub not_before: Option<String>,
     pub last_took_ms: u64,
-    pub given_up: Option<String>,
+    /// How the last request failed, if it did for the host's sake.
+    pub failing: Option<String>,
     /// How far it is believed about its pages.
     pub trust: HostTrust,
 }
@@ -233,7 +234,7 @@ fn host_status(key: &HostKey, record: &HostRecord, now: Time) -> HostStatus {
         crawl_delay_s: record.crawl_delay.map(|span| span.as_secs_f64()),
         not_before: (record.not_before > now).then(|| rfc3339(record.not_before)),
         last_took_ms: record.last_took.0 / 1000,
-        given_up: record.given_up.map(|kind| kind.word().to_owned()),
+        failing: record.failing.map(|kind| kind.word().to_owned()),
         trust: belief::of_host(&record.trust),
     }
 }

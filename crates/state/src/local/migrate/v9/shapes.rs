@@ -277,8 +277,8 @@ pub struct HostRecord {
     answers: u64,
     pages: u64,
     bytes: u64,
-    failures: u16,
-    robots_tries: u8,
+    _failures: u16,
+    _robots_tries: u8,
     _robots_until: Option<Time>,
     not_before: Time,
     last_took: Span,
@@ -299,14 +299,15 @@ impl From<HostRecord> for host::HostRecord {
             answers: old.answers,
             pages: old.pages,
             bytes: old.bytes,
-            failures: old.failures,
-            robots_tries: old.robots_tries,
+            // Each run counts them anew, and no host is given up any more.
+            failures: 0,
+            run: 0,
+            failing: old.given_up.map(outcome::FailKind::from),
             // Its rules are not carried over.
             robots_until: None,
             not_before: old.not_before,
             last_took: old.last_took,
             crawl_delay: old.crawl_delay,
-            given_up: old.given_up.map(outcome::FailKind::from),
             sleep: old.sleep.map(queue::SleepPlace::from),
             now_after: old.now_after.map(queue::Place::from),
             later_after: old.later_after.map(queue::Place::from),
@@ -386,6 +387,7 @@ impl From<Counters> for counters::Counters {
             next_outbox: old.next_outbox,
             next_sleep: old.next_sleep,
             outbox_head: old.outbox_head,
+            run: 0,
         };
         let refused = REFUSALS.into_iter().zip(old.refused);
         refused.for_each(|(why, count)| *new.refused_as(why.into()) += count);
