@@ -76,7 +76,7 @@ pub fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
     if ["audio/", "video/", "font/"].iter().any(|other| declared.starts_with(other)) {
         return Kind::Other;
     }
-    let text = head.trim_ascii_start();
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if text.starts_with(b"<")
         && let Some(kind) = markup_kind(text, &declared)
     {
@@ -191,6 +191,7 @@ mod tests {
             (Some("text/html; charset=utf-8"), &b"<p>x"[..], Kind::Html),
             (Some("text/html"), b"no markup at all", Kind::Html),
             (Some("text/html"), b"<?xml version='1.0'?>\n<urlset xmlns='x'>", Kind::Sitemap),
+            (Some("text/html"), b"\xEF\xBB\xBF<urlset>", Kind::Sitemap),
             (Some("text/html"), b"<?xml?><!-- <html> --><sm:sitemapindex>", Kind::Sitemap),
             (Some("application/xml"), b"<?xml?><rss version='2.0'>", Kind::Feed),
             (Some("text/xml"), b"<feed xmlns='http://www.w3.org/2005/Atom'>", Kind::Feed),

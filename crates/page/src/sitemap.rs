@@ -1,7 +1,8 @@
 //! Sitemaps: lists of a site's pages (`urlset`), lists of such lists (`sitemapindex`), plain lines,
 //! and feeds that serve as one; any of them gzipped.
 //!
-//! A broken sitemap gives what was read up to the break, and says what was wrong.
+//! A broken sitemap gives what was read up to the break, and says what was wrong. A body that is no
+//! sitemap at all (a note that there is none, sent with status 200) says so by [`Sitemap::form`].
 
 use std::io::Read;
 
@@ -14,7 +15,7 @@ use crate::xml::{self, Element, Listener};
 
 /// Entries of one sitemap; the protocol's limit.
 pub const ENTRIES_MAX: usize = 50_000;
-/// Bytes of one sitemap when unpacked; the protocol's limit.
+/// Bytes of one sitemap that are read, unpacked if it was packed; the protocol's limit.
 pub const UNPACKED_BYTES_MAX: usize = 50 << 20;
 /// How many times larger than packed a sitemap may be: real ones reach 50, a bomb 1,000.
 pub const UNPACKED_RATIO_MAX: usize = 200;
@@ -24,6 +25,8 @@ const UNPACKED_BYTES_FREE: usize = 1 << 20;
 /// What a sitemap says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sitemap {
+    /// How it is written; none if this is no sitemap.
+    pub form: Option<Form>,
     /// Pages, in order.
     pub pages: Vec<Entry>,
     /// Further sitemaps, in order.
@@ -34,6 +37,17 @@ pub struct Sitemap {
     pub entries_refused: u64,
     /// Why the rest could not be read.
     pub broken: Option<String>,
+}
+
+/// How a sitemap is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A `urlset` or a `sitemapindex`.
+    Xml,
+    /// One absolute URL a line.
+    Lines,
+    /// RSS, Atom or RDF.
+    Feed,
 }
 
 /// A page or a sitemap that a sitemap names.
@@ -96,26 +110,38 @@ fn unpack(body: &[u8]) -> (Vec<u8>, Option<String>) {
 }
 
 fn read_unpacked(body: &[u8], declared_charset: Option<&str>, url: &Url) -> Sitemap {
+    let body = &body[..body.len().min(UNPACKED_BYTES_MAX)];
     let text = xml::decode(body, declared_charset);
-    let mut reading = Reading::new(url);
     if !text.trim_start().starts_with('<') {
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            reading.location = Some(line.to_owned());
-            reading.entry_ended(false);
-        }
-        return reading.sitemap;
+        return read_lines(&text, url);
     }
+    let mut reading = Reading::new(url);
     let outcome = xml::listen(&text, &mut reading);
     reading.sitemap.broken = outcome.err();
-    match reading.root {
-        Root::Sitemap => reading.sitemap,
-        Root::Feed => of_feed(feed::read(body, declared_charset, url)),
-        Root::Unknown => {
+    match reading.sitemap.form {
+        Some(Form::Feed) => of_feed(feed::read(body, declared_charset, url)),
+        Some(_) => reading.sitemap,
+        None => {
             let unknown = || "neither a urlset, a sitemapindex nor a feed".to_owned();
             reading.sitemap.broken.get_or_insert_with(unknown);
             reading.sitemap
         }
     }
+}
+
+/// A list has absolute URLs, and more of them than other lines: prose that mentions one is none.
+fn read_lines(text: &str, url: &Url) -> Sitemap {
+    let mut reading = Reading::new(url);
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let is_absolute = ["http://", "https://"].iter().any(|scheme| {
+            line.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        });
+        reading.location = is_absolute.then(|| line.to_owned());
+        reading.entry_ended(false);
+    }
+    let sitemap = reading.sitemap;
+    let is_list = sitemap.pages.len() as u64 > sitemap.entries_refused;
+    Sitemap { form: is_list.then_some(Form::Lines), ..sitemap }
 }
 
 fn of_feed(feed: feed::Feed) -> Sitemap {
@@ -125,6 +151,7 @@ fn of_feed(feed: feed::Feed) -> Sitemap {
         changes: None,
     };
     Sitemap {
+        form: Some(Form::Feed),
         pages: feed.entries.into_iter().map(entry).collect(),
         entries_beyond: feed.entries_beyond,
         broken: feed.broken,
@@ -132,15 +159,8 @@ fn of_feed(feed: feed::Feed) -> Sitemap {
     }
 }
 
-enum Root {
-    Unknown,
-    Sitemap,
-    Feed,
-}
-
 struct Reading<'a> {
     base: &'a Url,
-    root: Root,
     sitemap: Sitemap,
     location: Option<String>,
     modified: Option<UnixSeconds>,
@@ -149,14 +169,7 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(base: &'a Url) -> Reading<'a> {
-        Reading {
-            base,
-            root: Root::Unknown,
-            sitemap: Sitemap::default(),
-            location: None,
-            modified: None,
-            changes: None,
-        }
+        Reading { base, sitemap: Sitemap::default(), location: None, modified: None, changes: None }
     }
 
     fn entry_ended(&mut self, is_sitemap: bool) {
@@ -181,10 +194,10 @@ impl<'a> Reading<'a> {
 impl Listener for Reading<'_> {
     fn opened(&mut self, path: &[String], _: &Element<'_>) {
         if let [root] = path {
-            self.root = match root.as_str() {
-                "urlset" | "sitemapindex" => Root::Sitemap,
-                "rss" | "feed" | "RDF" => Root::Feed,
-                _ => Root::Unknown,
+            self.sitemap.form = match root.as_str() {
+                "urlset" | "sitemapindex" => Some(Form::Xml),
+                "rss" | "feed" | "RDF" => Some(Form::Feed),
+                _ => None,
             };
         }
     }

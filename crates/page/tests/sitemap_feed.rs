@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rhumb_page::sitemap::{self, ChangeFrequency, ENTRIES_MAX, Sitemap};
+use rhumb_page::sitemap::{self, ChangeFrequency, ENTRIES_MAX, Form, Sitemap};
 use rhumb_page::url::Url;
 use rhumb_page::{date::UnixSeconds, feed};
 
@@ -60,6 +60,25 @@ fn plain_lines_and_feeds_serve_as_sitemaps() {
     assert_eq!(lines.entries_refused, 1);
     let feed = read_sitemap(b"<rss><channel><item><link>/3</link></item></channel></rss>");
     assert_eq!(pages(&feed), ["https://a.test/3"]);
+    assert_eq!((lines.form, feed.form), (Some(Form::Lines), Some(Form::Feed)));
+    assert_eq!(read_sitemap(&gzip(b"HTTPS://a.test/1\n")).form, Some(Form::Lines));
+}
+
+#[test]
+fn prose_and_pages_are_no_sitemaps_and_their_lines_no_urls() {
+    for body in [
+        "Our site map\nThe shop\nhttps://a.test/shop\n",
+        "{\"error\": \"not found\"}",
+        "<!DOCTYPE html><html><p>There is no sitemap here.</html>",
+        "<p>404",
+        "",
+    ] {
+        let sitemap = read_sitemap(body.as_bytes());
+        assert_eq!(sitemap.form, None, "{body}");
+        assert!(sitemap.sitemaps.is_empty() && sitemap.pages.len() < 2, "{sitemap:?}");
+    }
+    let index = read_sitemap(b"<sitemapindex></sitemapindex>");
+    assert_eq!((index.form, index.broken), (Some(Form::Xml), None), "empty, and a sitemap");
 }
 
 #[test]
