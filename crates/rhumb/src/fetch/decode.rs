@@ -77,10 +77,12 @@ pub fn decode<'a>(payload: &'a [u8], content_encoding: &str, limits: &Limits) ->
     let by_ratio = payload.len().saturating_mul(limits.decoded_ratio_max).max(RATIO_FREE_BYTES);
     let output_max = limits.decoded_bytes_max.min(by_ratio);
     let mut stage: Box<dyn Read + 'a> = Box::new(payload);
-    for coding in codings.iter().rev() {
+    for (n, coding) in codings.iter().enumerate().rev() {
+        // The first bytes of the whole may need more than as many of a stage before it.
+        let stage_max = if n == 0 { output_max } else { output_max.max(RATIO_FREE_BYTES) };
         // One byte more than the limit tells "exactly full" from "cut".
         let bounded = match undo(*coding, stage) {
-            Ok(stage) => stage.take(output_max as u64 + 1),
+            Ok(stage) => stage.take(stage_max as u64 + 1),
             Err(error) => return as_it_is(Some(DecodeNote::Damaged(error.to_string()))),
         };
         stage = Box::new(bounded);

@@ -57,7 +57,7 @@ fn a_server_that_was_busy_in_one_run_gives_all_its_pages_to_the_next() {
         });
         let dir = tempfile::tempdir().unwrap();
         let (output, report) = crawl(&server, dir.path(), &["--allow-private"]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(1), "no page was had: {}", stderr(&output));
         assert_eq!(report["stopped_because"], "hosts_failing");
         let kind = if robots_is_there { "throttled" } else { "robots_unreachable" };
         let host = format!("http://{}", server.address);
