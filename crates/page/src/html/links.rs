@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::url::Url;
+use crate::url::{QueryCharset, Url};
 
 /// How a page refers to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,11 +82,11 @@ impl<'a> RawLinks<'a> {
     }
 
     /// The links, each URL once, in order of first appearance; and how many were beyond the limit.
-    pub(super) fn resolve(mut self, base: &Url) -> (Vec<Link>, u64) {
+    pub(super) fn resolve(mut self, base: &Url, charset: QueryCharset) -> (Vec<Link>, u64) {
         merge_repeats(&mut self.found, |link| &link.reference, |link| &mut link.nofollow);
         let mut links = Vec::with_capacity(self.found.len());
         for RawLink { reference, kind, nofollow } in self.found {
-            if let Ok(url) = base.join(&reference) {
+            if let Ok(url) = base.join_in(&reference, charset) {
                 links.push(Link { url, kind, nofollow });
             }
         }

@@ -9,7 +9,7 @@ use super::token::{EndTag, StartTag, Text, Token};
 use super::{Tag, Tokenizer};
 use crate::charset;
 use crate::robots::Directives;
-use crate::url::Url;
+use crate::url::{QueryCharset, Url};
 
 /// Links kept of one page. Real pages have hundreds; an index of everything may have 200,000.
 pub const LINKS_MAX: usize = 200_000;
@@ -348,18 +348,19 @@ impl<'a> Reader<'a> {
     }
 
     fn finish(self, url: &Url, charset: &'static str) -> (Page, String) {
-        let base = self.base.and_then(|base| url.join(&base).ok());
+        let in_charset = QueryCharset::of_document(charset);
+        let base = self.base.and_then(|base| url.join_in(&base, in_charset).ok());
         let resolver = base.as_ref().unwrap_or(url);
-        let (links, links_beyond) = self.links.resolve(resolver);
-        let mut feeds: Vec<Url> =
-            self.feeds.iter().filter_map(|feed| resolver.join(feed).ok()).collect();
+        let joined = |reference: &Cow<'_, str>| resolver.join_in(reference, in_charset).ok();
+        let (links, links_beyond) = self.links.resolve(resolver, in_charset);
+        let mut feeds: Vec<Url> = self.feeds.iter().filter_map(joined).collect();
         feeds.dedup();
         let (text, kept) = self.visible.finish();
         let page = Page {
             links,
             links_beyond,
             title: self.title,
-            canonical: self.canonicals.iter().find_map(|href| resolver.join(href).ok()),
+            canonical: self.canonicals.iter().find_map(joined),
             robots: self.robots,
             robots_named: self.robots_named,
             language: self.language.and_then(|language| language_tag(&language)),

@@ -126,6 +126,16 @@ fn a_page_in_another_charset_is_read_as_it_was_meant() {
 }
 
 #[test]
+fn links_of_a_page_in_another_charset_have_their_queries_in_it() {
+    let html = b"<meta charset=windows-1252><a href='/\xE9?q=\xE9'><a href='?p=&eacute;&#8364;'>\
+        <link rel=canonical href='/c?\xE9'><meta http-equiv=refresh content='5; url=/r?\xE9'>";
+    let page = read(html, None, &url("http://a.test/"), &Limits::default());
+    let links: Vec<&str> = page.links.iter().map(|link| link.url.path_and_query()).collect();
+    assert_eq!(links, ["/%C3%A9?q=%E9", "/?p=%E9%80", "/c?%E9", "/r?%E9"]);
+    assert_eq!(page.canonical, Some(url("http://a.test/c?%E9")));
+}
+
+#[test]
 fn hostile_pages_take_linear_time() {
     // Would take minutes if anything here were quadratic.
     const BYTES: usize = 2_000_000;

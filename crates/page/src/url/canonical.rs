@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::escape::{escaped_byte, is_unreserved, push_escape};
 use super::join::{join_plain, parse_plain};
-use super::{Scheme, Url, UrlError};
+use super::{QueryCharset, Scheme, Url, UrlError};
 
 /// Longest canonical URL: the sitemap protocol's limit, and more than servers agree to serve.
 pub const URL_BYTES_MAX: usize = 2048;
@@ -30,10 +30,10 @@ pub(super) fn parse(text: &str) -> Result<Url, UrlError> {
     }
 }
 
-pub(super) fn join(base: &Url, reference: &str) -> Result<Url, UrlError> {
+pub(super) fn join(base: &Url, reference: &str, charset: QueryCharset) -> Result<Url, UrlError> {
     match join_plain(base, reference) {
         Some(url) => Ok(url),
-        None => join_any(base, reference),
+        None => join_any(base, reference, charset),
     }
 }
 
@@ -45,12 +45,22 @@ pub(super) fn parse_any(text: &str) -> Result<Url, UrlError> {
 }
 
 /// The whole way, for any reference.
-pub(super) fn join_any(base: &Url, reference: &str) -> Result<Url, UrlError> {
+pub(super) fn join_any(
+    base: &Url,
+    reference: &str,
+    charset: QueryCharset,
+) -> Result<Url, UrlError> {
     check_reference_length(reference)?;
     let parsed = url::Url::parse(base.as_str()).map_err(syntax)?;
+    let joined = |reference: &str| {
+        url::Url::options()
+            .base_url(Some(&parsed))
+            .encoding_override(Some(&|query| charset.encode(query)))
+            .parse(reference)
+    };
     let parsed = match extra_slashes(reference).filter(|_| base.scheme != Scheme::File) {
-        Some(rest) => parsed.join(&format!("//{rest}")),
-        None => parsed.join(reference),
+        Some(rest) => joined(&format!("//{rest}")),
+        None => joined(reference),
     };
     settle(reduce(&parsed.map_err(syntax)?)?)
 }

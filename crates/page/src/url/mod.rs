@@ -19,6 +19,7 @@ pub(crate) mod escape;
 mod filter;
 mod host_key;
 mod join;
+mod query_charset;
 mod scheme;
 mod site;
 mod surt;
@@ -37,6 +38,7 @@ pub use canonical::{HOST_BYTES_MAX, LABEL_BYTES_MAX, REFERENCE_BYTES_MAX, URL_BY
 pub use error::UrlError;
 pub use filter::{FilterError, PATTERNS_BYTES_MAX, Rules, StripParams};
 pub use host_key::HostKey;
+pub use query_charset::QueryCharset;
 pub use scheme::Scheme;
 pub use site::Site;
 pub use surt::Surt;
@@ -67,7 +69,12 @@ impl Url {
 
     /// Resolves a reference found in a document whose base is this URL.
     pub fn join(&self, reference: &str) -> Result<Url, UrlError> {
-        canonical::join(self, reference)
+        self.join_in(reference, QueryCharset::default())
+    }
+
+    /// As [`Url::join`], for a document that is not in UTF-8.
+    pub fn join_in(&self, reference: &str, charset: QueryCharset) -> Result<Url, UrlError> {
+        canonical::join(self, reference, charset)
     }
 
     /// Takes a text that is canonical already, as rows and keys hold it, and finds its parts again.

@@ -28,6 +28,33 @@ fn spellings_of_one_address_become_one_url() {
 }
 
 #[test]
+fn a_query_is_in_the_charset_of_its_page_and_a_path_in_utf_8() {
+    let base = url("http://a.com/");
+    for (charset, reference, joined) in [
+        ("windows-1252", "/é?q=é", "/%C3%A9?q=%E9"),
+        ("iso-8859-1", "?q=€&r=ä", "/?q=%80&r=%E4"),
+        ("windows-1252", "?q=Ж;é", "/?q=%26%231046%3B;%E9"),
+        ("EUC-JP", "/日本?q=日本&é", "/%E6%97%A5%E6%9C%AC?q=%C6%FC%CB%DC&%26%23233%3B"),
+        ("Shift_JIS", "?q=ソ", "/?q=%83\\"),
+        ("GB18030", "?q=中文é", "/?q=%D6%D0%CE%C4%A8%A6"),
+        ("KOI8-R", "//b.com/?q=я#я", "//b.com/?q=%D1"),
+        ("UTF-16LE", "?q=é", "/?q=%C3%A9"),
+        ("UTF-8", "?q=é", "/?q=%C3%A9"),
+        ("windows-1252", "?q=%C3%A9", "/?q=%C3%A9"),
+    ] {
+        let found = base.join_in(reference, QueryCharset::of_document(charset)).unwrap();
+        assert_eq!(
+            found,
+            url(&format!("http://a.com{joined}").replace("http://a.com//", "http://"))
+        );
+        assert_eq!(url(found.as_str()), found, "{charset} {reference}");
+    }
+    let long = format!("?q={}", "é".repeat(600));
+    let found = base.join_in(&long, QueryCharset::of_document("windows-1252")).unwrap();
+    assert_eq!(found.query().unwrap()[2..], "%E9".repeat(600));
+}
+
+#[test]
 fn what_cannot_be_crawled_is_refused_with_its_reason() {
     let refused = |text: &str| Url::parse(text).expect_err(text);
     assert_eq!(refused("mailto:a@example.com"), UrlError::Scheme("mailto".into()));
@@ -146,7 +173,11 @@ fn most_links_go_the_quick_way() {
     ] {
         let quick = join::join_plain(&base, reference).expect(reference);
         assert_eq!(quick.as_str(), resolved, "{reference}");
-        assert_eq!(canonical::join_any(&base, reference), Ok(quick), "{reference}");
+        assert_eq!(
+            canonical::join_any(&base, reference, QueryCharset::default()),
+            Ok(quick),
+            "{reference}"
+        );
     }
 }
 
@@ -222,7 +253,7 @@ proptest! {
         if let Ok(base) = Url::parse(&base)
             && let Some(quick) = join::join_plain(&base, &reference)
         {
-            let whole = canonical::join_any(&base, &reference);
+            let whole = canonical::join_any(&base, &reference, QueryCharset::default());
             prop_assert_eq!(Ok(&quick), whole.as_ref());
             prop_assert_eq!(parts(&quick), parts(&whole.unwrap()));
         }

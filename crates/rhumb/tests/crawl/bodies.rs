@@ -2,7 +2,7 @@
 
 use crate::extracted::{read_zst, rows};
 use crate::manners::status_of;
-use crate::scripted::{Scripted, head, html, not_found};
+use crate::scripted::{Scripted, answer, head, html, not_found};
 use rhumb_archive::Reader;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -60,6 +60,36 @@ fn a_page_shorter_than_announced_keeps_what_came_and_its_links() {
         assert_eq!(cut.get(&site.url(path)).map(String::as_str), Some("disconnect"), "{cut:?}");
     }
     assert!(!cut.contains_key(&site.url("/c")), "{cut:?}");
+}
+
+#[test]
+fn links_of_pages_in_other_charsets_are_asked_for_as_browsers_ask() {
+    let link = |path: &str, query: &[u8]| {
+        [format!("<a href='{path}?q=").as_bytes(), query, b"'>x</a>"].concat()
+    };
+    let site = Scripted::serve(move |asked| {
+        let page = |charset: &str, body: Vec<u8>| {
+            let kind = format!("text/html; charset={charset}");
+            answer("200 OK", &[("Content-Type", &kind)], body)
+        };
+        match asked.path.as_str() {
+            "/" => {
+                html("<a href=/euc>1</a><a href=/latin>2</a><a href=/gb>3</a><a href=/utf>4</a>")
+            }
+            "/euc" => page("euc-jp", link("/1", b"\xC6\xFC\xCB\xDC")),
+            "/latin" => page("iso-8859-1", link("/2", b"caf\xE9&#1046;")),
+            "/gb" => page("gb18030", link("/3", b"\xD6\xD0\xCE\xC4")),
+            "/utf" => page("utf-8", link("/4", "caf\u{e9}".as_bytes())),
+            _ => not_found(),
+        }
+    });
+    site.crawl(&[]);
+    let asked = site.asked();
+    let asked: Vec<&str> = asked.iter().filter_map(|path| path.strip_prefix('/')).collect();
+    assert_eq!(
+        asked[1..5],
+        ["1?q=%C6%FC%CB%DC", "2?q=caf%E9%26%231046%3B", "3?q=%D6%D0%CE%C4", "4?q=caf%C3%A9"]
+    );
 }
 
 /// What WARC-Truncated says of pages, by URL.
