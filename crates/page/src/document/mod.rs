@@ -10,6 +10,7 @@ mod json;
 mod odf;
 mod office;
 mod pdf;
+mod pdf_lines;
 mod pdf_safety;
 mod plain;
 mod pptx;

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Dictionary, Document as Pdfs, ObjectId, PlainTextOutput, output_doc_page};
 
+use super::pdf_lines::expand_lines;
 use super::pdf_safety::{danger_of, resolved};
 use super::{Document, Format, LINKS_MAX, TEXT_BYTES_MAX};
 use crate::extract::Date;
@@ -41,9 +42,9 @@ impl Format for Pdf {
             return document;
         }
         match guarded(|| open(body)) {
-            Some(Ok(file)) => {
+            Some(Ok(mut file)) => {
                 describe(&file, &mut document);
-                read_pages(&file, url, &mut document);
+                read_pages(&mut file, url, &mut document);
             }
             Some(Err(why)) => document.oddities.push(why),
             None => document.oddities.push("a PDF that cannot be read".to_owned()),
@@ -105,7 +106,7 @@ fn date(text: &str) -> Option<Date> {
         .or_else(|| Date::parse(&day))
 }
 
-fn read_pages(file: &Pdfs, url: &Url, document: &mut Document) {
+fn read_pages(file: &mut Pdfs, url: &Url, document: &mut Document) {
     let pages = guarded(|| file.page_iter().take(PAGES_MAX + 1).collect::<Vec<ObjectId>>());
     let pages = pages.unwrap_or_default();
     if pages.len() > PAGES_MAX {
@@ -117,7 +118,7 @@ fn read_pages(file: &Pdfs, url: &Url, document: &mut Document) {
             document.oddities.push(danger.to_owned());
             return;
         }
-        match guarded(|| page_text(file, number)) {
+        match guarded(|| page_text(file, page, number)) {
             Some(Some(text)) => document.text.push_str(&text),
             _ => broken += 1,
         }
@@ -133,7 +134,8 @@ fn read_pages(file: &Pdfs, url: &Url, document: &mut Document) {
     }
 }
 
-fn page_text(file: &Pdfs, number: u32) -> Option<String> {
+fn page_text(file: &mut Pdfs, page: ObjectId, number: u32) -> Option<String> {
+    expand_lines(file, page);
     let mut text = String::new();
     output_doc_page(file, &mut PlainTextOutput::new(&mut text), number).ok()?;
     let mut folded = String::with_capacity(text.len());

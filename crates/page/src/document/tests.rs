@@ -8,7 +8,11 @@ fn url() -> Url {
 
 /// A PDF of one page that says `text`, with a title and a link.
 fn pdf(text: &str) -> Vec<u8> {
-    let content = format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET");
+    pdf_with(&format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET"))
+}
+
+/// … with this content.
+fn pdf_with(content: &str) -> Vec<u8> {
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
@@ -49,6 +53,15 @@ fn a_pdf_gives_its_text_title_date_and_links() {
     assert_eq!(document.published.map(|date| date.unix_seconds), Some(1_714_552_200));
     let links: Vec<&str> = document.links.iter().map(Url::as_str).collect();
     assert_eq!(links, ["https://a.test/next"]);
+}
+
+#[test]
+fn a_pdf_gives_the_lines_that_are_shown_as_they_begin() {
+    let content = "BT /F1 12 Tf 72 700 Td 14 TL (The moon's pull) Tj (lifts the sea) ' \
+                   1 2 (twice a day.) \" ET";
+    let document = read(Some("application/pdf"), &pdf_with(content), &url()).expect("a PDF");
+    let lines: Vec<&str> = document.text.lines().collect();
+    assert_eq!(lines, ["The moon's pull", "lifts the sea", "twice a day."]);
 }
 
 #[test]
