@@ -185,7 +185,7 @@ impl Crawl {
                 let answer = Ok(Address { ip: IpAddr::from([10, a, b, c]), until });
                 self.send(Span::millis(5), Event::Resolved { host, answer });
             }
-            Action::Acknowledge { .. } => unreachable!("there is one partition"),
+            Action::Acknowledge { .. } | Action::Log(_) => unreachable!("one partition, no log"),
             Action::Ask(question) => {
                 let answer = self.state.answer(question).expect("an answer from memory");
                 self.send(Span::millis(1), Event::Answered(answer));

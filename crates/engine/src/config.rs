@@ -40,6 +40,8 @@ pub struct Config {
     pub retry: Retry,
     /// All that failed in earlier runs is tried again, whatever the kind, and with all its tries.
     pub retry_failed: bool,
+    /// What happens is logged.
+    pub logs: bool,
     pub traps: Traps,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Span>,
@@ -209,6 +211,7 @@ impl Default for Config {
             polite: Polite::default(),
             retry: Retry::default(),
             retry_failed: false,
+            logs: false,
             traps: Traps::default(),
             revisit_after: None,
             continuous: None,

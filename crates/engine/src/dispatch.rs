@@ -159,7 +159,7 @@ impl Engine {
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.admitted.saturating_sub(host.record.queued);
             if let Err(why) = admit::judge(&self.config, Candidate::waiting(&entry, others)) {
-                self.refuse_waiting(slot, (place, entry), why, step);
+                self.refuse_waiting(now, slot, (place, entry), why, step);
                 continue;
             }
             let host = self.awake.at(slot);

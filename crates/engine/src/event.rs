@@ -3,6 +3,7 @@
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::host::HostRecord;
+use crate::log::LogEntry;
 use crate::mass::{LinkPart, SettledRow};
 use crate::near::{Leader, LeaderId, Likeness, Near};
 use crate::outcome::{ContentDigest, FailKind, Report};
@@ -105,6 +106,8 @@ pub enum Action {
         to: u32,
         number: u64,
     },
+    /// Tell whoever watches what happened.
+    Log(Box<LogEntry>),
 }
 
 #[derive(Clone, Debug)]

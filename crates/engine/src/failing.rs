@@ -42,7 +42,13 @@ impl Retry {
 impl Engine {
     /// What a page request says of its host; whether the page itself is to answer for it. It is not
     /// if no request was sent, nor if the request before it failed too.
-    pub(crate) fn note_health(&mut self, now: Time, slot: u32, outcome: &Outcome) -> bool {
+    pub(crate) fn note_health(
+        &mut self,
+        now: Time,
+        slot: u32,
+        outcome: &Outcome,
+        step: &mut Step,
+    ) -> bool {
         let (kind, retry_after) = match outcome {
             Outcome::Failed(kind) if kind.concerns_host() => (*kind, None),
             Outcome::Busy { kind, retry_after } if kind.concerns_host() => (*kind, *retry_after),
@@ -50,7 +56,10 @@ impl Engine {
             Outcome::Failed(_) | Outcome::Busy { .. } | Outcome::Cut { .. } => return true,
             _ => {
                 let record = &mut self.awake.at(slot).record;
-                (record.failures, record.failing) = (0, None);
+                record.failures = 0;
+                if record.failing.take().is_some() {
+                    self.log_recovered(now, slot, step);
+                }
                 return true;
             }
         };
@@ -60,7 +69,7 @@ impl Engine {
             // No other page may tell a host that is silent from a page that is: robots.txt does.
             host.record.robots_until = None;
         }
-        self.host_failed(now, slot, kind, retry_after);
+        self.host_failed(now, slot, kind, retry_after, step);
         was_well && kind.may_be_of_page()
     }
 
@@ -91,6 +100,7 @@ impl Engine {
         slot: u32,
         kind: FailKind,
         retry_after: Option<Span>,
+        step: &mut Step,
     ) {
         let (retry, run) = (self.config.retry, self.counters.run);
         let record = &mut self.awake.at(slot).record;
@@ -103,6 +113,7 @@ impl Engine {
             let wait = back_off(&retry, record.failures, retry_after);
             record.not_before = record.not_before.max(now + wait);
         }
+        self.log_failing(now, slot, kind, step);
         self.mark_dirty(slot);
     }
 

@@ -24,11 +24,12 @@ impl Engine {
                 let (slot, entry) = (flight.slot, *entry);
                 let outcome = entry.record.weigh(report.outcome, &self.config.retry);
                 let report = Report { outcome, ..report };
-                if self.note_health(now, slot, &report.outcome) {
+                if self.note_health(now, slot, &report.outcome, step) {
                     let judgement = Judgement { slot, fetch, place, entry, report };
                     self.begin_judgement(now, judgement, step);
                 } else {
                     self.keep_as_it_came(fetch, &report, step);
+                    self.log_waiting(now, slot, &entry.url, &report, step);
                     self.wait_on(now, slot, (place, entry), step);
                 }
             }
@@ -84,6 +85,7 @@ impl Engine {
         let Outcome::Robots(answer) = outcome else {
             unreachable!("a robots request is answered as one")
         };
+        self.log_robots(now, slot, &answer, step);
         // First of all: an errand that comes back at once may send the host to sleep.
         self.mark_dirty(slot);
         match answer {
@@ -97,7 +99,7 @@ impl Engine {
             }
             RobotsAnswer::Moved { to: Some(to) } => self.robots_moved(now, slot, to, step),
             RobotsAnswer::Unreachable { retry_after, kind } => {
-                self.robots_unreachable(now, slot, kind, retry_after);
+                self.robots_unreachable(now, slot, kind, retry_after, step);
             }
         }
     }
@@ -105,7 +107,8 @@ impl Engine {
     fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {
         let (polite, sitemaps) = (self.config.polite, self.config.sitemaps);
         let host = self.awake.at(slot);
-        if host.record.failing.take().is_some_and(|kind| !kind.may_be_of_page()) {
+        let failing = host.record.failing.take();
+        if failing.is_some_and(|kind| !kind.may_be_of_page()) {
             host.record.failures = 0;
         }
         host.record.robots_until = Some(now + polite.robots_ttl);
@@ -121,6 +124,9 @@ impl Engine {
             }
         }
         self.awake.at(slot).robots = Some(robots);
+        if failing.is_some() {
+            self.log_recovered(now, slot, step);
+        }
     }
 
     fn robots_unreachable(
@@ -129,10 +135,11 @@ impl Engine {
         slot: u32,
         kind: FailKind,
         retry_after: Option<Span>,
+        step: &mut Step,
     ) {
         self.awake.at(slot).robots_at = None;
         let kind = if kind.precedes_request() { kind } else { FailKind::RobotsUnreachable };
-        self.host_failed(now, slot, kind, retry_after);
+        self.host_failed(now, slot, kind, retry_after, step);
     }
 
     /// Follows a redirect of robots.txt. On another host it becomes an errand of that host, so
@@ -149,7 +156,7 @@ impl Engine {
         let (own, there) = (host.key.clone(), to.host_key());
         if !self.config.partition.owns(&to) {
             // Only its own partition can keep the peace with that host.
-            return self.robots_unreachable(now, slot, FailKind::RobotsUnreachable, None);
+            return self.robots_unreachable(now, slot, FailKind::RobotsUnreachable, None, step);
         }
         if there != own {
             self.awake.at(slot).doing = Doing::Elsewhere;

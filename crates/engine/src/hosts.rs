@@ -118,7 +118,7 @@ impl Engine {
             }
             Err(kind) => {
                 self.counters.count_error(kind);
-                self.host_failed(now, slot, kind, None);
+                self.host_failed(now, slot, kind, None, step);
             }
         }
         self.advance(now, slot, step);

@@ -7,6 +7,7 @@ use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::known::KnownLinks;
+use crate::log::Happening;
 use crate::marks::Marks;
 use crate::mass;
 use crate::near::{self, Leader, Likeness, Near, Nearest};
@@ -187,6 +188,7 @@ impl Engine {
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
         self.mass.stand(&record);
+        self.log_answer(now, &entry.url, &report, (&record, next), step);
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
@@ -250,6 +252,7 @@ impl Engine {
     /// Refuses a URL that was admitted by rules that are not in force any more.
     pub(crate) fn refuse_waiting(
         &mut self,
+        now: Time,
         slot: u32,
         row: (Place, Entry),
         why: Refusal,
@@ -257,13 +260,13 @@ impl Engine {
     ) {
         self.counters.admitted -= 1;
         self.awake.at(slot).record.admitted -= 1;
-        self.refuse(slot, row, (why, Next::Never), step);
+        self.refuse((now, slot), row, (why, Next::Never), step);
     }
 
     /// Settles a URL without asking for it.
     fn refuse(
         &mut self,
-        slot: u32,
+        (now, slot): (Time, u32),
         (place, entry): (Place, Entry),
         (why, next): (Refusal, Next),
         step: &mut Step,
@@ -274,6 +277,7 @@ impl Engine {
         }
         self.leave_status(entry.record.status);
         *self.counters.refused_as(why) += 1;
+        self.log(now, step, || Happening::Refused { url: entry.url.clone(), why });
         let record = UrlRecord { status: Status::Refused(why), ..entry.record };
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
     }
@@ -301,7 +305,7 @@ impl Engine {
             Some(_) => Next::At(now + again),
             None => Next::Never,
         };
-        self.refuse(slot, row, (Refusal::Robots, next), step);
+        self.refuse((now, slot), row, (Refusal::Robots, next), step);
     }
 
     fn count(&mut self, entry: &Entry, report: &Report, (is_copy, is_near): (bool, bool)) {

@@ -23,6 +23,7 @@ mod judge;
 pub mod known;
 mod learn;
 mod links;
+pub mod log;
 pub mod marks;
 pub mod mass;
 pub mod near;

@@ -7,6 +7,7 @@ use crate::event::{Judged, Row, Sifted, Step};
 use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
 use crate::host::HostRecord;
+use crate::log::Happening;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
@@ -109,6 +110,7 @@ impl Engine {
             }
             Err(why) => {
                 *self.counters.refused_as(why) += 1;
+                self.log(now, step, || Happening::Refused { url: discovery.url.clone(), why });
                 let record = record(Status::Refused(why));
                 self.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });

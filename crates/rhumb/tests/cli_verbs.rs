@@ -71,6 +71,7 @@ fn wrong_usage_exits_2_with_one_clear_line() {
         (&["crawl", "--dir", &fresh, "a.test", "--order", "opik"], "did you mean \"opic\"?"),
         (&["crawl", "--dir", &fresh, "a.test", "--include", "("], "unclosed group"),
         (&["crawl", "--dir", &fresh, "a.test", "--max-page", "1"], "'--max-pages'"),
+        (&["crawl", "--dir", &fresh, "a.test", "--events", "-", "--json"], "name a file for one"),
     ] {
         let (code, out, err) = parts(&rhumb(arguments, b""));
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");

@@ -368,6 +368,7 @@ impl Checker {
                 self.digest.update(&to.to_le_bytes());
                 self.digest.update(&number.to_le_bytes());
             }
+            Action::Log(_) => {}
             Action::Ask(question) => {
                 let (kind, len) = match question {
                     Question::Sift { candidates } => (1u8, candidates.len()),

@@ -412,6 +412,7 @@ impl World for SimWorld {
                 let Shared { clock, mail, .. } = &mut *self.shared.borrow_mut();
                 mail.post(*clock, Parcel::Acknowledgement { by: self.own, to, number });
             }
+            Action::Log(_) => {}
             Action::Ask(question) => self.ask(question),
         }
         self.shared.borrow_mut().parts[self.own as usize].crash.point()

@@ -3,6 +3,7 @@
 use crate::stage::{Reply, Stage, url};
 use rhumb_engine::config::{Config, Polite};
 use rhumb_engine::event::StopReason;
+use rhumb_engine::log::{FetchedAs, Happening, RobotsWord};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::time::Span;
@@ -139,4 +140,74 @@ fn after_a_restart_every_host_waits_its_full_delay() {
     stage.run();
     let next = &stage.log[2];
     assert_eq!((next.0.since(reopened), next.1.path()), (Span::secs(1), "/"));
+}
+
+#[test]
+fn what_happens_is_logged_if_asked_and_only_then() {
+    let run = |logs: bool| {
+        let rules = Reply::Rules("User-agent: *\nDisallow: /no");
+        let mut stage = Stage::new(Config { logs, ..Config::default() })
+            .answers("a.test/robots.txt", &[rules])
+            .page("a.test/", &["a.test/no", "a.test/ill"])
+            .answers("a.test/ill", &[Reply::Status(500), Reply::Links(Vec::new())])
+            .seed(&["a.test/"]);
+        stage.run();
+        stage.logged
+    };
+    assert!(run(false).is_empty());
+    let logged = run(true);
+    let told: Vec<String> = logged
+        .iter()
+        .map(|what| match what {
+            Happening::Fetched { url, status, kind: FetchedAs::Page, .. } => {
+                format!("{url} {status}")
+            }
+            Happening::Failed { url, kind, status, again: Some(_), .. } => {
+                format!("{url} {} {status}, again", kind.word())
+            }
+            Happening::Refused { url, why } => format!("{url} {}", why.word()),
+            Happening::Robots { host, answer: RobotsWord::Rules } => {
+                format!("{} rules", host.origin())
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let wanted = [
+        "http://a.test rules",
+        "http://a.test/ 200",
+        "http://a.test/no robots",
+        "http://a.test/ill server_error 500, again",
+        "http://a.test/ill 200",
+    ];
+    assert_eq!(told, wanted);
+}
+
+#[test]
+fn a_host_that_fails_is_logged_each_time_and_once_when_it_answers_again() {
+    let fails = Reply::Fails(FailKind::Connect);
+    let mut stage = Stage::new(Config { logs: true, ..Config::default() })
+        .page("a.test/", &["a.test/1"])
+        .answers("a.test/1", &[fails.clone(), fails, Reply::Links(Vec::new())])
+        .seed(&["a.test/"]);
+    stage.run();
+    let told: Vec<String> = stage
+        .logged
+        .iter()
+        .filter_map(|what| match what {
+            Happening::HostFailing { host, kind, failures, .. } => {
+                Some(format!("{} {} {failures}", host.origin(), kind.word()))
+            }
+            Happening::HostRecovered { host } => Some(format!("{} recovered", host.origin())),
+            Happening::Failed { url, again: Some(_), .. } => Some(format!("{url} waits")),
+            _ => None,
+        })
+        .collect();
+    let wanted = [
+        "http://a.test connect 1",
+        "http://a.test/1 waits",
+        "http://a.test connect 2",
+        "http://a.test/1 waits",
+        "http://a.test recovered",
+    ];
+    assert_eq!(told, wanted);
 }

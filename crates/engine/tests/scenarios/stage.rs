@@ -5,6 +5,7 @@ use rhumb_engine::config::Config;
 use rhumb_engine::discovery::{Discovery, Found, FoundAs};
 use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
+use rhumb_engine::log::Happening;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{FailKind, Head, Page, Report, of_failure, of_page, of_robots};
 use rhumb_engine::record::UrlRecord;
@@ -63,6 +64,8 @@ pub struct Stage {
     open: HashMap<HostKey, Fetch>,
     rest_until: HashMap<HostKey, Time>,
     pub log: Vec<(Time, Url)>,
+    /// What the engine tells of all that happened.
+    pub logged: Vec<Happening>,
     pub resolved: Vec<(Time, String)>,
     pub turns: u64,
     /// The most discoveries that one question to the sieve held.
@@ -93,6 +96,7 @@ impl Stage {
             open: HashMap::new(),
             rest_until: HashMap::new(),
             log: Vec::new(),
+            logged: Vec::new(),
             resolved: Vec::new(),
             turns: 0,
             sift_peak: 0,
@@ -235,6 +239,7 @@ impl Stage {
                 self.send(Span::ZERO, Event::Resolved { host, answer });
             }
             Action::Acknowledge { .. } => unreachable!("there is one partition"),
+            Action::Log(entry) => self.logged.push(entry.what),
             Action::Ask(question) => {
                 if let Question::Sift { candidates } = &question {
                     self.sift_peak = self.sift_peak.max(candidates.len());

@@ -31,6 +31,7 @@ Examples:
   rhumb crawl --dir news --max-depth none
   rhumb crawl https://example.org/ --coverage 0.98
   rhumb crawl https://example.org/ --extract
+  rhumb crawl https://example.org/ --events events.jsonl
 
 Durations are 300ms, 5s, 10m, 2h, 7d; sizes 500kB, 64MB, 1GiB. A configuration has the names of
 the flags with _ for - (max_pages = 1000), seeds = [\"https://example.org/ 2\"], the sections

@@ -12,7 +12,7 @@ use crate::extract::WhileCrawling;
 use crate::fetch::dns::{DnsConfig, Resolver};
 use crate::fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
-use crate::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
+use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
 use rhumb_engine::config::NearPolicy;
 use rhumb_engine::discovery::{Discovery, FoundAs};
@@ -123,11 +123,15 @@ fn run(
         questions,
         reader_failed,
         stop_at,
+        log: settings.events.as_deref().map(EventLog::open).transpose()?,
         was_busy: false,
         in_flight: 0,
     };
     let mut node = Published::new(engine, Arc::clone(live));
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
+    if let Some(log) = world.log.take() {
+        log.finish(ended.as_ref().copied());
+    }
     live.publish(node.engine.snapshot(clock.now()));
     runtime.shutdown_background();
     let closed = archive.closed();

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::couriers::Couriers;
 use super::worker::Workers;
+use crate::watch::EventLog;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Action, Event, Question, StopReason};
 use rhumb_engine::time::Time;
@@ -35,6 +36,8 @@ pub struct NodeWorld {
     pub questions: Sender<Question>,
     pub reader_failed: Receiver<Error>,
     pub stop_at: Option<Time>,
+    /// Where it is told what happens, if that is asked for.
+    pub log: Option<EventLog>,
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
     /// Requests of which no event has been taken yet.
@@ -106,6 +109,11 @@ impl World for NodeWorld {
                 self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
             }
             Action::Acknowledge { .. } => unreachable!("there is one partition"),
+            Action::Log(entry) => {
+                if let Some(log) = &self.log {
+                    log.take(entry);
+                }
+            }
             Action::Ask(question) => self
                 .questions
                 .send(question)

@@ -98,6 +98,7 @@ impl Written {
             traps: self.traps.effective(),
             priorities: self.priority.unwrap_or_default(),
             limits: self.limits.effective(),
+            events: None,
             json,
             notes: Vec::new(),
         }

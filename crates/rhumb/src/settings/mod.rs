@@ -113,6 +113,8 @@ pub struct Settings {
     pub traps: Traps,
     pub priorities: Vec<PriorityRule>,
     pub limits: Limits,
+    /// What happens is appended to this file. Not part of `crawl.toml`, either.
+    pub events: Option<PathBuf>,
     /// Print the report at the end. Not part of `crawl.toml`: it is about this run's output.
     pub json: bool,
     /// What was assumed on the way, for people.
@@ -156,6 +158,7 @@ impl Settings {
             },
             retry: self.retry,
             retry_failed: self.retry_failed,
+            logs: self.events.is_some(),
             traps: self.traps,
             revisit_after: self.revisit_after.map(span),
             continuous: self.continuous.then_some(Continuous {

@@ -7,6 +7,7 @@ use super::seeds::{self, Seed, is_bare_host};
 use super::word::UserAgent;
 use super::written::Written;
 use super::{CRAWL_TOML, Settings, SettingsError, document};
+use crate::watch::events::STANDARD_OUTPUT;
 
 /// On a web of strangers, they should be able to reach us.
 const NO_CONTACT: &str = "\
@@ -41,6 +42,10 @@ pub struct Typed {
     #[arg(long)]
     pub json: bool,
 
+    /// Append what happens to this file, as JSON lines; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+
     #[command(flatten)]
     pub written: Written,
 }
@@ -48,6 +53,10 @@ pub struct Typed {
 impl Typed {
     /// Reads all that is named and decides what it means.
     pub fn settings(self) -> Result<Settings, SettingsError> {
+        if self.json && self.events.as_deref() == Some(Path::new(STANDARD_OUTPUT)) {
+            let wrong = "--events - and --json both write to standard output: name a file for one";
+            return Err(SettingsError::usage(wrong));
+        }
         let mut notes = Vec::new();
         let mut seeds = Vec::new();
         for text in &self.seeds {
@@ -73,7 +82,8 @@ impl Typed {
         if settings.user_agent == UserAgent::default() && !settings.allow_private {
             notes.push(NO_CONTACT.to_owned());
         }
-        Ok(Settings { notes, retry_failed: self.retry_failed, ..settings })
+        let (retry_failed, events) = (self.retry_failed, self.events);
+        Ok(Settings { notes, retry_failed, events, ..settings })
     }
 }
 

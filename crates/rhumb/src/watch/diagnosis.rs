@@ -105,11 +105,7 @@ impl Case<'_> {
                 let what = self.reasons.refusal(why, url, record)?;
                 (why.word().to_owned(), what, way_round(why))
             }
-            Status::Failed(kind) => failed(match kind {
-                // The requests themselves say more.
-                FailKind::RobotsUnreachable | FailKind::HostDead => self.failing.unwrap_or(kind),
-                kind => kind,
-            }),
+            Status::Failed(kind) => failed(self.said_by_requests(kind)),
             Status::Gone => {
                 let status = record.http_status;
                 (format!("http_{status}"), reason::answer(status), answered(status))
@@ -119,8 +115,8 @@ impl Case<'_> {
                 format!("it redirects ({}) to nowhere that can be fetched", record.http_status),
                 "name the URL that it leads to as a seed",
             ),
-            Status::Queued => match self.failing {
-                Some(kind) => failed(kind),
+            Status::Queued => match self.failing_host(url)? {
+                Some(kind) => failed(self.said_by_requests(kind)),
                 None => return Ok(None),
             },
             Status::Fetched | Status::Duplicate if record.past.marks.has(Marks::NOFOLLOW) => (
@@ -135,6 +131,19 @@ impl Case<'_> {
             ),
             Status::Fetched | Status::Duplicate | Status::Foreign => return Ok(None),
         }))
+    }
+
+    /// How the last request to a URL's host failed, if it did.
+    fn failing_host(&self, url: &Url) -> Result<Option<FailKind>, Error> {
+        Ok(self.reader.snapshot().host(&url.host_key())?.and_then(|record| record.failing))
+    }
+
+    /// That robots.txt cannot be had says less than how the requests failed.
+    fn said_by_requests(&self, kind: FailKind) -> FailKind {
+        match kind {
+            FailKind::RobotsUnreachable => self.failing.unwrap_or(kind),
+            kind => kind,
+        }
     }
 
     fn targets(&self) -> Result<Targets, Error> {

@@ -1,5 +1,5 @@
 //! What people and machines see of a crawl: progress on the terminal, `report.json`, a Prometheus
-//! endpoint, a socket for `rhumb status`, and `rhumb status` itself.
+//! endpoint, a socket for `rhumb status`, `rhumb status` itself, and what happens as JSON lines.
 //!
 //! The loop publishes a snapshot into [`live::Live`] and knows no more of this room. Everybody
 //! else reads from there, at their own pace, on two threads: the teller writes the report and the
@@ -9,6 +9,7 @@
 pub mod control;
 pub mod coverage;
 pub mod diagnosis;
+pub mod events;
 pub mod failing;
 pub mod kept;
 pub mod live;
@@ -25,6 +26,7 @@ mod server;
 mod summary;
 mod teller;
 
+pub use events::EventLog;
 pub use live::{About, Live};
 pub use progress::ProgressKind;
 pub use report::Report;

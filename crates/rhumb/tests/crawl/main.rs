@@ -8,6 +8,7 @@ mod complete;
 mod copies;
 mod documentation;
 mod documents;
+mod events;
 mod extracted;
 mod failing;
 mod killed;
