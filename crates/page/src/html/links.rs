@@ -47,6 +47,9 @@ pub struct Link {
 
 /// Links that room is made for at once.
 const LINKS_LIKELY: usize = 32;
+/// Bytes of all links of a page, resolved: a long base makes a long URL of each short reference. A
+/// page of 50,000 ordinary links has less.
+const LINK_BYTES_MAX: usize = 8 << 20;
 /// Places that are looked at for a link's like.
 const STEPS_MAX: usize = 32;
 
@@ -81,12 +84,18 @@ impl<'a> RawLinks<'a> {
         }
     }
 
-    /// The links, each URL once, in order of first appearance; and how many were beyond the limit.
+    /// The links, each URL once, in order of first appearance; and how many were beyond a limit.
     pub(super) fn resolve(mut self, base: &Url, charset: QueryCharset) -> (Vec<Link>, u64) {
         merge_repeats(&mut self.found, |link| &link.reference, |link| &mut link.nofollow);
         let mut links = Vec::with_capacity(self.found.len());
+        let mut bytes = 0;
         for RawLink { reference, kind, nofollow } in self.found {
+            if bytes > LINK_BYTES_MAX {
+                self.beyond += 1;
+                continue;
+            }
             if let Ok(url) = base.join_in(&reference, charset) {
+                bytes += url.as_str().len();
                 links.push(Link { url, kind, nofollow });
             }
         }

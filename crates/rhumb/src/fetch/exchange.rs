@@ -6,6 +6,7 @@
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,22 @@ use super::Limits;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
 use super::head::{self, Found};
-use super::large::LargeBodies;
+use super::large::{LargeBodies, Room};
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
 
-/// A Content-Length is a promise: memory is set aside for no more than this of it.
+/// A Content-Length is a promise: addresses are set aside for no more than this of it, and memory
+/// only as bytes come.
 const RESERVE_BYTES_MAX: usize = 1 << 20;
+
+/// Interim heads count like the final one: together they have room for so many of the largest.
+const HEADS_MAX: usize = 2;
+/// What frames a body may take so many times as much as the body, and this much besides. Chunks of
+/// three bytes, which nobody sends for a reason, are just within it.
+const FRAMING_TIMES_MAX: usize = 2;
+const FRAMING_BYTES: usize = 64 << 10;
+/// A large body waits so long for room that others hold.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Sends the request and reads the response to its end, or to the first limit.
 pub(super) async fn exchange(
@@ -33,7 +44,7 @@ pub(super) async fn exchange(
     large: &LargeBodies,
     started: Instant,
 ) -> Result<Response, Failure> {
-    connection.tee.take();
+    connection.tee.begin(HEADS_MAX * limits.header_bytes_max);
     let was_used = std::mem::replace(&mut connection.is_used, true);
     let mut watch = Watch::new(limits, started, Instant::now());
     let mut timer = pin!(tokio::time::sleep_until(watch.next.into()));
@@ -44,6 +55,10 @@ pub(super) async fn exchange(
         if let Poll::Ready(answered) = answer.as_mut().poll(cx) {
             return Poll::Ready(answered.map_err(|error| Failure::of_exchange(&error)));
         }
+        if connection.tee.is_full() {
+            let detail = "the heads before the body are too long";
+            return Poll::Ready(Err(Failure::new(FailureKind::HeaderTooBig, detail)));
+        }
         watch.poll(timer.as_mut(), &connection.tee, cx).map(|late| Err(late.failure()))
     });
     let body = match answered.await {
@@ -53,21 +68,45 @@ pub(super) async fn exchange(
             return Err(if was_used { failure } else { unasked(failure) });
         }
     };
-    let small = limits.body_bytes_max.min(LargeBodies::FREE_BYTES);
-    let mut read = read_body(connection, body, small, &mut watch, timer.as_mut()).await;
-    let mut room = None;
-    if read.truncated == Some(Truncation::Length) && small < limits.body_bytes_max {
-        room = large.room(read.bytes_to_come(limits), watch.total_until).await;
-        watch.restart_window();
-        read = match room {
-            Some(_) => read_body(connection, read, limits.body_bytes_max, &mut watch, timer).await,
-            None => Reading { truncated: Some(Truncation::Time), ..read },
-        };
-    }
+    let (read, room) = read_with_room(connection, body, (limits, large), &mut watch, timer).await;
     let copied = connection.tee.take();
     finish(copied, read, limits, started)
         .map_err(|failure| Failure { address: Some(connection.address), ..failure })
-        .map(|response| Response { address: Some(connection.address), _room: room, ..response })
+        .map(|response| Response {
+            address: Some(connection.address),
+            _room: room.map(Arc::new),
+            ..response
+        })
+}
+
+/// Reads the body, and takes room for it as it grows: twice as much at each step.
+async fn read_with_room(
+    connection: &mut Connection,
+    mut body: Reading,
+    (limits, large): (&Limits, &LargeBodies),
+    watch: &mut Watch<'_>,
+    mut timer: Pin<&mut Sleep>,
+) -> (Reading, Option<Room>) {
+    let mut room = None;
+    let mut allowed = limits.body_bytes_max.min(LargeBodies::FREE_BYTES);
+    loop {
+        body = read_body(connection, body, allowed, watch, timer.as_mut()).await;
+        let is_over = body.truncated != Some(Truncation::Length);
+        if is_over || allowed >= limits.body_bytes_max {
+            return (body, room);
+        }
+        let more = allowed.min(limits.body_bytes_max - allowed);
+        // As it came, and without its framing.
+        let copies = 1 + usize::from(body.unframed.is_some());
+        let room = room.get_or_insert_with(|| large.room(connection.address));
+        let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
+        if !room.grow(copies * more, until).await {
+            body.truncated = Some(Truncation::NoRoom);
+            return (body, None);
+        }
+        watch.restart_window();
+        allowed += more;
+    }
 }
 
 /// A body on its way in.
@@ -81,16 +120,17 @@ struct Reading {
     truncated: Option<Truncation>,
     /// What came beyond the bytes that were allowed so far.
     beyond: Bytes,
-    promised: u64,
 }
 
 impl Reading {
-    /// How many bytes the body may still have, by its own word or by our limit.
-    fn bytes_to_come(&self, limits: &Limits) -> usize {
-        match usize::try_from(self.promised) {
-            Ok(promised) if promised > 0 => promised.min(limits.body_bytes_max),
-            _ => limits.body_bytes_max,
-        }
+    /// Bytes on the wire that a body of so many bytes may take, its head included.
+    fn wire_bytes_max(&self, body_bytes_max: usize) -> usize {
+        let framing = match self.unframed {
+            Some(_) => FRAMING_TIMES_MAX * body_bytes_max + FRAMING_BYTES,
+            // One more tells a body that just fits from one that does not.
+            None => 1,
+        };
+        self.found.map_or(0, |found| found.end) + body_bytes_max + framing
     }
 
     /// Takes in a piece of the body; false once the limit is passed.
@@ -126,7 +166,6 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
         unframed: is_framed.then(Vec::new),
         truncated: None,
         beyond: Bytes::new(),
-        promised,
     }
 }
 
@@ -142,6 +181,7 @@ async fn read_body(
         reading.truncated = Some(Truncation::Length);
         return reading;
     }
+    connection.tee.allow(reading.wire_bytes_max(bytes_max));
     reading.truncated = poll_fn(|cx| {
         loop {
             connection.drive(cx);
@@ -157,6 +197,10 @@ async fn read_body(
                     // Once more, so that it learns the message is over and can be idle.
                     connection.drive(cx);
                     return Poll::Ready(None);
+                }
+                // Framing has taken more than the body: room for more body would not help.
+                Poll::Pending if connection.tee.is_full() => {
+                    return Poll::Ready(Some(Truncation::Malformed));
                 }
                 Poll::Pending => {
                     let late = watch.poll(timer.as_mut(), &connection.tee, cx);

@@ -26,7 +26,7 @@ use super::connect::{Connection, connect};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
 use super::large::LargeBodies;
-use super::pool::Pool;
+use super::pool::{Bounds, Pool};
 use super::response::Response;
 use super::{ConfigError, Fetch, Request, TlsConfig};
 
@@ -40,6 +40,8 @@ pub struct HttpConfig {
     pub accept_language: Option<String>,
     pub extra_headers: Vec<(String, String)>,
     pub idle_connections_max: usize,
+    /// At one address, however many names it has.
+    pub idle_per_address_max: usize,
     pub idle_time_max: Duration,
     /// Loopback and private addresses are connected to only with this.
     pub allow_private: bool,
@@ -56,6 +58,7 @@ impl Default for HttpConfig {
             extra_headers: Vec::new(),
             // Half of the 1,024 descriptors a process usually gets.
             idle_connections_max: 512,
+            idle_per_address_max: 4,
             // Servers close after 5 to 75 seconds; most of them before this.
             idle_time_max: Duration::from_secs(60),
             allow_private: false,
@@ -79,8 +82,12 @@ impl Http {
             headers: standing_headers(config)?,
             allow_private: config.allow_private,
             tls: config.tls.connector()?,
-            pool: Mutex::new(Pool::new(config.idle_connections_max, config.idle_time_max)),
-            large: LargeBodies::new(),
+            pool: Mutex::new(Pool::new(Bounds {
+                connections_max: config.idle_connections_max,
+                per_address_max: config.idle_per_address_max,
+                idle_time_max: config.idle_time_max,
+            })),
+            large: LargeBodies::default(),
         })
     }
 

@@ -1,9 +1,11 @@
-//! Connections kept open between requests: at most one per host, a bounded number in all.
+//! Connections kept open between requests: at most one per host, a bounded number per address and in
+//! all.
 //!
-//! Politeness has one request per host at a time, so one idle connection is all a host can use.
-//! The least recently used one gives way when the pool is full.
+//! Politeness has one request per host at a time, so one idle connection is all a host can use. Names
+//! are free: an address that answers to thousands of them still gets few connections. The least
+//! recently used one gives way, of the address or of all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,13 +18,22 @@ use super::connect::Connection;
 /// never pile up.
 const EXPIRED_PER_PUT: usize = 4;
 
+/// How many connections are kept, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub connections_max: usize,
+    pub per_address_max: usize,
+    pub idle_time_max: Duration,
+}
+
 pub(super) struct Pool {
     idle: HashMap<Arc<HostKey>, Idle>,
     /// The same connections, the one returned first at the front.
     by_age: BTreeMap<u64, Arc<HostKey>>,
+    /// Their ages, by address.
+    by_address: HashMap<IpAddr, BTreeSet<u64>>,
     next_age: u64,
-    connections_max: usize,
-    idle_time_max: Duration,
+    bounds: Bounds,
 }
 
 struct Idle {
@@ -32,39 +43,42 @@ struct Idle {
 }
 
 impl Pool {
-    pub fn new(connections_max: usize, idle_time_max: Duration) -> Pool {
+    pub fn new(bounds: Bounds) -> Pool {
         Pool {
             idle: HashMap::new(),
             by_age: BTreeMap::new(),
+            by_address: HashMap::new(),
             next_age: 0,
-            connections_max,
-            idle_time_max,
+            bounds,
         }
     }
 
     /// The host's connection, if it is young enough and leads to the address asked for.
     pub fn take(&mut self, host: &HostKey, address: IpAddr, now: Instant) -> Option<Connection> {
-        let idle = self.idle.remove(host)?;
-        self.by_age.remove(&idle.age);
+        let idle = self.remove(host)?;
         let fits = idle.connection.address == address
-            && now.saturating_duration_since(idle.since) < self.idle_time_max;
+            && now.saturating_duration_since(idle.since) < self.bounds.idle_time_max;
         fits.then_some(idle.connection)
     }
 
     pub fn put(&mut self, host: HostKey, connection: Connection, now: Instant) {
         self.close_expired(now);
-        if self.connections_max == 0 {
+        if self.bounds.connections_max == 0 {
             return;
         }
-        let age = self.next_age;
+        self.remove(&host);
+        let (age, address) = (self.next_age, connection.address);
         self.next_age += 1;
-        let idle = Idle { connection, since: now, age };
         let host = Arc::new(host);
-        if let Some(replaced) = self.idle.insert(Arc::clone(&host), idle) {
-            self.by_age.remove(&replaced.age);
-        }
+        self.idle.insert(Arc::clone(&host), Idle { connection, since: now, age });
         self.by_age.insert(age, host);
-        if self.idle.len() > self.connections_max {
+        let there = self.by_address.entry(address).or_default();
+        there.insert(age);
+        if there.len() > self.bounds.per_address_max {
+            let oldest = there.first().copied();
+            self.close(oldest);
+        }
+        if self.idle.len() > self.bounds.connections_max {
             self.close_oldest();
         }
         assert_eq!(self.idle.len(), self.by_age.len(), "every idle connection has an age");
@@ -73,6 +87,7 @@ impl Pool {
     /// Takes all connections out; whoever drops them closes them.
     pub fn drain(&mut self) -> Vec<Connection> {
         self.by_age.clear();
+        self.by_address.clear();
         self.idle.drain().map(|(_, idle)| idle.connection).collect()
     }
 
@@ -80,11 +95,23 @@ impl Pool {
         self.idle.len()
     }
 
+    fn remove(&mut self, host: &HostKey) -> Option<Idle> {
+        let idle = self.idle.remove(host)?;
+        self.by_age.remove(&idle.age);
+        let address = idle.connection.address;
+        let there = self.by_address.get_mut(&address).expect("every connection has an address");
+        there.remove(&idle.age);
+        if there.is_empty() {
+            self.by_address.remove(&address);
+        }
+        Some(idle)
+    }
+
     fn close_expired(&mut self, now: Instant) {
         for _ in 0..EXPIRED_PER_PUT {
             let Some((_, host)) = self.by_age.first_key_value() else { return };
             let since = self.idle[host].since;
-            if now.saturating_duration_since(since) < self.idle_time_max {
+            if now.saturating_duration_since(since) < self.bounds.idle_time_max {
                 return;
             }
             self.close_oldest();
@@ -92,8 +119,14 @@ impl Pool {
     }
 
     fn close_oldest(&mut self) {
-        if let Some((_, host)) = self.by_age.pop_first() {
-            self.idle.remove(&host);
+        let oldest = self.by_age.first_key_value().map(|(age, _)| *age);
+        self.close(oldest);
+    }
+
+    fn close(&mut self, age: Option<u64>) {
+        let host = age.and_then(|age| self.by_age.get(&age).cloned());
+        if let Some(host) = host {
+            self.remove(&host);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What came back: the bytes as they were, and ways to read them.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::decode::{self, Decoded};
@@ -28,7 +29,7 @@ pub struct Response {
     /// The body without transfer coding, where that differs from the bytes after the head.
     pub(super) unframed: Option<Vec<u8>>,
     /// Held as long as the bytes are.
-    pub(super) _room: Option<Room>,
+    pub(super) _room: Option<Arc<Room>>,
     pub(super) limits: Limits,
 }
 
@@ -45,6 +46,8 @@ pub enum Truncation {
     Disconnect,
     /// The chunks made no sense from some point on.
     Malformed,
+    /// Other large bodies held all room that there is: not the server's fault.
+    NoRoom,
 }
 
 impl Truncation {
@@ -54,7 +57,7 @@ impl Truncation {
             Truncation::Length => "length",
             Truncation::Time | Truncation::Slow => "time",
             Truncation::Disconnect => "disconnect",
-            Truncation::Malformed => "unspecified",
+            Truncation::Malformed | Truncation::NoRoom => "unspecified",
         }
     }
 }

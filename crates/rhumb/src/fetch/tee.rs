@@ -38,6 +38,10 @@ pub(super) struct Copied {
     handed: usize,
     pub first_byte_at: Option<Instant>,
     pub unclean_close: bool,
+    /// Bytes received that end the reading: everything counts, also what frames a body.
+    pub received_max: usize,
+    /// The reading has ended for that reason.
+    pub is_full: bool,
     /// The next read that finds nothing is to ask the kernel whether the other end has gone.
     pub ask_kernel: bool,
 }
@@ -49,6 +53,22 @@ pub(super) struct Tee(Arc<Mutex<Copied>>);
 impl Tee {
     pub fn lock(&self) -> MutexGuard<'_, Copied> {
         self.0.lock().expect("no code panics while it holds the copy")
+    }
+
+    /// Starts anew, and ends the reading after so many bytes.
+    pub fn begin(&self, received_max: usize) {
+        *self.lock() = Copied { received_max, ..Copied::default() };
+    }
+
+    /// Goes on reading up to so many bytes in all.
+    pub fn allow(&self, received_max: usize) {
+        let mut copied = self.lock();
+        (copied.received_max, copied.is_full) = (received_max, false);
+    }
+
+    /// As many bytes came as were allowed, and more are wanted.
+    pub fn is_full(&self) -> bool {
+        self.lock().is_full
     }
 
     /// Takes all that was copied and starts anew. What hyper has not seen is left out: the message
@@ -93,6 +113,11 @@ impl TeeStream {
     /// Reads what has come, whether or not the reader has room for it.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut copied = self.tee.lock();
+        if copied.received.len() >= copied.received_max && !copied.ask_kernel {
+            // Nothing will call again: the exchange sees the mark, and makes room or gives up.
+            copied.is_full = true;
+            return Poll::Pending;
+        }
         let received = &mut copied.received;
         let read = match &mut self.wire {
             Wire::Plain(stream) => poll_read_into(stream, received, cx),

@@ -184,7 +184,7 @@ pub fn truncation(cut: Cut) -> Truncation {
         Cut::Length => Truncation::Length,
         Cut::Time | Cut::Slow => Truncation::Time,
         Cut::Disconnect => Truncation::Disconnect,
-        Cut::Malformed => Truncation::Unspecified,
+        Cut::Malformed | Cut::NoRoom => Truncation::Unspecified,
     }
 }
 

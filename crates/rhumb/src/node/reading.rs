@@ -285,6 +285,7 @@ fn broken_off(response: &Response) -> Option<FailKind> {
         Truncation::Slow => Some(FailKind::Slow),
         Truncation::Disconnect => Some(FailKind::Closed),
         Truncation::Malformed => Some(FailKind::BadHttp),
+        Truncation::NoRoom => Some(FailKind::Internal),
     }
 }
 

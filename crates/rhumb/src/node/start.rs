@@ -36,6 +36,9 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// Connections kept open, at most, of those that the system lets us have.
 const IDLE_CONNECTIONS_MAX: usize = 8_192;
 
+/// Idle connections to one address, per request that may be in flight to it.
+const IDLE_PER_REQUEST: usize = 2;
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Crawled {
@@ -158,6 +161,7 @@ fn make_workers(
         user_agent: settings.user_agent.header.clone(),
         allow_private: settings.allow_private,
         idle_connections_max: connections_to_keep(),
+        idle_per_address_max: IDLE_PER_REQUEST * usize::from(settings.per_address),
         tls: TlsConfig::from_environment().map_err(config_error)?,
         ..HttpConfig::default()
     })

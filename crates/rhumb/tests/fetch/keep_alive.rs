@@ -96,9 +96,10 @@ fn a_connection_that_may_not_be_used_again_is_not_kept() {
 #[test]
 fn idle_connections_are_one_per_host_and_bounded_in_number_and_time() {
     let held = || Server::start(vec![[exchange(HELLO), vec![Act::Hold]].concat()]);
-    let client_with = |idle_connections_max, idle_time_max| {
+    let client_with = |idle_connections_max, idle_per_address_max, idle_time_max| {
         let config = HttpConfig {
             idle_connections_max,
+            idle_per_address_max,
             idle_time_max,
             allow_private: true,
             ..HttpConfig::default()
@@ -106,10 +107,15 @@ fn idle_connections_are_one_per_host_and_bounded_in_number_and_time() {
         Http::new(&config).unwrap()
     };
     let long = Duration::from_secs(600);
-    for (idle_connections_max, idle_time_max, expected) in
-        [(3, long, 3), (0, long, 0), (9, long, 5), (9, Duration::ZERO, 1)]
-    {
-        let client = client_with(idle_connections_max, idle_time_max);
+    // The servers are ports of one address.
+    for (connections_max, per_address_max, time_max, expected) in [
+        (3, 9, long, 3),
+        (0, 9, long, 0),
+        (9, 9, long, 5),
+        (9, 2, long, 2),
+        (9, 9, Duration::ZERO, 1),
+    ] {
+        let client = client_with(connections_max, per_address_max, time_max);
         let servers: Vec<Server> = (0..5).map(|_| held()).collect();
         run(async {
             for server in &servers {

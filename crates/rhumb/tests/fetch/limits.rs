@@ -32,6 +32,29 @@ fn a_head_without_end_is_given_up_at_its_limit() {
 }
 
 #[test]
+fn framing_without_end_is_counted_and_cut() {
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let endless = |head: &str, piece: &[u8]| {
+        let server = Server::answering(vec![send(head), Act::Repeat(piece.repeat(1_000))]);
+        fetch(&server, limits())
+    };
+    for (head, piece) in [
+        (CHUNKED.to_owned(), b"0".as_slice()),
+        (CHUNKED.to_owned(), b"1\r\nx\r\n"),
+        (format!("{CHUNKED}5;"), b"extension="),
+        (format!("{CHUNKED}5\r\nhello\r\n0\r\n"), b"X-Trailer: one more\r\n"),
+    ] {
+        let response = endless(&head, piece).unwrap();
+        assert_eq!(format!("{:?}", response.truncated), "Some(Malformed)", "{head:?}");
+        assert!(response.raw.len() < 1 << 20, "{} bytes are held", response.raw.len());
+    }
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    let outcome = endless(interim, interim.as_bytes());
+    assert_eq!(words(&outcome), "header_too_big");
+    assert!(outcome.unwrap_err().raw.len() < 1 << 20);
+}
+
+#[test]
 fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
     let body_bytes_max = 100_001;
     let unframed = Server::answering(vec![send(HEAD), Act::Repeat(vec![b'x'; 4096])]);
