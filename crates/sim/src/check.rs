@@ -9,18 +9,17 @@
 //!    6. Same seed, same actions. 7. A row never claims what the archive lacks; a crash repeats at
 //!    most what was in flight. 8. The engine's memory stays under its stated bound.
 
-use crate::importance::Oracle;
-use crate::numbers::Named;
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
+use crate::written::{Complaints, Written};
 use rhumb_engine::config::Config;
 use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::partition::Partition;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::Status;
 use rhumb_engine::time::{Span, Time};
-use rhumb_page::url::{HostKey, Url, UrlKey};
+use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryRows;
 use rhumb_state::plain::PlainMap;
 use std::collections::BTreeMap;
@@ -48,13 +47,12 @@ pub struct Checker {
     /// By partition: only within one are they counted.
     addresses: PlainMap<(u32, IpAddr), u32>,
     open: BTreeMap<(u32, FetchId), (HostKey, IpAddr)>,
-    /// By the oracle's numbers.
-    urls: Vec<UrlWatch>,
+    /// What it knows of rows and archive.
+    pub written: Written,
     digest: Xxh3,
     pub violations: Vec<Violation>,
     is_unbalanced: bool,
     pub tally: Tally,
-    pub oracle: Oracle,
     /// One point for each comparison.
     pub curve: Vec<Point>,
 }
@@ -80,7 +78,9 @@ pub struct Violation {
 pub struct Tally {
     pub fetches: u64,
     pub robots_fetches: u64,
+    /// Times that a process died, and for how many of them power was cut.
     pub crashes: u64,
+    pub power_cuts: u64,
     pub rows: u64,
     pub repeated: u64,
     /// From partition to partition.
@@ -98,18 +98,6 @@ struct HostWatch {
     unwritten: bool,
 }
 
-#[derive(Clone, Default)]
-struct UrlWatch {
-    /// None before a row admits it.
-    id: Option<UrlId>,
-    /// A visit is on record that needs no other.
-    done: bool,
-    /// Others may resemble it.
-    leads: bool,
-    /// Bodies of it that were kept.
-    archived: u32,
-}
-
 impl Checker {
     /// `runs` are the rules of each run, one after the other.
     pub fn new(runs: Vec<Config>, partitions: u32, began: Time) -> Checker {
@@ -123,12 +111,11 @@ impl Checker {
             hosts: PlainMap::default(),
             addresses: PlainMap::default(),
             open: BTreeMap::new(),
-            urls: Vec::new(),
+            written: Written::new(runs),
             digest: Xxh3::new(),
             violations: Vec::new(),
             is_unbalanced: false,
             tally: Tally::default(),
-            oracle: Oracle::new(runs),
             curve: Vec::new(),
         }
     }
@@ -200,14 +187,13 @@ impl Checker {
         if !web.permits(url) {
             self.violated(2, format!("robots forbid {url}"));
         }
-        if !is_admitted(self.oracle.rules(), url) {
+        if !is_admitted(self.written.oracle.rules(), url) {
             self.violated(3, format!("fetched though the rules in force leave it out: {url}"));
         }
         if !rules_known {
             self.violated(2, format!("fetched before robots.txt: {url}"));
         }
-        let node = self.oracle.known(url).and_then(|node| self.urls.get(node as usize));
-        match node.filter(|watch| watch.id.is_some()).map(|watch| watch.done) {
+        match self.written.is_done(url) {
             None => self.violated(3, format!("fetched though no row admits it: {url}")),
             Some(true) if !self.revisits => {
                 self.violated(7, format!("fetched again though its visit is on record: {url}"));
@@ -233,14 +219,14 @@ impl Checker {
         let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
         if fetch.purpose == Purpose::Page {
-            self.oracle.answered(part, &fetch.url, report);
+            self.written.answered(part, &fetch.url, report);
         }
     }
 
     /// A process died: its connections end now.
     pub fn crashed(&mut self, part: u32, now: Time) {
         self.tally.crashes += 1;
-        self.oracle.crashed(part);
+        self.written.oracle.crashed(part);
         let (dead, open) =
             std::mem::take(&mut self.open).into_iter().partition(|((of, _), _)| *of == part);
         self.open = open;
@@ -260,17 +246,21 @@ impl Checker {
         }
     }
 
-    pub fn archived(&mut self, url: &Url) {
-        let node = self.oracle.node(url);
-        self.watch(node).archived += 1;
+    /// Power was cut where the process had just died: rows and archive are what is left on the
+    /// disk, and of hosts only the owner's delay is certain to be known.
+    pub fn power_cut(&mut self, part: u32, now: Time, left: Written, rows: &MemoryRows) {
+        self.tally.power_cuts += 1;
+        self.written = left;
+        for watch in self.hosts.values_mut().filter(|watch| watch.part == part) {
+            watch.rest_until = now + self.polite.delay;
+            watch.crawl_delay = Span::ZERO;
+        }
+        let complaints = self.written.unkept(rows);
+        self.complain(complaints);
     }
 
-    fn watch(&mut self, node: u32) -> &mut UrlWatch {
-        let node = node as usize;
-        if self.urls.len() <= node {
-            self.urls.resize(node + 1, UrlWatch::default());
-        }
-        &mut self.urls[node]
+    fn complain(&mut self, complaints: Complaints) {
+        complaints.into_iter().for_each(|(invariant, what)| self.violated(invariant, what));
     }
 
     pub fn row(&mut self, part: u32, row: &Row) {
@@ -282,53 +272,14 @@ impl Checker {
                     watch.unwritten = false;
                 }
             }
-            Row::Leader { leader, .. } => {
-                let node = self.oracle.node(&leader.url);
-                self.watch(node).leads = true;
+            Row::Url { key, record } if record.status != Status::Foreign => {
+                self.digest.update(key.as_bytes());
+                self.digest.update(&[record.past.visits as u8]);
             }
-            Row::Links { page, links, .. } if links.ends => self.oracle.linked(part, *page),
-            // Its own partition says what becomes of it.
-            Row::Url { record, .. } if record.status == Status::Foreign => {}
-            Row::Url { key, record } => self.url_row(part, key, record),
             _ => {}
         }
-    }
-
-    fn url_row(&mut self, part: u32, key: &UrlKey, record: &UrlRecord) {
-        self.digest.update(key.as_bytes());
-        self.digest.update(&[record.past.visits as u8]);
-        let Named { url: node, is_taken } = self.oracle.node_of_row(part, key, record.id);
-        self.oracle.recorded(part, node, record);
-        let watch = self.watch(node);
-        let kept = watch.archived;
-        match watch.id {
-            None => {
-                watch.id = Some(record.id);
-                if is_taken {
-                    let (id, url) = (record.id.0, key.url());
-                    self.violated(3, format!("number {id} was given twice, now to {url}"));
-                }
-            }
-            Some(id) => {
-                watch.done = matches!(
-                    record.status,
-                    Status::Fetched | Status::Duplicate | Status::Moved | Status::Gone
-                );
-                if id != record.id {
-                    self.violated(3, format!("admitted twice: {}", key.url()));
-                }
-            }
-        }
-        if let Some(near) = &record.past.near {
-            let node = self.oracle.node(&near.url);
-            if !self.watch(node).leads {
-                self.violated(7, format!("nearly a copy of what no row has: {}", key.url()));
-            }
-        }
-        if kept < record.past.visits {
-            let (visits, url) = (record.past.visits, key.url());
-            self.violated(7, format!("{visits} visits on record, {kept} in the archive: {url}"));
-        }
+        let complaints = self.written.row(part, row);
+        self.complain(complaints);
     }
 
     /// The engines' books of importance after a commit; `is_end` if no more will come.
@@ -344,7 +295,7 @@ impl Checker {
             return;
         }
         let Some(coverage) = Mass::coverage_of_all(books.iter().copied()) else { return };
-        let truth = self.oracle.covered();
+        let truth = self.written.oracle.covered();
         let bound = coverage.bound;
         let since = self.now.since(self.began);
         self.curve.push(Point { pages, since, bound, truth });

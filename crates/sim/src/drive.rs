@@ -101,7 +101,7 @@ impl Drive {
     /// there were so many other runs.
     pub fn run(&mut self, config: &Config, run: usize) -> Option<StopReason> {
         let clock = self.shared.borrow().clock;
-        self.shared.borrow_mut().checker.oracle.begin_run(run);
+        self.shared.borrow_mut().begin_run(run);
         for process in &mut self.processes {
             process.lie_down(&self.shared, if run > 0 { clock + DOWNTIME } else { clock });
             process.over = None;
@@ -187,6 +187,7 @@ impl Drive {
         let starts_at = {
             let shared = &mut *self.shared.borrow_mut();
             shared.checker.crashed(own as u32, shared.clock);
+            shared.cut_power(own as u32, self.mutant);
             shared.parts[own].skew_us += self.clock_jump_s * 1_000_000;
             shared.clock + DOWNTIME
         };
@@ -269,8 +270,8 @@ impl Process {
     fn turn(&mut self, shared: &SharedRef) -> Result<(), Error> {
         let own = self.partition.own;
         let subject = self.subject.as_mut().expect("a process that is up");
-        let mut archive = SimArchive(Rc::clone(shared), own);
-        let mut state = SimState(Rc::clone(shared), own);
+        let mut archive = SimArchive { shared: Rc::clone(shared), own, mutant: subject.mutant };
+        let mut state = SimState { shared: Rc::clone(shared), own };
         let over = turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.desk)?;
         self.turns += 1;
         if self.turns >= self.measure_at {

@@ -21,7 +21,7 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
         .filter(|(_, record)| answered(record.status))
         .filter_map(|(key, _)| web.place(&key.url()))
         .collect();
-    let scope = match checker.oracle.rules().scope.reach() {
+    let scope = match checker.written.oracle.rules().scope.reach() {
         Reach::Host => Scope::Hosts,
         Reach::Site => Scope::Sites,
         Reach::Any => Scope::Any,

@@ -18,6 +18,7 @@ const FOLLOWED: f64 = 0.85;
 const CHANGE_MIN: f64 = 1e-10;
 const ITERATIONS_MAX: usize = 400;
 
+#[derive(Clone)]
 pub struct Oracle {
     /// The rules of each run, and which run it is: what is inside depends on them.
     runs: Vec<Config>,
@@ -31,7 +32,7 @@ pub struct Oracle {
     rank: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Node {
     /// By run, one bit each.
     inside: u64,

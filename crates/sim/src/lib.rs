@@ -3,9 +3,10 @@
 //! [`web`] is the web itself, a pure function. [`run`] drives the engine's own loop over it in
 //! virtual time, or several engines that write each other letters (`drive`, `mail`); [`world`]
 //! performs their actions, `store` keeps their rows and bodies and crashes where it is told to,
-//! [`check`] watches everything and knows what must never happen, and [`mutant`] holds the broken
-//! engines by which we know that the watch is awake. Nothing here may decide anything that
-//! production decides otherwise. [`refresh`] is the laboratory of revisiting.
+//! `power` knows what a power cut leaves of them, [`check`] watches everything and knows what must
+//! never happen, and [`mutant`] holds the broken engines by which we know that the watch is awake.
+//! Nothing here may decide anything that production decides otherwise. [`refresh`] is the
+//! laboratory of revisiting.
 
 pub mod check;
 mod drive;
@@ -15,9 +16,11 @@ mod mail;
 pub mod mutant;
 mod numbers;
 pub mod order;
+mod power;
 pub mod refresh;
 pub mod run;
 pub mod scenario;
 mod store;
 pub mod web;
 pub mod world;
+mod written;

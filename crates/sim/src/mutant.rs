@@ -1,7 +1,7 @@
 //! Broken engines, one for each invariant: if the watch does not catch them, it sleeps.
 //!
-//! A mutant is the real engine with its events or its step spoilt on the way, so that no broken
-//! code lives in the engine itself.
+//! A mutant is the real engine with its events or its step spoilt on the way, or the real loop over
+//! a spoilt disk, so that no broken code lives in the engine itself.
 
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::engine::Engine;
@@ -42,12 +42,16 @@ pub enum Mutant {
     Capricious,
     /// Lets some bodies go unkept (7).
     Careless,
+    /// Syncs the state and not the archive (7).
+    Rash,
+    /// Believes commits that speak of more than the archive holds (7).
+    Gullible,
     /// Keeps a copy of all it ever heard (8).
     Hoarding,
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 13] = [
+    pub const ALL: [Mutant; 15] = [
         Mutant::Hasty,
         Mutant::Deaf,
         Mutant::Credulous,
@@ -60,6 +64,8 @@ impl Mutant {
         Mutant::Indebted,
         Mutant::Capricious,
         Mutant::Careless,
+        Mutant::Rash,
+        Mutant::Gullible,
         Mutant::Hoarding,
     ];
 
@@ -73,7 +79,7 @@ impl Mutant {
             Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
             Mutant::Greedy | Mutant::Indebted => 5,
             Mutant::Capricious => 6,
-            Mutant::Careless => 7,
+            Mutant::Careless | Mutant::Rash | Mutant::Gullible => 7,
             Mutant::Hoarding => 8,
         }
     }

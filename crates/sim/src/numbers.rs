@@ -8,7 +8,7 @@ use rhumb_page::url::{Url, UrlKey};
 use rhumb_state::plain::PlainMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Numbers {
     by_text: PlainMap<u128, u32>,
     /// By partition and the number that it gave.

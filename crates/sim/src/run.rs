@@ -5,8 +5,9 @@ use crate::drive::Drive;
 use crate::end;
 use crate::mail::Mail;
 use crate::mutant::Mutant;
+use crate::power::Disk;
 use crate::scenario::Scenario;
-use crate::store::{Part, Shared, SharedRef};
+use crate::store::{CrashPlan, Part, Shared, SharedRef};
 use crate::web::Web;
 use crate::world::Visited;
 use rhumb_engine::config::Config;
@@ -47,14 +48,20 @@ pub struct Simulated {
 pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let web = Rc::new(Web::new(scenario.web.clone()));
     let seed = scenario.config.seed;
-    let part = |own: u32| Part::new(seed ^ u64::from(own) << 32, scenario.faults.crashes);
+    let mut checker =
+        Checker::new(scenario.runs().cloned().collect(), scenario.partitions, BEGINNING);
+    checker.written.oracle.trust(&web.seeds());
+    let part = |own: u32| {
+        let (seed, cuts) = (seed ^ u64::from(own) << 32, scenario.power_cuts());
+        let disk = (cuts > 0).then(|| Disk::new(own, checker.written.clone()));
+        Part::new(seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
+    };
     let shared: SharedRef = Rc::new(RefCell::new(Shared {
         clock: BEGINNING,
-        checker: Checker::new(scenario.runs().cloned().collect(), scenario.partitions, BEGINNING),
         parts: (0..scenario.partitions).map(part).collect(),
+        checker,
         mail: Mail::new(seed, scenario.faults),
     }));
-    shared.borrow_mut().checker.oracle.trust(&web.seeds());
     let mut drive = Drive::new(scenario, &web, &shared, mutant);
     let mut stopped = None;
     for (n, config) in scenario.runs().enumerate() {

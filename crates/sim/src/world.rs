@@ -158,8 +158,12 @@ impl SimWorld {
             match *self.coming.pop().expect("peeked").what {
                 Due::Event(event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
-                        let checker = &mut self.shared.borrow_mut().checker;
+                        let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
                         checker.fetch_ended(self.own, now, fetch, report);
+                        let disk = parts[self.own as usize].disk.as_mut();
+                        if let Some(disk) = disk.filter(|_| fetch.purpose == Purpose::Page) {
+                            disk.answered(&fetch.url, report);
+                        }
                     }
                     events.push(event);
                 }

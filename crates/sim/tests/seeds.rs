@@ -30,7 +30,8 @@ fn no_invariant_breaks_on_a_calm_web() {
 fn no_invariant_breaks_on_a_hostile_web_with_lost_and_slow_fetches_and_crashes() {
     for seed in 1..=4 {
         let simulated = passes("hostile", seed, Faults::usual());
-        assert_eq!(simulated.tally.crashes, u64::from(Faults::usual().crashes));
+        let Faults { crashes, power_cuts, .. } = Faults::usual();
+        assert_eq!(simulated.tally.crashes, u64::from(crashes + power_cuts));
     }
 }
 

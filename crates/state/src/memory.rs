@@ -33,7 +33,7 @@ pub struct MemoryState {
     seed: u64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct MemoryRows {
     pub urls: PlainTable<UrlKey, UrlRecord>,
     pub queue: Queue,
@@ -59,7 +59,7 @@ pub struct MemoryRows {
 }
 
 /// What waits, by host and in order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Queue {
     hosts: PlainMap<HostKey, BTreeMap<Place, Entry>>,
     len: usize,
@@ -184,7 +184,7 @@ impl MemoryRows {
         PostOpening { numbers: self.numbers.clone(), unacknowledged }
     }
 
-    fn apply(&mut self, row: Row) {
+    pub fn apply(&mut self, row: Row) {
         match row {
             Row::Url { key, record } => {
                 self.urls.insert(key, record);

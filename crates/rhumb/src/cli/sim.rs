@@ -67,7 +67,8 @@ struct RunFlags {
     #[arg(long, value_name = "NAME", default_value = NAMES[0])]
     scenario: String,
 
-    /// Lose and slow down requests, and let the process die between any two lines of its loop
+    /// Lose and slow down requests, let the process die and cut its power between any two lines of
+    /// its loop
     #[arg(long)]
     faults: bool,
 
@@ -162,8 +163,9 @@ impl Outcome<'_> {
             say(
                 "faults",
                 format!(
-                    "{} of 1,000 requests lost, {} slow; the process died {} times",
-                    faults.lost_per_mille, faults.slow_per_mille, tally.crashes
+                    "{} of 1,000 requests lost, {} slow; the process died {} times, {} of power \
+                     cuts",
+                    faults.lost_per_mille, faults.slow_per_mille, tally.crashes, tally.power_cuts
                 ),
             );
         }
@@ -260,6 +262,7 @@ impl Outcome<'_> {
             "requests": tally.fetches,
             "robots_requests": tally.robots_fetches,
             "crashes": tally.crashes,
+            "power_cuts": tally.power_cuts,
             "in_flight_at_crashes": tally.repeated,
             "counters": counters,
             "engine_bytes_peak": self.simulated.heap_bytes_peak,
