@@ -42,6 +42,11 @@ pub struct HostRecord {
 }
 
 impl HostRecord {
+    /// How it fails, if it does so often that it is left alone until another run, or for long.
+    pub fn rests_for(&self) -> Option<FailKind> {
+        self.failing.filter(|_| matches!(self.sleep, Some(SleepPlace::Resting { .. })))
+    }
+
     /// Each run counts failures anew.
     pub fn enter_run(&mut self, run: u32) {
         if self.run != run {

@@ -14,6 +14,7 @@ use crate::watch::urls::{self, HostPattern, UrlLine, UrlQuery, UrlState};
 /// One line a URL: its state, the cause, the URL and the page that it was found on, with tabs
 /// between them and - for none. A broken-link report is --state gone,failed. Causes are http_404
 /// and the like for what is gone or moved, the rule for what was refused, and the kind of failure.
+/// What waits at a host that fails is listed as failed, though the next run tries it again.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -30,6 +30,9 @@ impl Reasons<'_> {
 
     /// The state of a URL in words.
     pub fn meaning(&self, url: &Url, record: &UrlRecord) -> Result<String, Error> {
+        if let (Status::Queued, Some(kind)) = (record.status, self.failing_host(url)?) {
+            return Ok(format!("its host fails: {}; the next run tries it again", failure(kind)));
+        }
         Ok(match record.status {
             Status::Queued if record.tries > 0 => {
                 format!("failed {} times, to be tried again", record.tries)
@@ -45,6 +48,11 @@ impl Reasons<'_> {
             Status::Foreign => "belongs to another partition of the crawl".to_owned(),
             Status::Failed(kind) => format!("given up: {}", failure(kind)),
         })
+    }
+
+    /// How the host of a URL fails, if it does so often that it is left alone.
+    fn failing_host(&self, url: &Url) -> Result<Option<FailKind>, Error> {
+        Ok(self.reader.snapshot().host(&url.host_key())?.and_then(|record| record.rests_for()))
     }
 
     /// The rule that refuses a URL.

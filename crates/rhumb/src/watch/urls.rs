@@ -1,5 +1,5 @@
 //! `rhumb urls`: every URL of a crawl by its state, with the cause and the page that it was found
-//! on.
+//! on. What waits at a host that fails counts as failed: a link to it is broken until it answers.
 //!
 //! Records name that page by its number, and there is no index from numbers to URLs: stretches of
 //! the table are listed one after the other, and before each, one walk over the whole table finds
@@ -9,9 +9,11 @@ use super::control;
 use super::status::{STATE_DIR, check_is_crawl};
 use crate::settings::Words;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
-use rhumb_page::url::Url;
+use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::{LocalReader, UrlRow};
+use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
@@ -47,8 +49,9 @@ impl Words for UrlState {
 
 impl UrlState {
     /// None for URLs of another partition, which has their records.
-    fn of(status: Status) -> Option<UrlState> {
+    fn of(status: Status, failing: Option<FailKind>) -> Option<UrlState> {
         Some(match status {
+            Status::Queued if failing.is_some() => UrlState::Failed,
             Status::Queued => UrlState::Queued,
             Status::Fetched => UrlState::Fetched,
             Status::Duplicate => UrlState::Duplicate,
@@ -160,13 +163,13 @@ pub fn list(reader: &LocalReader, query: &UrlQuery, take: &mut Take<'_>) -> Resu
         let Some(stretch) = Stretch::find(reader, query, after.as_deref(), left)? else { break };
         let pages = reader.urls_numbered(&stretch.referrers)?;
         for row in rows(reader, query, after.as_deref()) {
-            let (row, state) = row?;
+            let Listed { row, state, failing } = row?;
             if left == 0 || row.key_bytes() > &stretch.last[..] {
                 break;
             }
             let found_on = row.record.found_on.page().and_then(|id| pages.get(&id));
             left -= 1;
-            if !take(line(&row, state, found_on)?) {
+            if !take(line(&row, (state, failing), found_on)?) {
                 return Ok(());
             }
         }
@@ -192,7 +195,7 @@ impl Stretch {
     ) -> Result<Option<Stretch>, Error> {
         let mut stretch: Option<Stretch> = None;
         for (count, row) in (1..).zip(rows(reader, query, after)) {
-            let (row, _) = row?;
+            let Listed { row, .. } = row?;
             let stretch = stretch
                 .get_or_insert_with(|| Stretch { last: Vec::new(), referrers: HashSet::new() });
             stretch.last.clear();
@@ -206,31 +209,72 @@ impl Stretch {
     }
 }
 
+/// A row that is asked for.
+struct Listed {
+    row: UrlRow,
+    state: UrlState,
+    /// How its host fails, if it waits there.
+    failing: Option<FailKind>,
+}
+
 /// The rows that are asked for, behind a key.
 fn rows(
     reader: &LocalReader,
     query: &UrlQuery,
     after: Option<&[u8]>,
-) -> impl Iterator<Item = Result<(UrlRow, UrlState), Error>> {
+) -> impl Iterator<Item = Result<Listed, Error>> {
     let prefix = query.host.as_ref().map_or("", |host| &host.prefix);
-    reader.url_rows(prefix.as_bytes(), after).filter_map(|row| {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => return Some(Err(error)),
+    let mut hosts = FailingHosts { reader, last: None };
+    reader.url_rows(prefix.as_bytes(), after).filter_map(move |row| {
+        let listed = row.and_then(|row| {
+            let waits = row.record.status == Status::Queued;
+            let failing = if waits { hosts.failing(row.key_bytes())? } else { None };
+            Ok(UrlState::of(row.record.status, failing).map(|state| Listed { row, state, failing }))
+        });
+        let is_wanted = |listed: &Listed| {
+            (query.states.is_empty() || query.states.contains(&listed.state))
+                && query.host.as_ref().is_none_or(|host| host.admits(listed.row.key_bytes()))
         };
-        let state = UrlState::of(row.record.status)?;
-        let is_wanted = (query.states.is_empty() || query.states.contains(&state))
-            && query.host.as_ref().is_none_or(|host| host.admits(row.key_bytes()));
-        is_wanted.then_some(Ok((row, state)))
+        listed.map(|listed| listed.filter(is_wanted)).transpose()
     })
 }
 
-fn line(row: &UrlRow, state: UrlState, found_on: Option<&Url>) -> Result<UrlLine, Error> {
+/// How hosts fail. A host's URLs follow each other, so the last host is remembered.
+struct FailingHosts<'a> {
+    reader: &'a LocalReader,
+    last: Option<(Vec<u8>, Option<FailKind>)>,
+}
+
+impl FailingHosts<'_> {
+    /// Of the host that the key of a URL begins with.
+    fn failing(&mut self, key: &[u8]) -> Result<Option<FailKind>, Error> {
+        let host = key.split(|&byte| byte == b'/').next().unwrap_or_default();
+        if let Some((last, failing)) = &self.last
+            && last == host
+        {
+            return Ok(*failing);
+        }
+        let host_key = std::str::from_utf8(host).ok().and_then(HostKey::from_text);
+        let record = match host_key {
+            Some(host_key) => self.reader.snapshot().host(&host_key)?,
+            None => None,
+        };
+        let failing = record.and_then(|record| record.rests_for());
+        self.last = Some((host.to_vec(), failing));
+        Ok(failing)
+    }
+}
+
+fn line(
+    row: &UrlRow,
+    (state, failing): (UrlState, Option<FailKind>),
+    found_on: Option<&Url>,
+) -> Result<UrlLine, Error> {
     let record = &row.record;
     Ok(UrlLine {
         url: row.url()?.as_str().to_owned(),
         state,
-        cause: cause(record),
+        cause: failing.map(|kind| kind.word().to_owned()).or_else(|| cause(record)),
         found_on: found_on.map(|url| url.as_str().to_owned()),
         depth: record.depth,
         status: (record.http_status != 0).then_some(record.http_status),

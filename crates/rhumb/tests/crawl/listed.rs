@@ -3,6 +3,8 @@
 use crate::binary;
 use crate::scripted::{Scripted, answer, html, not_found};
 use serde_json::{Value, json};
+use std::fs;
+use std::net::TcpListener;
 use std::process::{Command, Output};
 
 /// One site with a page of every fate.
@@ -55,6 +57,33 @@ fn every_url_is_listed_with_its_state_its_cause_and_the_page_it_was_found_on() {
     assert!(lines(&urls(&site, &["--host", "example.org"])).is_empty());
     assert_eq!(lines(&urls(&site, &["--host", "127.0.0.1"])), all);
     assert!(lines(&urls(&site, &["--state", "queued"])).is_empty());
+}
+
+#[test]
+fn a_link_to_a_host_that_does_not_answer_is_in_the_report_of_broken_links() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let dead = format!("http://{nobody}/page");
+    let links = format!("<a href=/lost>1</a> <a href={dead}>2</a>");
+    let site = Scripted::serve(move |asked| match asked.path.as_str() {
+        "/" => html(&links),
+        _ => not_found(),
+    });
+    let config = site.dir.path().join("impatient.toml");
+    fs::write(&config, "[retry]\nwait_min = \"1ms\"\nwait_max = \"1ms\"\n").unwrap();
+    let report = site.crawl(&["--scope", "any", "--config", config.to_str().unwrap()]);
+    assert_eq!(report["stopped_because"], "hosts_failing", "{report}");
+    let (root, lost) = (site.url("/"), site.url("/lost"));
+    let mut wanted =
+        [format!("failed\tconnect\t{dead}\t{root}"), format!("gone\thttp_404\t{lost}\t{root}")];
+    let mut broken = lines(&urls(&site, &["--state", "gone,failed"]));
+    wanted.sort();
+    broken.sort();
+    assert_eq!(broken, wanted);
+    assert!(lines(&urls(&site, &["--state", "queued"])).is_empty());
+    let mut status = Command::new(binary::rhumb());
+    let status = status.arg("status").arg(site.crawl_dir()).args(["--url", &dead]);
+    let text = String::from_utf8(status.output().unwrap().stdout).unwrap();
+    assert!(text.contains("its host fails: no connection; the next run tries it again"), "{text}");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use rhumb_engine::error::Error;
 use rhumb_engine::host::HostRecord;
-use rhumb_engine::queue::SleepPlace;
 use rhumb_page::url::HostKey;
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
@@ -49,8 +48,7 @@ pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
         let (key, record) = row?;
         largest.offer(record.pages + record.queued, &key, &record);
         slowest.offer(record.last_took.0, &key, &record);
-        let rests = matches!(record.sleep, Some(SleepPlace::Resting { .. }));
-        if let Some(kind) = record.failing.filter(|_| rests) {
+        if let Some(kind) = record.rests_for() {
             *failing.entry(kind.word().to_owned()).or_insert(0) += 1;
         }
     }

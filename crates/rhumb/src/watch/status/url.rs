@@ -136,7 +136,7 @@ pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
         known: true,
-        state: state(record.status).to_owned(),
+        state: state(record.status, host_record.as_ref()).to_owned(),
         meaning: Reasons::read(dir, reader).meaning(&url, &record)?,
         record: Some(UrlHistory { mass, belief, found_on, ..history(&record, next_visit) }),
         host,
@@ -176,8 +176,10 @@ fn ahead(snapshot: &impl Snapshot, host: &HostKey, own: &Place) -> Result<Option
     Ok(is_counted.then_some(before as u64))
 }
 
-fn state(status: Status) -> &'static str {
+/// As `rhumb urls` has it.
+fn state(status: Status, host: Option<&HostRecord>) -> &'static str {
     match status {
+        Status::Queued if host.is_some_and(|host| host.rests_for().is_some()) => "failed",
         Status::Queued => "queued",
         Status::Fetched => "fetched",
         Status::Duplicate => "duplicate",
