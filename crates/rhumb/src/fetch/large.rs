@@ -1,8 +1,8 @@
-//! Room for large bodies. Many small ones fit in memory whatever happens; what large ones have beyond
-//! that comes out of one room of a fixed size.
+//! Room for large bodies. Many small ones fit in memory whatever happens; what large ones have
+//! beyond that comes out of one room of a fixed size.
 //!
-//! Room is taken as bytes arrive, never by what a header promises: a body that trickles holds little.
-//! No address holds more than its share, so that one server cannot keep the others out.
+//! Room is taken as bytes arrive, never by what a header promises: a body that trickles holds
+//! little. No address holds more than its share, so that one server cannot keep the others out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,9 +1,9 @@
-//! Connections kept open between requests: at most one per host, a bounded number per address and in
-//! all.
+//! Connections kept open between requests: at most one per host, a bounded number per address and
+//! in all.
 //!
-//! Politeness has one request per host at a time, so one idle connection is all a host can use. Names
-//! are free: an address that answers to thousands of them still gets few connections. The least
-//! recently used one gives way, of the address or of all.
+//! Politeness has one request per host at a time, so one idle connection is all a host can use.
+//! Names are free: an address that answers to thousands of them still gets few connections. The
+//! least recently used one gives way, of the address or of all.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
