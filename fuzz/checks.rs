@@ -4,11 +4,12 @@
 //! `cargo +nightly fuzz run html -- -max_total_time=60` in the folder above this one; the targets
 //! are url, robots, html, html_differential, sitemap, feed, extract, charset and document.
 
-use rhumb_page::extract::{self, HostTemplate, Options, Wanted};
+use rhumb_extract::document;
+use rhumb_extract::{HostTemplate, Options, Wanted};
 use rhumb_page::html::{self, Limits, Token, Tokenizer};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
-use rhumb_page::{charset, document, feed, media, sitemap};
+use rhumb_page::{charset, feed, media, sitemap};
 
 fn base() -> Url {
     Url::parse("https://a.test/dir/page?q").expect("a URL")
@@ -46,7 +47,7 @@ pub fn html(data: &[u8]) {
     assert_eq!(page.text.hash, xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     assert_eq!(page.text.bytes, text.len() as u64);
     assert_eq!(page.links, with_text.links);
-    let alone = extract::read_wanted(data, None, &base(), &limits, &Wanted::default()).page;
+    let alone = rhumb_extract::read_wanted(data, None, &base(), &limits, &Wanted::default()).page;
     assert_eq!(page.links, alone.links);
     assert_eq!((&page.title, &page.canonical), (&alone.title, &alone.canonical));
     assert_eq!(page.robots, alone.robots);
@@ -91,7 +92,7 @@ pub fn extract(data: &[u8]) {
     let options = Options { markdown: true, ..Options::default() };
     let extracted = Some(options);
     let wanted = Wanted { own_text: true, main_text: true, extracted, fingerprint: true };
-    let told = extract::read_wanted(data, None, &base(), &limits, &wanted);
+    let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
     let (page, own_text) = html::read_with_own_text(data, None, &base(), &limits);
     assert_eq!(told.page.links, page.links);
     assert_eq!((told.page.text, told.own_text), (page.text, Some(own_text)));
@@ -103,7 +104,7 @@ pub fn extract(data: &[u8]) {
     let mut template = HostTemplate::new();
     template.learn(&found.blocks);
     let known = Options { template: Some(&template), ..Options::default() };
-    let _ = extract::extract(&charset::decode(data, None, None).text, &base(), &known);
+    let _ = rhumb_extract::extract(&charset::decode(data, None, None).text, &base(), &known);
 }
 
 /// Any bytes under any label become text.

@@ -4,12 +4,10 @@
 
 pub mod charset;
 pub mod date;
-pub mod document;
-pub mod extract;
 pub mod feed;
 pub mod html;
 pub mod media;
 pub mod robots;
 pub mod sitemap;
 pub mod url;
-mod xml;
+pub mod xml;

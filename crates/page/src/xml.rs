@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Who wants to know.
-pub(crate) trait Listener {
+pub trait Listener {
     /// An element opens; `path` names it and those around it, outermost first.
     fn opened(&mut self, path: &[String], element: &Element<'_>);
     /// An element closes; `text` is what stood directly in it.
@@ -28,11 +28,11 @@ pub(crate) trait Listener {
 }
 
 /// An element's start.
-pub(crate) struct Element<'a>(&'a BytesStart<'a>);
+pub struct Element<'a>(&'a BytesStart<'a>);
 
 impl Element<'_> {
     /// The attribute of that name, prefix and all.
-    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+    pub fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();
         // Looking for repeated names would take quadratic time.
         attributes.with_checks(false);
@@ -43,7 +43,7 @@ impl Element<'_> {
 
 /// Tells the listener of every element; what was wrong, if the document could not be read to its
 /// end.
-pub(crate) fn listen(document: &str, listener: &mut impl Listener) -> Result<(), String> {
+pub fn listen(document: &str, listener: &mut impl Listener) -> Result<(), String> {
     let mut reader = Reader::from_str(document);
     let config = reader.config_mut();
     config.allow_dangling_amp = true;
@@ -88,7 +88,7 @@ fn push(text: &mut String, piece: &str) {
 
 /// The body as text: a byte order mark, the server's word or the XML declaration tell the encoding;
 /// else UTF-8.
-pub(crate) fn decode<'a>(body: &'a [u8], declared_charset: Option<&str>) -> Cow<'a, str> {
+pub fn decode<'a>(body: &'a [u8], declared_charset: Option<&str>) -> Cow<'a, str> {
     const DECLARATION_BYTES_MAX: usize = 200;
     let stated = declared_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     let label = stated.map(Encoding::name).or_else(|| {

@@ -9,7 +9,7 @@ mod html_truth;
 
 use html_truth::truth;
 use proptest::prelude::*;
-use rhumb_page::extract::{Wanted, read_wanted};
+use rhumb_extract::{Wanted, read_wanted};
 use rhumb_page::html::{Limits, Link, read_with_text};
 use rhumb_page::url::Url;
 

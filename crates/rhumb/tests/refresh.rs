@@ -6,8 +6,8 @@ use std::fs;
 use std::process::{Command, Output};
 
 use rhumb_engine::refresh::policy::Policy;
-use rhumb_sim::refresh::rates::{Spread, halving_hosts, rates, zipf};
-use rhumb_sim::refresh::table::{Bought, Caps, buy, clipped, measure};
+use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
+use rhumb_lab::refresh::table::{Bought, Caps, buy, clipped, measure};
 use serde_json::Value;
 
 /// The tables and we agree within 1 %.

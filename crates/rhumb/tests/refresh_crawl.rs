@@ -6,8 +6,8 @@ mod binary;
 #[path = "crawl/site.rs"]
 mod site;
 
-use rhumb::serve::Logged;
-use rhumb::watch::status;
+use rhumb_lab::serve::Logged;
+use rhumb_node::watch::status;
 use rhumb_sim::web::WebConfig;
 use site::{Site, report_of};
 use std::time::{Duration, Instant};

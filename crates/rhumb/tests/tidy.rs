@@ -11,17 +11,27 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
     ("graph", &[]),
     ("neardup", &[]),
+    ("extract", &["page"]),
     ("engine", &["page", "neardup"]),
     ("state", &["page", "neardup", "engine"]),
     ("archive", &["page"]),
-    ("sim", &["page", "graph", "neardup", "engine", "state"]),
-    ("rhumb", &["page", "graph", "neardup", "engine", "state", "archive", "sim"]),
+    ("fetch", &["page"]),
+    ("sim", &["page", "neardup", "engine", "state"]),
+    ("node", &["page", "neardup", "extract", "engine", "state", "archive", "fetch"]),
+    ("lab", &["page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"]),
+    (
+        "rhumb",
+        &[
+            "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
+            "sim", "lab",
+        ],
+    ),
 ];
 
 fn root() -> PathBuf {

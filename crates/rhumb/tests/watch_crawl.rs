@@ -1,10 +1,6 @@
 //! A crawl as people and machines see it: the report, the metrics, the socket, the status. The
 //! store is filled by hand; no crawl runs.
 
-use rhumb::watch::control::{self, Reply, Request};
-use rhumb::watch::status::{self, NextVisit};
-use rhumb::watch::urls::{self, UrlLine, UrlQuery, UrlState};
-use rhumb::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::Origin;
@@ -16,6 +12,10 @@ use rhumb_engine::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{Position, State};
+use rhumb_node::watch::control::{self, Reply, Request};
+use rhumb_node::watch::status::{self, NextVisit};
+use rhumb_node::watch::urls::{self, UrlLine, UrlQuery, UrlState};
+use rhumb_node::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_page::url::Url;
 use rhumb_state::local::{Home, LocalState};
 use std::collections::BTreeMap;

@@ -5,8 +5,7 @@
 //! performs their actions, `store` keeps their rows and bodies and crashes where it is told to,
 //! `power` knows what a power cut leaves of them, [`check`] watches everything and knows what must
 //! never happen, and [`mutant`] holds the broken engines by which we know that the watch is awake.
-//! Nothing here may decide anything that production decides otherwise. [`refresh`] is the
-//! laboratory of revisiting.
+//! Nothing here may decide anything that production decides otherwise.
 
 pub mod check;
 mod drive;
@@ -15,9 +14,7 @@ pub mod importance;
 mod mail;
 pub mod mutant;
 mod numbers;
-pub mod order;
 mod power;
-pub mod refresh;
 pub mod run;
 pub mod scenario;
 mod store;

@@ -72,14 +72,14 @@ impl<'a> Tokenizer<'a> {
     /// The next token, as part of the caller's own loop: one that crosses a call is written byte by
     /// byte and copied as a whole, which costs more than to scan it.
     #[inline(always)]
-    pub(crate) fn advance(&mut self) -> Option<Token<'a>> {
+    pub fn advance(&mut self) -> Option<Token<'a>> {
         self.advance_to::<true>()
     }
 
     /// As [`Tokenizer::advance`]; without `TEXT`, past text between tags, and past end tags that
     /// change nothing.
     #[inline(always)]
-    pub(crate) fn advance_to<const TEXT: bool>(&mut self) -> Option<Token<'a>> {
+    pub fn advance_to<const TEXT: bool>(&mut self) -> Option<Token<'a>> {
         let ends = self.templates > 0 || !self.regions.is_empty();
         match self.lexer.next_token::<TEXT>(ends)?.token() {
             Token::Start(start) => {

@@ -29,10 +29,10 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use own_text::OwnText;
-pub(crate) use read::{LinksAlone, Observer, read_observed};
-pub(crate) use reference::decode_references;
-pub(crate) use text::{blank_run_end, folded_run_end};
+pub use own_text::OwnText;
+pub use read::{LinksAlone, Observer, read_observed};
+pub use reference::decode_references;
+pub use text::{blank_run_end, folded_run_end};
 
 pub use content::Tokenizer;
 pub use links::{Link, LinkKind};

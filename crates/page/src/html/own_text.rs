@@ -16,7 +16,7 @@ pub const OWN_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Gathers a page's own text from its tokens.
 #[derive(Default)]
-pub(crate) struct OwnText {
+pub struct OwnText {
     /// Blocks that are kept, a line each, and then the block that is being read.
     kept: String,
     /// Where that block begins.

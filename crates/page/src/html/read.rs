@@ -114,7 +114,7 @@ fn read_either(
 }
 
 /// Who else wants a page's tokens while it is read for its links.
-pub(crate) trait Observer<'a> {
+pub trait Observer<'a> {
     /// Whether the fingerprint of the visible text is wanted as well.
     const WANTS_VISIBLE: bool = true;
     /// Whether anybody looks at the text between tags.
@@ -133,7 +133,7 @@ pub(crate) trait Observer<'a> {
 impl<'a> Observer<'a> for () {}
 
 /// Nobody, and no text is wanted at all.
-pub(crate) struct LinksAlone;
+pub struct LinksAlone;
 
 impl<'a> Observer<'a> for LinksAlone {
     const WANTS_VISIBLE: bool = false;
@@ -164,7 +164,7 @@ impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
 }
 
 /// As [`read`], for a page that is text already, with an observer of its tokens.
-pub(crate) fn read_observed<'a>(
+pub fn read_observed<'a>(
     html: &'a str,
     encoding: &'static str,
     url: &Url,

@@ -35,7 +35,7 @@ pub(super) fn decode(raw: &str, place: Place) -> Cow<'_, str> {
 }
 
 /// The text of a piece of XML that uses HTML's names, as feeds do.
-pub(crate) fn decode_references(raw: &str) -> Cow<'_, str> {
+pub fn decode_references(raw: &str) -> Cow<'_, str> {
     decode(raw, Place::Data)
 }
 

@@ -126,7 +126,7 @@ const LANES: usize = 16;
 
 /// The end of the white space that `bytes` begin with.
 #[inline]
-pub(crate) fn blank_run_end(bytes: &[u8]) -> usize {
+pub fn blank_run_end(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(lanes) = bytes[at..].first_chunk::<LANES>() {
         if lanes.iter().fold(0, |most, &byte| byte.max(most)) > b' ' {
@@ -143,7 +143,7 @@ pub(crate) fn blank_run_end(bytes: &[u8]) -> usize {
 /// The end of the longest run at the front that is folded already: words with single spaces between
 /// them. The first byte is no white space.
 #[inline]
-pub(crate) fn folded_run_end(bytes: &[u8]) -> usize {
+pub fn folded_run_end(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(lanes) = bytes[at..].first_chunk::<LANES>()
         && let Some(nexts) = bytes[at + 1..].first_chunk::<LANES>()

@@ -9,9 +9,9 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::bench::crawl::{self, Outcome};
-use crate::bench::memory::{self, Level};
-use crate::settings::{Archive, Word, Words};
+use rhumb_lab::bench::crawl::{self, Outcome};
+use rhumb_lab::bench::memory::{self, Level};
+use rhumb_node::settings::{Archive, Word, Words};
 
 /// Measure this machine and this program, side by side in one run.
 #[derive(Args)]

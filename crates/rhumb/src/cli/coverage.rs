@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::watch::coverage::percent;
-use crate::watch::status;
+use rhumb_node::watch::coverage::percent;
+use rhumb_node::watch::status;
 
 /// Prove how much of all importance a crawl covers, whatever its order was.
 ///

@@ -8,9 +8,9 @@ use rhumb_engine::event::StopReason;
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::node::{self, Crawled};
-use crate::settings::Typed;
-use crate::watch::ProgressKind;
+use rhumb_node::run::{self, Crawled};
+use rhumb_node::settings::Typed;
+use rhumb_node::watch::ProgressKind;
 
 /// Crawl from seeds into a directory.
 ///
@@ -47,7 +47,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     for note in settings.notes.iter().filter(|_| !quiet) {
         eprintln!("{note}");
     }
-    let crawled = node::crawl(&settings, ProgressKind::for_stderr(quiet))?;
+    let crawled = run::crawl(&settings, ProgressKind::for_stderr(quiet))?;
     if settings.json {
         json::print(out, &crawled.report)?;
     }
@@ -90,5 +90,5 @@ fn how_to_go_on(reason: StopReason, dir: &Path) -> Option<String> {
         StopReason::Coverage => "stopped at --coverage",
         StopReason::CoverageOutOfReach => "--coverage is out of reach",
     };
-    Some(format!("{stopped}; to go on: {}", node::resume_command(dir)))
+    Some(format!("{stopped}; to go on: {}", run::resume_command(dir)))
 }

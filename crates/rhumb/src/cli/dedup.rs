@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::ended::{Ended, Trouble};
 use super::json;
 use crate::dedup::{self, Clustering, Failure, Job, Report, Watch};
-use crate::settings::{Size, Word, Words};
+use rhumb_node::settings::{Size, Word, Words};
 
 /// Complaints shown one by one; the rest are counted.
 const COMPLAINTS_SHOWN: usize = 20;

@@ -8,8 +8,8 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::demo::{self, Demo, Finds, Options, PAGES_MAX, PAGES_MIN};
-use crate::watch::ProgressKind;
+use rhumb_lab::demo::{self, Demo, Finds, Options, PAGES_MAX, PAGES_MIN};
+use rhumb_node::watch::ProgressKind;
 
 /// Crawl a synthetic web on this machine and check what came of it.
 ///

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind as Parsing;
 use rhumb_engine::error::Error;
 
-use crate::settings::SettingsError;
+use rhumb_node::settings::SettingsError;
 
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;

@@ -5,17 +5,18 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rhumb_extract::document;
+use rhumb_page::charset;
 use rhumb_page::media::{self, Kind};
 use rhumb_page::url::Url;
-use rhumb_page::{charset, document};
 use serde_json::Value;
 
 use super::ended::{Ended, Trouble};
 use super::json;
 use crate::dedup::input::{Input, Raw, is_warc};
-use crate::extract::contained::{self, Contained};
-use crate::extract::{Done, Row, Run, Wish, run_lines, run_records};
-use crate::settings::{Word, Words, open_input};
+use rhumb_node::extract::contained::{self, Contained};
+use rhumb_node::extract::{Done, Row, Run, Wish, run_lines, run_records};
+use rhumb_node::settings::{Word, Words, open_input};
 
 /// Bytes of a single page that are read.
 const PAGE_BYTES_MAX: u64 = 256 << 20;

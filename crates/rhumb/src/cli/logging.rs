@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Filters in the usual syntax, such as `rhumb::fetch=trace`; wins over the flags.
+/// Filters in the usual syntax, such as `rhumb_fetch=trace`; wins over the flags.
 const VARIABLE: &str = "RHUMB_LOG";
 
 #[derive(Args)]

@@ -7,7 +7,7 @@ use clap::Args;
 use rhumb_graph::bv;
 use rhumb_graph::rank::{Jump, pagerank};
 use rhumb_graph::{Error, ErrorKind, Graph, Loaded, Page};
-use rhumb_sim::order::{DAMPING, TRUTH_ERROR, Trust, trust};
+use rhumb_lab::order::{DAMPING, TRUTH_ERROR, Trust, trust};
 
 use super::ended::{Ended, Trouble};
 use super::json;

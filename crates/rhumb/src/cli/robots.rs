@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
 use super::{json, robots_batch};
-use crate::settings::{Word, Words, open_input};
+use rhumb_node::settings::{Word, open_input};
 
 /// A line of a file may be far longer than what anybody wants to see.
 const LINE_CHARS_SHOWN: usize = 200;
@@ -57,12 +57,6 @@ pub struct Flags {
     /// Print one JSON value
     #[arg(long, conflicts_with = "batch")]
     json: bool,
-}
-
-impl Words for Reading {
-    const WHAT: &'static str = "reading";
-    const WORDS: &'static [(&'static str, Reading)] =
-        &[("google", Reading::Google), ("rfc", Reading::Rfc)];
 }
 
 #[derive(Serialize)]

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
 use super::{json, sim_refresh};
-use crate::settings::nearest;
+use rhumb_node::settings::nearest;
 
 /// What the watch looks at, by number; the words of the architecture.
 const INVARIANTS: [&str; 8] = [

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use clap::Args;
 use rhumb_graph::rewired::rewired;
 use rhumb_graph::{Graph, Page, Writer};
-use rhumb_sim::order::cho::{Found, Popular};
-use rhumb_sim::order::deciles::{Decile, TENTHS, deciles};
-use rhumb_sim::order::{Algorithm, Experiment, Record, Until, tight};
+use rhumb_lab::order::cho::{Found, Popular};
+use rhumb_lab::order::deciles::{Decile, TENTHS, deciles};
+use rhumb_lab::order::{Algorithm, Experiment, Record, Until, tight};
 
 use super::ended::{Ended, Trouble};
 use super::json;
 use super::rank::{GraphFlags, trouble};
 use super::sim_order_text as text;
-use crate::serve::cpu::Account;
-use crate::settings::nearest;
+use rhumb_lab::serve::cpu::Account;
+use rhumb_node::settings::nearest;
 
 /// Who proves something goes so far when whole orders are asked for.
 const BOUND_OF_WHOLE_ORDERS: f64 = 0.999;

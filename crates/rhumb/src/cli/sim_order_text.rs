@@ -1,12 +1,12 @@
 //! What `rhumb sim order` says: tables, one JSON value, a chart.
 
 use comfy_table::{CellAlignment, Table, presets};
-use rhumb_sim::order::Record;
-use rhumb_sim::order::cho::{CRAWLED_PERCENT, POPULAR_PERCENT};
+use rhumb_lab::order::Record;
+use rhumb_lab::order::cho::{CRAWLED_PERCENT, POPULAR_PERCENT};
 use serde_json::{Map, Value, json};
 
 use super::sim_order::{Answer, Row};
-use crate::plot::{Axis, Line, LineChart, Scale, Stroke};
+use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
 
 pub(super) fn tables(answer: &Answer) -> String {
     let mut text = format!(
@@ -145,7 +145,7 @@ fn result(row: &Row) -> Value {
         "cpu_s": record.cpu_s,
         "downloads": record.order.len(),
     });
-    let of_work = |of: fn(&rhumb_sim::order::Milestone) -> Value| {
+    let of_work = |of: fn(&rhumb_lab::order::Milestone) -> Value| {
         by_target(record, record.guaranteed.iter().map(move |m| json!(m.as_ref().map(of))))
     };
     value["pushes_at"] = of_work(|m| json!(m.pushes));

@@ -8,18 +8,18 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::refresh::policy::Policy;
-use rhumb_sim::refresh::histories::Histories;
-use rhumb_sim::refresh::learning::drawn;
-use rhumb_sim::refresh::rates::{Spread, halving_hosts, rates, zipf};
-use rhumb_sim::refresh::replay::{Contender, Course, replay};
-use rhumb_sim::refresh::table::{Caps, buy};
-use rhumb_sim::refresh::whole::Whole;
+use rhumb_lab::refresh::histories::Histories;
+use rhumb_lab::refresh::learning::drawn;
+use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
+use rhumb_lab::refresh::replay::{Contender, Course, replay};
+use rhumb_lab::refresh::table::{Caps, buy};
+use rhumb_lab::refresh::whole::Whole;
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
 use super::json;
 use super::sim_refresh_figure::{self as figure, Figure};
-use crate::settings::{Word, Words, nearest, open_input};
+use rhumb_node::settings::{Word, Words, nearest, open_input};
 
 /// A grid of more pages than this takes more memory than most machines have.
 const PAGES_MAX: usize = 50_000_000;
@@ -131,16 +131,6 @@ pub enum Weights {
 impl Words for Weights {
     const WHAT: &'static str = "weights";
     const WORDS: &'static [(&'static str, Weights)] = &[("zipf", Weights::Zipf)];
-}
-
-impl Words for Objective {
-    const WHAT: &'static str = "objective";
-    const WORDS: &'static [(&'static str, Objective)] = &[
-        ("harmonic", Objective::Harmonic),
-        ("freshness", Objective::Freshness),
-        ("age", Objective::Age),
-        ("delay", Objective::Delay),
-    ];
 }
 
 /// One policy's line.

@@ -1,12 +1,12 @@
 //! The figures of the textbooks, drawn from our own numbers.
 
 use rhumb_engine::refresh::closed;
-use rhumb_sim::refresh::histories::Histories;
-use rhumb_sim::refresh::replay::Contender;
+use rhumb_lab::refresh::histories::Histories;
+use rhumb_lab::refresh::replay::Contender;
 
 use super::sim_refresh::Stage;
-use crate::plot::{Axis, Line, LineChart, Scale, Stroke};
-use crate::settings::Words;
+use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
+use rhumb_node::settings::Words;
 
 const POINTS: u32 = 200;
 /// Budgets tried around the given one, for freshness over the budget.

@@ -7,7 +7,7 @@ use clap::Args;
 use rhumb_page::url::Url;
 
 use super::ended::{Ended, Trouble};
-use crate::watch::status;
+use rhumb_node::watch::status;
 
 /// Show what a crawl knows and does, running or not.
 ///

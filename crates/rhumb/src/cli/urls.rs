@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ended::{Ended, Trouble};
-use crate::settings::Word;
-use crate::watch::urls::{self, HostPattern, UrlLine, UrlQuery, UrlState};
+use rhumb_node::settings::Word;
+use rhumb_node::watch::urls::{self, HostPattern, UrlLine, UrlQuery, UrlState};
 
 /// List the URLs of a crawl, running or not, by state.
 ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rhumb_archive::{Reader, Record};
 
-use crate::settings::open_input;
+use rhumb_node::settings::open_input;
 
 /// Bytes of a portion, roughly: much more than it costs to hand it over.
 const PORTION_BYTES: usize = 1 << 20;

@@ -23,11 +23,11 @@ use std::time::Instant;
 use rhumb_neardup::batch::{self, Clusters, Common, Corpus, Led, Links, Portrait};
 use serde::Serialize;
 
-use crate::watch::memory;
 use gather::Gathered;
 use input::Input;
 use kept::Kept;
 use output::Outputs;
+use rhumb_node::watch::memory;
 use table::Table;
 pub use watching::{Stage, Watch};
 

@@ -5,7 +5,7 @@ use rhumb_page::html;
 use rhumb_page::media::{self, ContentType, Kind};
 use rhumb_page::url::Url;
 
-use crate::extract::Recorded;
+use rhumb_node::extract::Recorded;
 
 /// What pages without an address are read against: relative links do not matter here.
 const NOWHERE: &str = "http://localhost/";

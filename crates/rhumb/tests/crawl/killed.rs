@@ -3,7 +3,7 @@
 use crate::site::{
     DELAY_MS, Site, assert_polite, assert_tools_accept, pages_in_archive, reachable, report_of,
 };
-use rhumb::serve::Logged;
+use rhumb_lab::serve::Logged;
 use rhumb_sim::web::{Oddities, WebConfig};
 use std::collections::BTreeMap;
 

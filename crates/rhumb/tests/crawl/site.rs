@@ -1,8 +1,8 @@
 //! What these tests share: a served web, the program, and what it left behind.
 
 use crate::binary;
-use rhumb::serve::{Logged, ServeOptions, Served};
 use rhumb_archive::Reader;
+use rhumb_lab::serve::{Logged, ServeOptions, Served};
 use rhumb_sim::web::{Scope, Web, WebConfig, What};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,0 +1,35 @@
+//! HTML as a document: its main text, links and what it says about itself.
+
+use super::{Document, Format};
+use crate::{Options, read};
+use rhumb_page::html::Limits;
+use rhumb_page::media::Kind;
+use rhumb_page::url::Url;
+
+pub(super) struct Html;
+
+impl Format for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn claims(&self, kind: Kind, _: &str) -> bool {
+        kind == Kind::Html
+    }
+
+    fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {
+        let (page, found) = read(body, charset, url, &Limits::default(), &Options::default());
+        let metadata = found.metadata;
+        Document {
+            title: metadata.title.as_ref().map(|said| said.value.clone()),
+            author: metadata.author.as_ref().map(|said| said.value.clone()),
+            published: metadata.published.as_ref().map(|said| said.value.clone()),
+            modified: metadata.modified.as_ref().map(|said| said.value.clone()),
+            text: found.main,
+            links: page.links.into_iter().map(|link| link.url).collect(),
+            metadata: Some(metadata),
+            oddities: found.oddities.into_iter().map(str::to_owned).collect(),
+            ..Document::default()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Documents of any format: what a body says, whatever it is written in.
+//!
+//! A format is one file with one value that implements [`Format`], and one line in [`FORMATS`];
+//! nothing else knows how many there are. `docs/extraction.md` shows how one is added.
+
+mod docx;
+mod feed;
+mod html;
+mod json;
+mod odf;
+mod office;
+mod pdf;
+mod pdf_lines;
+mod pdf_safety;
+mod plain;
+mod pptx;
+mod sitemap;
+mod xlsx;
+mod zip;
+
+use serde::Serialize;
+
+use crate::{Date, Metadata};
+use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::url::Url;
+
+/// Bytes of text kept of one document.
+pub const TEXT_BYTES_MAX: usize = 16 << 20;
+/// Links kept of one document.
+pub const LINKS_MAX: usize = 50_000;
+
+/// What a document says.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Document {
+    /// The name of the format it was read as.
+    pub format: &'static str,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub published: Option<Date>,
+    pub modified: Option<Date>,
+    /// Its main text.
+    pub text: String,
+    /// Where it leads.
+    #[serde(serialize_with = "as_texts")]
+    pub links: Vec<Url>,
+    /// All that an HTML page says about itself.
+    pub metadata: Option<Metadata>,
+    /// What was odd about it; what could be read is there nevertheless.
+    pub oddities: Vec<String>,
+}
+
+/// A format that can be read.
+pub trait Format: Sync {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+    /// Whether a body is of this format, by its kind and the essence of its Content-Type.
+    fn claims(&self, kind: Kind, essence: &str) -> bool;
+    /// Reads a body that came from `url`. Never panics, whatever the body is.
+    fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document;
+}
+
+/// All formats; the first that claims a body reads it.
+pub static FORMATS: [&dyn Format; 10] = [
+    &html::Html,
+    &pdf::Pdf,
+    &feed::Feeds,
+    &sitemap::Sitemaps,
+    &json::Json,
+    &plain::Plain,
+    &docx::Docx,
+    &xlsx::Xlsx,
+    &pptx::Pptx,
+    &odf::Odf,
+];
+
+/// The format of a body, if it is one that can be read.
+pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn Format> {
+    let essence = ContentType::parse(content_type.unwrap_or_default()).essence;
+    let kind = media::kind(content_type, body);
+    FORMATS.iter().copied().find(|format| format.claims(kind, &essence))
+}
+
+/// Reads a body, if it is of a format that can be read.
+pub fn read(content_type: Option<&str>, body: &[u8], url: &Url) -> Option<Document> {
+    let charset = content_type.and_then(|text| ContentType::parse(text).charset);
+    let format = format_of(content_type, body)?;
+    let mut document = format.read(body, charset, url);
+    document.format = format.name();
+    if document.text.len() > TEXT_BYTES_MAX {
+        let end = (0..=TEXT_BYTES_MAX).rev().find(|at| document.text.is_char_boundary(*at));
+        document.text.truncate(end.unwrap_or(0));
+        document.oddities.push(format!("more than {TEXT_BYTES_MAX} bytes of text"));
+    }
+    if document.links.len() > LINKS_MAX {
+        document.links.truncate(LINKS_MAX);
+        document.oddities.push(format!("more than {LINKS_MAX} links"));
+    }
+    Some(document)
+}
+
+fn as_texts<S: serde::Serializer>(links: &[Url], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(links.iter().map(Url::as_str))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! A page's links and its text in one pass over its tokens, whatever is wanted of them.
+
+use super::extracted::{Extracted, MainText, Options};
+use super::reading::Reading;
+use super::template::HostTemplate;
+use rhumb_page::charset::{self, Decoded};
+use rhumb_page::html::{Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, read_observed};
+use rhumb_page::url::Url;
+
+/// What is wanted of a page besides its links.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'t> {
+    /// The text that is its own: [`read_with_own_text`](rhumb_page::html::read_with_own_text).
+    pub own_text: bool,
+    /// The main text, whatever its host's other pages say: it changes only if the page does.
+    pub main_text: bool,
+    /// The main content, and what the page says about itself.
+    pub extracted: Option<Options<'t>>,
+    /// The fingerprint of its visible text, or of its own text if that is wanted. Without this it
+    /// is a blank one, if that is less work.
+    pub fingerprint: bool,
+}
+
+/// What a page was found to say.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its links; the fingerprint is that of its own text if that was wanted.
+    pub page: Page,
+    pub own_text: Option<String>,
+    pub main_text: Option<MainText>,
+    pub extracted: Option<Extracted>,
+}
+
+/// Reads a page for its links and all that is wanted, in one pass.
+pub fn read_wanted(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+    wanted: &Wanted<'_>,
+) -> Told {
+    let decoded = charset::decode(body, declared_charset, Some(url.host()));
+    let bytes = decoded.text.len();
+    let wants_main = wanted.main_text || wanted.extracted.is_some();
+    match (wants_main, wanted.own_text) {
+        (false, false) => {
+            let page = match wanted.fingerprint {
+                true => page_of(&decoded, url, limits, &mut ()),
+                false => page_of(&decoded, url, limits, &mut LinksAlone),
+            };
+            told(page, None, None, url, wanted)
+        }
+        (false, true) => {
+            let mut own = OwnText::new(bytes);
+            let page = page_of(&decoded, url, limits, &mut own);
+            told(page, Some(own), None, url, wanted)
+        }
+        (true, false) => {
+            let mut reading = Reading::new(bytes);
+            let page = page_of(&decoded, url, limits, &mut reading);
+            told(page, None, Some(reading), url, wanted)
+        }
+        (true, true) => {
+            let mut both = (Reading::new(bytes), OwnText::new(bytes));
+            let page = page_of(&decoded, url, limits, &mut both);
+            told(page, Some(both.1), Some(both.0), url, wanted)
+        }
+    }
+}
+
+/// Reads a page for its links and its main content in one pass.
+pub fn read(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+    options: &Options<'_>,
+) -> (Page, Extracted) {
+    let decoded = charset::decode(body, declared_charset, Some(url.host()));
+    let mut reading = Reading::new(decoded.text.len());
+    let page = page_of(&decoded, url, limits, &mut reading);
+    let weighed = reading.finished(url);
+    let extracted = reading.extracted(&weighed, url, options);
+    (page, extracted)
+}
+
+/// Reads a page for its links and its main text in one pass, without what it says about itself:
+/// the least that change detection and near-duplicates need.
+///
+/// ```
+/// use rhumb_extract::read_main;
+/// use rhumb_page::html::Limits;
+/// use rhumb_page::url::Url;
+///
+/// let url = Url::parse("https://example.org/a").unwrap();
+/// let before = "<article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the \
+///               moon, and by the sun a little.</article><footer>Seen by 7 people</footer>";
+/// let after = before.replace("7 people", "8 people");
+/// let main = |html: &str| read_main(html.as_bytes(), None, &url, &Limits::default(), None).1;
+/// assert_eq!(main(before).fingerprint(), main(&after).fingerprint());
+/// ```
+pub fn read_main(
+    body: &[u8],
+    declared_charset: Option<&str>,
+    url: &Url,
+    limits: &Limits,
+    template: Option<&HostTemplate>,
+) -> (Page, MainText) {
+    let decoded = charset::decode(body, declared_charset, Some(url.host()));
+    let mut reading = Reading::new(decoded.text.len());
+    let page = page_of(&decoded, url, limits, &mut reading);
+    let weighed = reading.finished(url);
+    (page, reading.main_text(&weighed, template))
+}
+
+fn page_of<'a>(
+    decoded: &'a Decoded<'_>,
+    url: &Url,
+    limits: &Limits,
+    observer: &mut impl Observer<'a>,
+) -> Page {
+    read_observed(&decoded.text, decoded.encoding, url, limits, observer)
+}
+
+/// Asks those who saw the tokens for what is wanted.
+fn told(
+    page: Page,
+    own: Option<OwnText>,
+    reading: Option<Reading<'_>>,
+    url: &Url,
+    wanted: &Wanted<'_>,
+) -> Told {
+    let mut told = Told { page, own_text: None, main_text: None, extracted: None };
+    if let Some(own) = own {
+        let own = own.finish();
+        if wanted.fingerprint {
+            told.page.text = Fingerprint::of(&own);
+        }
+        told.own_text = Some(own);
+    }
+    if let Some(mut reading) = reading {
+        let weighed = reading.finished(url);
+        told.main_text = wanted.main_text.then(|| reading.main_text(&weighed, None));
+        told.extracted =
+            wanted.extracted.as_ref().map(|options| reading.extracted(&weighed, url, options));
+    }
+    told
+}

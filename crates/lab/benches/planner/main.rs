@@ -1,0 +1,172 @@
+//! How near can anybody come to an oracle who must learn every rate? A bound.
+//!
+//! The measure of docs/freshness.md: pages whose rates are Gamma(½, 1), all fetched at 0, a tenth
+//! of a visit a page and day, freshness over 60 days beside an oracle that visits at the best
+//! constant rates from the start. The learner here is told the distribution, the end, and has all
+//! the time there is to plan.
+//!
+//! Lagrangian relaxation: let visits of each day have a price and forget the budget. Then pages
+//! have nothing to do with each other, and the best plan for one is found exactly, backwards over
+//! everything that can be known of it ([`beliefs`], [`plan`]). Its worth plus the price of the
+//! budget bounds all that keep to the budget, whatever the [`prices`]; the best ones make it
+//! tight. What is not exact is the grid of times: it is refined until that no longer matters.
+//!
+//! `cargo bench -p rhumb-lab --bench planner`
+
+mod beliefs;
+mod plan;
+mod prices;
+
+use beliefs::Beliefs;
+use plan::{Beyond, Lived, Plan};
+use prices::{Slope, least};
+use rhumb_engine::refresh::allocate::{Pages, allocate};
+use rhumb_engine::refresh::policy::Policy;
+use rhumb_lab::refresh::rates::{Spread, rates};
+
+const PAGES: usize = 20_000;
+const DAYS: f64 = 60.0;
+/// Visits a page and day.
+const OFTEN: f64 = 0.1;
+const GRIDS_DAYS: [f64; 4] = [2.0, 1.5, 1.25, 1.0];
+/// Lots are drawn at these, one after the other.
+const TEMPERATURES: [f64; 2] = [0.01, 0.003];
+/// Somebody who does not know when time ends plans for this long, on this grid.
+const LONGER_DAYS: f64 = 75.0;
+const LONGER_GRID_DAYS: f64 = 1.5;
+
+fn main() {
+    let oracle = oracle();
+    let show = |what: &str, fresh: f64| {
+        println!("  {what}: {fresh:.4} fresh, {:.2} % of the oracle", 100.0 * fresh / oracle);
+    };
+    println!("oracle: {oracle:.4} fresh");
+    let mut prices = vec![1.0, 1.0];
+    for grid in GRIDS_DAYS {
+        let steps = (DAYS / grid).round() as usize;
+        let beliefs = Beliefs::new(steps, grid);
+        println!("visits every {grid} days, {} beliefs", beliefs.chance.len());
+        show("a budget for all the time, bound", in_all(&beliefs));
+        for ends in [Ends::Given, Ends::Lost] {
+            let budget = Budget::new(steps, grid, ends);
+            prices = budget.prices(&beliefs, stretched(&prices, steps));
+            let lived = reached(&beliefs, &prices);
+            show(
+                &format!("a budget for each day, ends {ends:?}, bound"),
+                budget.bound(&beliefs, &prices),
+            );
+            show("reached by a plan", lived.fresh_days / DAYS);
+        }
+    }
+    let steps = (LONGER_DAYS / LONGER_GRID_DAYS).round() as usize;
+    let beliefs = Beliefs::new(steps, LONGER_GRID_DAYS);
+    let budget = Budget::new(steps, LONGER_GRID_DAYS, Ends::Lost);
+    let prices = budget.prices(&beliefs, stretched(&prices, steps));
+    let lived = reached(&beliefs, &prices);
+    show(&format!("planned for {LONGER_DAYS} days"), lived.counted_days / DAYS);
+}
+
+/// Visits in the half steps at both ends: made in the next step, or not at all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ends {
+    Given,
+    Lost,
+}
+
+/// Visits a page for each step. A step stands for the time from half a step before to half a step
+/// after it; what is visited at the end is of no use.
+struct Budget {
+    visits: Vec<f64>,
+}
+
+impl Budget {
+    fn new(steps: usize, grid: f64, ends: Ends) -> Budget {
+        let mut visits = vec![OFTEN * grid; steps + 1];
+        (visits[0], visits[steps]) = (0.0, 0.0);
+        if ends == Ends::Given {
+            visits[1] *= 1.5;
+            visits[steps - 1] *= 1.5;
+        }
+        Budget { visits }
+    }
+
+    fn cost(&self, prices: &[f64]) -> f64 {
+        self.visits.iter().zip(prices).map(|(visits, price)| visits * price).sum()
+    }
+
+    /// Those at which the budget of each step is asked for.
+    fn prices(&self, beliefs: &Beliefs, first: Vec<f64>) -> Vec<f64> {
+        TEMPERATURES.into_iter().fold(first, |prices, temperature| {
+            least(prices, self.visits.iter().sum(), |prices| {
+                let plan = Plan::new(beliefs, prices, temperature, Beyond::Left);
+                let asked = plan.lived(beliefs.steps).visits;
+                let by = self.visits.iter().zip(&asked).map(|(given, asked)| given - asked);
+                Slope { value: plan.worth() + self.cost(prices), by: by.collect() }
+            })
+        })
+    }
+
+    /// No plan that keeps to the budget is fresher.
+    fn bound(&self, beliefs: &Beliefs, prices: &[f64]) -> f64 {
+        let days = beliefs.steps as f64 * beliefs.step_days;
+        let plan = Plan::new(beliefs, prices, 0.0, Beyond::Told);
+        (plan.worth() + self.cost(prices)) / days
+    }
+}
+
+fn reached(beliefs: &Beliefs, prices: &[f64]) -> Lived {
+    let [.., coldest] = TEMPERATURES;
+    let counted = (DAYS / beliefs.step_days).round() as usize;
+    Plan::new(beliefs, prices, coldest, Beyond::Left).lived(counted)
+}
+
+/// The bound if the visits of all days may be made on any: one price for all.
+fn in_all(beliefs: &Beliefs) -> f64 {
+    const HALVINGS: usize = 10;
+    let (mut low, mut high) = (0.5f64, 3.0f64);
+    let mut least = f64::INFINITY;
+    for _ in 0..HALVINGS {
+        let price = (low * high).sqrt();
+        let prices = vec![price; beliefs.steps + 1];
+        let plan = Plan::new(beliefs, &prices, 0.0, Beyond::Told);
+        least = least.min(plan.worth() / DAYS + price * OFTEN);
+        let asked: f64 = plan.lived(beliefs.steps).visits.iter().sum();
+        if asked > OFTEN * DAYS { low = price } else { high = price }
+    }
+    least
+}
+
+/// Prices of another grid as a first guess.
+fn stretched(prices: &[f64], steps: usize) -> Vec<f64> {
+    let at = |step: usize| {
+        let x = step as f64 / steps as f64 * (prices.len() - 1) as f64;
+        let from = (x as usize).min(prices.len() - 2);
+        prices[from] + (prices[from + 1] - prices[from]) * (x - from as f64)
+    };
+    (0..=steps).map(at).collect()
+}
+
+/// What the oracle is expected to have: pages are visited at even intervals, from any moment of
+/// the first on.
+fn oracle() -> f64 {
+    const MOMENTS: usize = 16;
+    let rates = rates(Spread::Gamma, PAGES);
+    let often = allocate(Policy::Freshness, Pages::new(&rates, None), OFTEN * PAGES as f64).visits;
+    let page = |(rate, often): (&f64, &f64)| {
+        let fresh = |days: f64| -(-rate * days).exp_m1() / rate;
+        if often * DAYS < 1e-6 {
+            return fresh(DAYS);
+        }
+        let interval = 1.0 / often;
+        let from = |moment: usize| {
+            let first = (moment as f64 + 0.5) / MOMENTS as f64 * interval;
+            if first >= DAYS {
+                return fresh(DAYS);
+            }
+            let whole = ((DAYS - first) / interval).floor();
+            fresh(first) + whole * fresh(interval) + fresh(DAYS - first - whole * interval)
+        };
+        (0..MOMENTS).map(from).sum::<f64>() / MOMENTS as f64
+    };
+    rates.iter().zip(&often).map(page).sum::<f64>() / DAYS / PAGES as f64
+}

@@ -1,0 +1,150 @@
+//! Extraction while crawling (`--extract`): workers make rows, one thread writes them.
+//!
+//! A row is made when its page is read and written when its record is in the archive, in the order
+//! of the records. What a crash tears off is made anew from the archive at the next opening; so is
+//! everything, if `--extract` comes later or the file is gone. Without an archive rows are written
+//! as they are made, and the last seconds before a crash are lost.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rhumb_archive::{Reader, warc_files};
+use rhumb_extract::{Told, Wanted};
+
+use super::body::{Body, row_of_record};
+use super::row::{Row, Wish};
+use super::rows_file::{Mark, RowsFile};
+use super::templates::Templates;
+
+/// Rows waiting to be written; beyond, those who bring more wait.
+const WAITING_MAX: usize = 256;
+/// Rows are on disk after this long, if few come.
+const FLUSH_EVERY: Duration = Duration::from_secs(5);
+const WISH: Wish = Wish { keeps_all: false, markdown: false };
+
+pub struct WhileCrawling {
+    templates: Mutex<Templates>,
+    rows: SyncSender<Message>,
+    writing: Mutex<Option<JoinHandle<io::Result<()>>>>,
+}
+
+/// A row as it will be written, and what its page teaches once it is kept. A copy, which is not,
+/// teaches nothing: what is made anew from the archive never sees it.
+pub struct MadeRow {
+    line: Vec<u8>,
+    host: String,
+    /// None of what has no template.
+    blocks: Option<Vec<u64>>,
+}
+
+enum Message {
+    Row(Vec<u8>, Option<Mark>),
+    End,
+}
+
+impl WhileCrawling {
+    /// Opens the rows of a crawl's directory, and makes those that are missing from its archive,
+    /// which nobody else may be writing yet.
+    pub fn open(dir: &Path, has_archive: bool) -> io::Result<WhileCrawling> {
+        let mut file = RowsFile::open(dir)?;
+        if has_archive {
+            catch_up(dir, &mut file)?;
+        }
+        let (rows, waiting) = sync_channel(WAITING_MAX);
+        let writing = std::thread::Builder::new()
+            .name("extract".to_owned())
+            .spawn(move || write(&mut file, &waiting))?;
+        let (templates, writing) = (Mutex::default(), Mutex::new(Some(writing)));
+        Ok(WhileCrawling { templates, rows, writing })
+    }
+
+    /// What an HTML page says, and its row, in one pass. Nothing is locked while a page is read.
+    pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<MadeRow>) {
+        let host = body.url.host();
+        let template = self.templates().get(host);
+        let (told, row) = body.told_with_row(wanted, &template, WISH);
+        (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
+    }
+
+    /// The row of a body of any other format; none if there is nothing to be read.
+    pub fn row(&self, body: &Body<'_>) -> Option<MadeRow> {
+        made(&body.row(None, WISH)?, body.url.host(), None)
+    }
+
+    /// Takes a row to be written, and where its record is.
+    pub fn keep(&self, row: MadeRow, mark: Option<Mark>) -> io::Result<()> {
+        let MadeRow { line, host, blocks } = row;
+        if let Some(blocks) = blocks {
+            self.templates().teach(&host, &blocks);
+        }
+        let sent = self.rows.send(Message::Row(line, mark));
+        sent.map_err(|_| self.finish().err().unwrap_or_else(|| io::Error::other("rows ended")))
+    }
+
+    /// Writes what is left. The second time there is nothing to do.
+    pub fn finish(&self) -> io::Result<()> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(writing) = writing else { return Ok(()) };
+        // A thread that has failed does not listen, and says why when it is joined.
+        let _ = self.rows.send(Message::End);
+        writing.join().unwrap_or_else(|_| Err(io::Error::other("the writer of rows failed")))
+    }
+
+    fn templates(&self) -> std::sync::MutexGuard<'_, Templates> {
+        self.templates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn made(row: &Row, host: &str, blocks: Option<Vec<u64>>) -> Option<MadeRow> {
+    line(row).ok().map(|line| MadeRow { line, host: host.to_owned(), blocks })
+}
+
+fn line(row: &Row) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(row)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn write(file: &mut RowsFile, waiting: &Receiver<Message>) -> io::Result<()> {
+    loop {
+        match waiting.recv_timeout(FLUSH_EVERY) {
+            Ok(Message::Row(row, mark)) => file.push(&row, mark)?,
+            Err(RecvTimeoutError::Timeout) => file.flush()?,
+            Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return file.flush(),
+        }
+    }
+}
+
+/// Makes the rows of all records behind the last one that has a row.
+fn catch_up(dir: &Path, file: &mut RowsFile) -> io::Result<()> {
+    let other = |error: rhumb_archive::Error| io::Error::other(error.to_string());
+    let warcs = warc_files(dir).map_err(other)?;
+    let mut mark = file.mark();
+    let is_there = |(serial, path): &(u32, std::path::PathBuf)| {
+        *serial == mark.file && path.metadata().is_ok_and(|data| data.len() > mark.offset)
+    };
+    if mark != Mark::default() && !warcs.iter().any(is_there) {
+        // The archive lost records that had rows, as a power cut may do.
+        file.clear()?;
+        mark = Mark::default();
+    }
+    let mut templates = Templates::default();
+    for (serial, path) in warcs.iter().filter(|(serial, _)| *serial >= mark.file) {
+        let start = if *serial == mark.file { mark.offset } else { 0 };
+        for record in Reader::open_at(path, start).map_err(other)? {
+            let record = record.map_err(other)?;
+            let at = Mark { file: *serial, offset: record.offset };
+            if at == mark {
+                continue;
+            }
+            if let Some(row) = row_of_record(&record, Some(&mut templates), WISH) {
+                file.push(&line(&row)?, Some(at))?;
+            }
+        }
+    }
+    file.flush()
+}

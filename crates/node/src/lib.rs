@@ -1,0 +1,10 @@
+//! How is a crawl run? The engine's loop with real disks, sockets and clocks around it.
+//!
+//! [`settings`] says what a crawl is to do, [`run`] drives the loop, [`extract`] writes what pages
+//! say while it runs, and [`watch`] tells people about it. Nothing here decides what is fetched
+//! when: that is the engine's.
+
+pub mod extract;
+pub mod run;
+pub mod settings;
+pub mod watch;

@@ -1,0 +1,210 @@
+//! The archive as the loop sees it: bodies that workers hold become WARC records.
+
+use super::shop::{Bytes, Held, Shop};
+use crate::extract::{MadeRow, Mark, WhileCrawling};
+use rhumb_archive::{
+    Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
+    write_index,
+};
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Keep, KeepAs};
+use rhumb_engine::near::Near;
+use rhumb_engine::record::Twin;
+use rhumb_engine::turn::{Archive, Position};
+use rhumb_fetch::{Response, Truncation as Cut};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Memory for sorting the index.
+const INDEX_BYTES: usize = 64 << 20;
+
+pub struct NodeArchive {
+    /// None with `--archive none`, and once it is closed.
+    pub writer: Option<Writer>,
+    /// The crawl's directory.
+    pub dir: PathBuf,
+    /// Makes the index, once nothing more will come.
+    pub indexing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
+    pub packer: Packer,
+    pub shop: Arc<Shop>,
+    /// Takes rows once their records are kept.
+    pub rows: Option<Arc<WhileCrawling>>,
+    /// Where it ends.
+    pub end: Position,
+}
+
+impl Archive for NodeArchive {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
+        let mut rows = Vec::new();
+        for keep in keeps.drain(..) {
+            let held = self.shop.take(keep.fetch);
+            let (Some(writer), Some(mut held)) = (&mut self.writer, held) else { continue };
+            let row = held.row.take().filter(|_| is_response(&keep.how));
+            let packed = match keep.how {
+                KeepAs::Drop => continue,
+                KeepAs::Response => match held.packed {
+                    Some(packed) => packed,
+                    None => pack_response(&mut self.packer, &held),
+                },
+                KeepAs::Near(near) => pack_near(&mut self.packer, held, &near),
+                KeepAs::Revisit(twin) => pack_revisit(&mut self.packer, &held, &twin),
+                KeepAs::NotModified { since } => {
+                    pack_not_modified(&mut self.packer, &held, since.map_or(0, |t| t.0))
+                }
+            };
+            let at = writer.append(&packed).map_err(archive_error)?;
+            rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
+        }
+        // Rows are about to claim these records: they must outlive the process.
+        if let Some(writer) = &mut self.writer {
+            writer.flush().map_err(archive_error)?;
+            self.end = end_of(writer);
+        }
+        self.write(rows)?;
+        Ok(self.end)
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.writer.as_mut().map_or(Ok(()), Writer::sync).map_err(archive_error)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        self.sync()?;
+        if self.writer.take().is_none() {
+            return Ok(());
+        }
+        let dir = self.dir.clone();
+        let thread = std::thread::Builder::new().name("rhumb-index".into());
+        match thread.spawn(move || write_index(&dir, INDEX_BYTES)) {
+            Ok(thread) => self.indexing = Some(thread),
+            Err(_) => write_index(&self.dir, INDEX_BYTES).map_err(archive_error)?,
+        }
+        Ok(())
+    }
+}
+
+impl NodeArchive {
+    /// When this returns nobody works on the archive any more; after `close` its index is whole.
+    pub fn closed(&mut self) -> Result<(), Error> {
+        match self.indexing.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(indexed)) => indexed.map_err(archive_error),
+            Some(Err(_)) => Err(Error::new(ErrorKind::Corrupt, "archive: the index was not made")),
+        }
+    }
+
+    /// Rows follow their records, and never go before them.
+    fn write(&mut self, rows: Vec<(MadeRow, Mark)>) -> Result<(), Error> {
+        let Some(to) = &self.rows else { return Ok(()) };
+        let mut keep = rows.into_iter().map(|(row, mark)| to.keep(row, Some(mark)));
+        keep.try_for_each(|kept| kept.map_err(row_error))
+    }
+}
+
+/// Whether the whole body is kept.
+fn is_response(how: &KeepAs) -> bool {
+    matches!(how, KeepAs::Response | KeepAs::Near(_))
+}
+
+fn pack_response(packer: &mut Packer, held: &Held) -> Packed {
+    with_capture(held, |capture| packer.capture(capture))
+}
+
+/// The response was packed before anyone knew what it resembles: only its metadata is packed anew.
+fn pack_near(packer: &mut Packer, mut held: Held, near: &Near) -> Packed {
+    let packed = held.packed.take();
+    let mut packed = packed.unwrap_or_else(|| pack_response(packer, &held));
+    let also = [
+        ("nearDuplicateOf", near.url.as_str().to_owned()),
+        ("resemblance", format!("{:.3}", near.resemblance())),
+    ];
+    with_noted_capture(&held, also, |capture| packer.note(&mut packed, capture));
+    packed
+}
+
+fn pack_revisit(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
+    let original = Original {
+        url: &twin.url,
+        fetched_us: twin.kept.0,
+        payload_digest: PayloadDigest(twin.payload),
+    };
+    with_capture(held, |capture| packer.revisit(capture, &original, Profile::IdenticalPayload))
+}
+
+fn pack_not_modified(packer: &mut Packer, held: &Held, since_us: u64) -> Packed {
+    let original = Original {
+        url: &held.url,
+        fetched_us: since_us,
+        payload_digest: PayloadDigest(held.payload),
+    };
+    with_capture(held, |capture| packer.revisit(capture, &original, Profile::NotModified))
+}
+
+fn with_capture<T>(held: &Held, then: impl FnOnce(&Capture<'_>) -> T) -> T {
+    with_noted_capture(held, [], then)
+}
+
+fn with_noted_capture<T>(
+    held: &Held,
+    also: impl IntoIterator<Item = (&'static str, String)>,
+    then: impl FnOnce(&Capture<'_>) -> T,
+) -> T {
+    let (request, response, address, whole): (&[u8], &[u8], _, Option<&Response>) =
+        match &held.bytes {
+            Bytes::Response(r) => (&r.raw_request, &r.raw, r.address, Some(r)),
+            Bytes::Strange { request, response, address } => (request, response, *address, None),
+        };
+    let mut notes = notes(held.depth, whole);
+    notes.extend(also);
+    let notes: Vec<(&'static str, &str)> =
+        notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    then(&Capture {
+        url: &held.url,
+        fetched_us: held.at.0,
+        address,
+        content: Content::Http { request, response },
+        truncated: whole.and_then(|r| r.truncated).map(truncation),
+        notes: &notes,
+    })
+}
+
+/// The fields of a metadata record.
+pub fn notes(depth: u16, response: Option<&Response>) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::with_capacity(2);
+    if let Some(response) = response {
+        notes.push(("fetchTimeMs", response.took.as_millis().to_string()));
+    }
+    notes.push(("hopsFromSeed", depth.to_string()));
+    notes
+}
+
+pub fn truncation(cut: Cut) -> Truncation {
+    match cut {
+        Cut::Length => Truncation::Length,
+        Cut::Time | Cut::Slow => Truncation::Time,
+        Cut::Disconnect => Truncation::Disconnect,
+        Cut::Malformed | Cut::NoRoom => Truncation::Unspecified,
+    }
+}
+
+/// Where an archive ends, as the loop has it: at the beginning before its first file.
+pub fn end_of(writer: &Writer) -> Position {
+    position(writer.position())
+}
+
+pub fn position(position: Option<rhumb_archive::Position>) -> Position {
+    position.map_or(Position::default(), |at| Position { file: at.file, length: at.length })
+}
+
+pub fn row_error(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Retry, error.to_string())
+}
+
+pub fn archive_error(error: rhumb_archive::Error) -> Error {
+    let kind = match error.kind() {
+        rhumb_archive::ErrorKind::Full | rhumb_archive::ErrorKind::Io => ErrorKind::Retry,
+        rhumb_archive::ErrorKind::Corrupt => ErrorKind::Corrupt,
+    };
+    Error::new(kind, format!("archive: {error}"))
+}

@@ -1,0 +1,324 @@
+//! From a response to what the engine must know of it: pure, and all the CPU work of a page.
+
+use super::sketching::{sketch, sketch_of_plain};
+use crate::extract::{Body, MadeRow, WhileCrawling};
+use memchr::memmem;
+use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
+use rhumb_engine::discovery::{Found, FoundAs};
+use rhumb_engine::event::{Fetch, Purpose};
+use rhumb_engine::known::KnownLinks;
+use rhumb_engine::marks::Marks;
+use rhumb_engine::outcome::{
+    ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
+    of_robots,
+};
+use rhumb_engine::time::{Span, Time};
+use rhumb_extract::{MainText, Wanted};
+use rhumb_fetch::date;
+use rhumb_fetch::head::{Head as RawHead, RetryAfter};
+use rhumb_fetch::{Failure, FailureKind, Response, TlsFault, Truncation};
+use rhumb_neardup::Sketch;
+use rhumb_page::date::UnixSeconds;
+use rhumb_page::media::Kind;
+use rhumb_page::robots::{Directives, Reading, Robots};
+use rhumb_page::url::{StripParams, Url};
+use rhumb_page::{feed, html, sitemap};
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Where the main text is less certain than this, or shorter, all visible text stands for it: a
+/// list of links has none, and changes all the same.
+const MAIN_SURE: f32 = 0.5;
+const MAIN_BYTES_MIN: u64 = 200;
+
+/// A page with scripts that says less without them is made by them.
+const SCRIPTED_TEXT_BYTES_MAX: usize = 200;
+
+/// What reading depends on besides the bytes.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// The product token that robots.txt and page directives are matched by.
+    pub token: String,
+    pub strip: StripParams,
+    /// Pages are to be compared by their text.
+    pub sketches: bool,
+    /// Pages will be visited again: when they change is of interest.
+    pub revisits: bool,
+    /// The crawl's own.
+    pub seed: u64,
+}
+
+/// What a body says.
+#[derive(Default)]
+struct Said {
+    directives: Directives,
+    /// It says next to nothing without its scripts.
+    scripted: bool,
+    found: Vec<Found>,
+    /// A fingerprint of the text that tells whether the page changed.
+    text: Option<u32>,
+    sketch: Option<Arc<Sketch>>,
+}
+
+impl Reader {
+    /// What the engine must know of a response, and its row if `rows` are made of pages.
+    pub fn report(
+        &self,
+        fetch: &Fetch,
+        response: &Response,
+        at: Time,
+        rows: Option<&WhileCrawling>,
+    ) -> (Report, Option<MadeRow>) {
+        let mut row = None;
+        let report = Report {
+            outcome: self.outcome(fetch, response, at, rows, &mut row),
+            status: response.status,
+            bytes: response.raw.len() as u64,
+            at,
+            took: Span(response.took.as_micros() as u64),
+            held: true,
+        };
+        (report, row)
+    }
+
+    fn outcome(
+        &self,
+        fetch: &Fetch,
+        response: &Response,
+        at: Time,
+        rows: Option<&WhileCrawling>,
+        row: &mut Option<MadeRow>,
+    ) -> Outcome {
+        let raw = response.head();
+        let head = Head {
+            status: response.status,
+            location: raw.location().and_then(|text| fetch.url.join(&text).ok()),
+            retry_after: raw.retry_after().map(|wish| wait(wish, at)),
+        };
+        match fetch.purpose {
+            // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
+            Purpose::Robots => of_robots(head, || self.robots(response)),
+            Purpose::Page => match broken_off(response) {
+                // Nothing came of it that could be kept.
+                Some(kind) if response.payload().is_empty() => Outcome::Failed(kind),
+                cut => of_page(head, || {
+                    let decoded = response.decoded();
+                    let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
+                    let content_type = raw.content_type();
+                    let body = Body {
+                        url: &fetch.url,
+                        fetched: &fetched,
+                        content_type: content_type.as_deref(),
+                        bytes: &decoded.bytes,
+                        is_cut: response.truncated.is_some() || decoded.is_cut(),
+                    };
+                    let (said, made) = self.read(&body, rows);
+                    *row = made;
+                    Page { cut, ..self.page(&body, said, &raw, at) }
+                }),
+            },
+        }
+    }
+
+    fn robots(&self, response: &Response) -> Robots {
+        Robots::parse_as(&response.decoded().bytes, &self.token, Reading::Google)
+    }
+
+    /// What a body says, and its row.
+    fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
+        let charset = body.charset();
+        let mut said = Said::default();
+        match body.kind() {
+            Kind::Html => return self.html(body, rows),
+            Kind::Feed => {
+                let feed = feed::read(body.bytes, charset, body.url);
+                let of = |e: feed::Entry| Found::new(e.url, self.listed(e.updated.or(e.published)));
+                said.found.extend(feed.entries.into_iter().map(of));
+            }
+            kind if may_be_sitemap(kind, body.url) => {
+                let sitemap = sitemap::read(body.bytes, charset, body.url);
+                let pages = sitemap.pages.into_iter();
+                said.found.extend(pages.map(|e| Found::new(e.url, self.listed(e.modified))));
+                let parts = sitemap.sitemaps.into_iter();
+                said.found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
+            }
+            _ => {}
+        }
+        if body.kind() == Kind::Text && self.sketches {
+            said.sketch = sketch_of_plain(body.bytes, charset, body.url.host());
+        }
+        (said, rows.and_then(|rows| rows.row(body)))
+    }
+
+    /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
+    fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
+        let wanted = Wanted {
+            own_text: self.sketches,
+            main_text: self.revisits,
+            fingerprint: self.revisits,
+            extracted: None,
+        };
+        let (told, row) = match rows {
+            Some(rows) => rows.html(body, &wanted),
+            None => (body.told(&wanted), None),
+        };
+        let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
+        let directives = told.page.robots_for(&self.token);
+        let own_text = told.own_text.as_deref().map(str::len);
+        let scripted = told.page.links.is_empty() && needs_scripts(body, own_text);
+        let links = told.page.links.into_iter().filter(|link| !link.nofollow);
+        let said = Said {
+            directives,
+            scripted,
+            found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
+            text: told.main_text.and_then(|main| print_of(&main)).or(visible),
+            sketch: told.own_text.and_then(|own| sketch(&own)),
+        };
+        (said, row)
+    }
+
+    fn page(&self, body: &Body<'_>, said: Said, head: &RawHead<'_>, at: Time) -> Page {
+        let tags = head.x_robots_tags();
+        let directives = tags.fold(said.directives, |all, tag| {
+            all.merge(Directives::parse_header(&tag, &self.token))
+        });
+        let mut found = said.found;
+        if directives.nofollow {
+            found.clear();
+        }
+        let strips = |f: Found| Found { url: self.strip.apply(f.url), ..f };
+        let found = found.into_iter().map(strips).collect();
+        let text = |bytes: Option<&[u8]>| {
+            bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
+        };
+        Page {
+            content: digest(body.bytes, self.seed),
+            // Only an archive needs it, and finds it when it packs: see `Workers::took`.
+            payload: PayloadDigest::default(),
+            text: said.text,
+            found,
+            // Who knows them is asked afterwards: see `Workers::fetch`.
+            known: KnownLinks::default(),
+            etag: text(head.etag()),
+            last_modified: text(head.last_modified()),
+            modified: self.revisits.then(|| modified(head, at)).flatten(),
+            sketch: said.sketch,
+            marks: marks(directives)
+                | Marks::TRUNCATED.when(body.is_cut)
+                | Marks::SCRIPTED.when(said.scripted),
+            cut: None,
+        }
+    }
+
+    /// A page that a sitemap or a feed names, with its date.
+    fn listed(&self, changed: Option<UnixSeconds>) -> FoundAs {
+        match changed.and_then(|UnixSeconds(s)| u32::try_from(s).ok()) {
+            Some(s) if self.revisits => FoundAs::Announced(s),
+            _ => FoundAs::Listed,
+        }
+    }
+
+    /// As the archive computes it.
+    pub fn payload(&self, response: &Response) -> PayloadDigest {
+        ArchiveDigest::of(&response.raw[response.head_len..]).0
+    }
+}
+
+fn marks(directives: Directives) -> Marks {
+    Marks::NOINDEX.when(directives.noindex)
+        | Marks::NOFOLLOW.when(directives.nofollow)
+        | Marks::NOARCHIVE.when(directives.noarchive)
+}
+
+/// Whether a page without links has scripts, and next to no text: of so many bytes, where that is
+/// known.
+fn needs_scripts(body: &Body<'_>, own_text: Option<usize>) -> bool {
+    let has_script = memmem::find_iter(body.bytes, b"<")
+        .any(|at| body.bytes[at + 1..].get(..6).is_some_and(|w| w.eq_ignore_ascii_case(b"script")));
+    has_script && own_text.unwrap_or_else(|| visible_bytes(body)) < SCRIPTED_TEXT_BYTES_MAX
+}
+
+fn visible_bytes(body: &Body<'_>) -> usize {
+    html::read_with_text(body.bytes, body.charset(), body.url, &html::Limits::default()).1.len()
+}
+
+/// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know
+/// the seed (docs/decisions/0016-keyed-digests.md).
+fn digest(body: &[u8], seed: u64) -> ContentDigest {
+    xxh3_128_with_seed(body, seed).to_le_bytes()
+}
+
+/// What Last-Modified says on our clock: the server's own may be wrong, which its Date tells.
+fn modified(head: &RawHead<'_>, at: Time) -> Option<Time> {
+    let seconds = |bytes: Option<&[u8]>| date::parse(std::str::from_utf8(bytes?).ok()?);
+    let modified_s = seconds(head.last_modified())?;
+    let Some(date_s) = seconds(head.get("date")) else {
+        return Some(Time(modified_s.saturating_mul(1_000_000)));
+    };
+    let before = Span::secs(date_s.saturating_sub(modified_s));
+    Some((at - before) + Span::secs(modified_s.saturating_sub(date_s)))
+}
+
+/// A fingerprint of the main text, where there is one for certain: what stands around it changes
+/// from visit to visit though the page does not.
+fn print_of(main: &MainText) -> Option<u32> {
+    let print = main.fingerprint();
+    let is_sure = main.confidence >= MAIN_SURE && print.bytes >= MAIN_BYTES_MIN;
+    is_sure.then_some(print.hash as u32)
+}
+
+/// A sitemap declares itself, or is gzip'd or plain text under a name that says so.
+fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
+    match kind {
+        Kind::Sitemap => true,
+        Kind::Gzip | Kind::Text => url.path().to_ascii_lowercase().contains("sitemap"),
+        _ => false,
+    }
+}
+
+/// Why a body ended early, if the reason may pass. One that hit our own limit on its length is a
+/// page like any other.
+fn broken_off(response: &Response) -> Option<FailKind> {
+    match response.truncated? {
+        Truncation::Length => None,
+        Truncation::Time => Some(FailKind::Timeout),
+        Truncation::Slow => Some(FailKind::Slow),
+        Truncation::Disconnect => Some(FailKind::Closed),
+        Truncation::Malformed => Some(FailKind::BadHttp),
+        Truncation::NoRoom => Some(FailKind::Internal),
+    }
+}
+
+fn wait(wish: RetryAfter, now: Time) -> Span {
+    match wish {
+        RetryAfter::After(time) => Span(time.as_micros().min(u128::from(u64::MAX)) as u64),
+        RetryAfter::At(seconds) => Time(seconds.saturating_mul(1_000_000)).since(now),
+    }
+}
+
+/// No response: what kind of failure, for the engine.
+pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
+    let kind = match failure.kind {
+        FailureKind::UnsupportedScheme => FailKind::Scheme,
+        FailureKind::Refused(_) => FailKind::AddressRefused,
+        FailureKind::Connect => FailKind::Connect,
+        FailureKind::Tls(TlsFault::Handshake) => FailKind::Tls,
+        FailureKind::Tls(TlsFault::Expired) => FailKind::TlsExpired,
+        FailureKind::Tls(TlsFault::Name) => FailKind::TlsName,
+        FailureKind::Tls(TlsFault::Issuer) => FailKind::TlsIssuer,
+        FailureKind::Timeout(_) => FailKind::Timeout,
+        FailureKind::Slow => FailKind::Slow,
+        FailureKind::Closed => FailKind::Closed,
+        FailureKind::BadHttp => FailKind::BadHttp,
+        FailureKind::HeaderTooBig => FailKind::HeaderTooBig,
+        FailureKind::Unresolved | FailureKind::Local => FailKind::Internal,
+    };
+    Report {
+        outcome: of_failure(purpose, kind),
+        status: 0,
+        bytes: failure.raw.len() as u64,
+        at,
+        took: Span(failure.took.as_micros() as u64),
+        held: !failure.raw.is_empty(),
+    }
+}

@@ -1,0 +1,322 @@
+//! A run from opening to closing: everything is made, wired, driven and put away here.
+
+use super::archive::{NodeArchive, archive_error, end_of, position, row_error};
+use super::clock::Clock;
+use super::couriers::Couriers;
+use super::reading::Reader;
+use super::shop::Shop;
+use super::worker::Workers;
+use super::world::NodeWorld;
+use super::{reader, signals};
+use crate::extract::WhileCrawling;
+use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
+use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
+use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
+use rhumb_engine::config::NearPolicy;
+use rhumb_engine::discovery::{Discovery, FoundAs};
+use rhumb_engine::engine::Engine;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::event::{Event, Step, StopReason};
+use rhumb_engine::order;
+use rhumb_engine::time::{Span, Time};
+use rhumb_engine::turn::{self, Machine, Position};
+use rhumb_fetch::dns::{DnsConfig, Resolver};
+use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
+use rhumb_state::local::{Home, LocalReader, LocalState};
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+
+/// A stop waits so long for requests in flight; what is then not here is fetched again next time.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+/// Connections kept open, at most, of those that the system lets us have.
+const IDLE_CONNECTIONS_MAX: usize = 8_192;
+
+/// Idle connections to one address, per request that may be in flight to it.
+const IDLE_PER_REQUEST: usize = 2;
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Crawled {
+    pub reason: StopReason,
+    pub report: Report,
+}
+
+/// Crawls by these settings until done, stopped or failed.
+pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Error> {
+    let config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
+    let metrics = match settings.metrics {
+        Some(addr) => Some(metrics::bind(addr).map_err(|e| invalid(e.to_string()))?),
+        None => None,
+    };
+    let dir = settings.dir.as_path();
+    std::fs::create_dir_all(dir).map_err(|e| at(dir, &e))?;
+    let entropy = std::hash::RandomState::new().hash_one(std::process::id());
+    let home = Home::open(&dir.join("state"))?;
+    // The archive first, for the state to know which of its commits count.
+    let (writer, archive_end) = open_archive(settings, home.archived()?)?;
+    let (mut state, opening) = LocalState::open(home, entropy, archive_end)?;
+    if settings.near.policy != NearPolicy::Off {
+        state.compare_texts(settings.near.threshold)?;
+    }
+    let toml = dir.join(CRAWL_TOML);
+    settings.write_crawl_toml(&toml).map_err(|e| at(&toml, &e))?;
+    let live = Live::new(about(settings), &opening.counters);
+    let watchers = Watchers::start(Arc::clone(&live), dir, state.reader(), progress, metrics)?;
+    let ran = run(settings, config, opening, state, (writer, archive_end), &live);
+    match ran {
+        Ok(reason) => {
+            let last = live.get().snapshot;
+            let report = watchers.finish(reason, last)?;
+            Ok(Crawled { reason, report })
+        }
+        Err(error) => {
+            // The error itself matters more than a report that cannot be written either.
+            let _ = watchers.fail(&error.what);
+            Err(error)
+        }
+    }
+}
+
+fn run(
+    settings: &Settings,
+    config: rhumb_engine::config::Config,
+    opening: rhumb_engine::engine::Opening,
+    mut state: LocalState,
+    (writer, archive_end): (Option<Writer>, Position),
+    live: &Arc<Live>,
+) -> Result<StopReason, Error> {
+    let clock = Clock::start();
+    let runtime = Runtime::new().map_err(|e| invalid(format!("no threads: {e}")))?;
+    let (events_in, events) = channel();
+    let (questions, questions_out) = channel();
+    let (failed, reader_failed) = channel();
+    let shop = Arc::new(Shop::default());
+    let rows = open_rows(settings)?;
+    let parts = (&shop, (state.reader(), state.seed()), &rows);
+    let follows_importance = order::policy(&config).follows_importance();
+    let workers =
+        make_workers(settings, &runtime, clock, parts, follows_importance, events_in.clone())?;
+    let workers = Arc::new(workers);
+    reader::start(state.reader(), questions_out, events_in.clone(), failed)
+        .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
+    signals::listen(&runtime, &settings.dir, events_in.clone());
+    let engine = Engine::open(config, opening, clock.now());
+    send_seeds(settings, events_in);
+    let mut archive = NodeArchive {
+        writer,
+        dir: settings.dir.clone(),
+        indexing: None,
+        packer: Packer::new(settings.compression_level),
+        shop: Arc::clone(&shop),
+        rows: rows.clone(),
+        end: archive_end,
+    };
+    let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
+    let mut world = NodeWorld {
+        workers,
+        couriers: Couriers::default(),
+        runtime: runtime.handle().clone(),
+        clock,
+        events,
+        questions,
+        reader_failed,
+        stop_at,
+        log: settings.events.as_deref().map(EventLog::open).transpose()?,
+        was_busy: false,
+        in_flight: 0,
+    };
+    let mut node = Published::new(engine, Arc::clone(live));
+    let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
+    if let Some(log) = world.log.take() {
+        log.finish(ended.as_ref().copied());
+    }
+    live.publish(node.engine.snapshot(clock.now()));
+    runtime.shutdown_background();
+    let closed = archive.closed();
+    let reason = ended?;
+    closed?;
+    rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
+    Ok(reason)
+}
+
+fn make_workers(
+    settings: &Settings,
+    runtime: &Runtime,
+    clock: Clock,
+    (shop, (known, seed), rows): (&Arc<Shop>, (LocalReader, u64), &Option<Arc<WhileCrawling>>),
+    follows_importance: bool,
+    events: Sender<Event>,
+) -> Result<Workers, Error> {
+    let _within = runtime.enter();
+    let level = match settings.archive {
+        ArchiveKind::Warc => Some(settings.compression_level),
+        ArchiveKind::None => None,
+    };
+    let http = Http::new(&HttpConfig {
+        user_agent: settings.user_agent.header.clone(),
+        allow_private: settings.allow_private,
+        idle_connections_max: connections_to_keep(),
+        idle_per_address_max: IDLE_PER_REQUEST * usize::from(settings.per_address),
+        tls: TlsConfig::from_environment().map_err(config_error)?,
+        ..HttpConfig::default()
+    })
+    .map_err(config_error)?;
+    let file = match &settings.allow_file {
+        Some(root) => {
+            let config = FileConfig { root: root.clone(), list_directories: true };
+            Some(File::new(config).map_err(config_error)?)
+        }
+        None => None,
+    };
+    let dns = DnsConfig { server: settings.resolver, ..DnsConfig::default() };
+    Ok(Workers {
+        fetcher: Fetcher { http, file },
+        resolver: Resolver::new(dns).map_err(config_error)?,
+        reader: Reader {
+            token: settings.user_agent.token.clone(),
+            strip: settings.strip.strip_params(),
+            sketches: settings.near.policy != NearPolicy::Off,
+            revisits: settings.continuous,
+            seed,
+        },
+        known,
+        follows_importance,
+        shop: Arc::clone(shop),
+        clock,
+        limits: settings.limits.clone(),
+        allow_private: settings.allow_private,
+        level,
+        large: Arc::new(tokio::sync::Semaphore::new(
+            std::thread::available_parallelism().map_or(2, |n| n.get()),
+        )),
+        events,
+        rows: rows.clone(),
+    })
+}
+
+/// Where rows of what pages say are written, if they are asked for.
+fn open_rows(settings: &Settings) -> Result<Option<Arc<WhileCrawling>>, Error> {
+    if !settings.extract {
+        return Ok(None);
+    }
+    let has_archive = settings.archive != ArchiveKind::None;
+    let rows = WhileCrawling::open(&settings.dir, has_archive).map_err(row_error)?;
+    Ok(Some(Arc::new(rows)))
+}
+
+/// Asks the system for as many descriptors as it gives, and leaves half for other uses.
+fn connections_to_keep() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let current = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    current.map_or(IDLE_CONNECTIONS_MAX, |n| (n as usize / 2).min(IDLE_CONNECTIONS_MAX))
+}
+
+/// What keeps bodies, and where the archive ends. One that a run before left is repaired also if
+/// this run keeps nothing: the state is held against it. It was synced up to `synced`, if known.
+fn open_archive(
+    settings: &Settings,
+    synced: Option<Position>,
+) -> Result<(Option<Writer>, Position), Error> {
+    let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
+    if settings.archive == ArchiveKind::None {
+        let end = rhumb_archive::repair(&settings.dir, synced).map_err(archive_error)?;
+        return Ok((None, position(end)));
+    }
+    let info = Warcinfo {
+        id: String::new(),
+        software: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_owned(),
+        user_agent: settings.user_agent.header.clone(),
+        robots: "obey".to_owned(),
+        fields: Vec::new(),
+    };
+    let limits = WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() };
+    let writer = Writer::open(&settings.dir, info, limits, synced).map_err(archive_error)?;
+    let end = end_of(&writer);
+    Ok((Some(writer), end))
+}
+
+fn send_seeds(settings: &Settings, events: Sender<Event>) {
+    let strip = settings.strip.strip_params();
+    let seeds = settings.seeds.iter().map(|seed| {
+        let url = strip.apply(seed.url.clone());
+        (Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None }, seed.weight)
+    });
+    // The loop that will receive them has not begun: it cannot have ended either.
+    let _ = events.send(Event::Seeded { seeds: seeds.collect() });
+}
+
+fn about(settings: &Settings) -> About {
+    About {
+        dir: settings.dir.clone(),
+        order: settings.order,
+        pages_max: settings.max_pages,
+        bytes_max: settings.max_bytes,
+        time_max: settings.max_time,
+    }
+}
+
+/// The engine, with somebody watching.
+struct Published {
+    engine: Engine,
+    live: Arc<Live>,
+    published: Option<Instant>,
+    stopping: Option<(StopReason, Instant)>,
+}
+
+impl Published {
+    fn new(engine: Engine, live: Arc<Live>) -> Published {
+        Published { engine, live, published: None, stopping: None }
+    }
+}
+
+impl Machine for Published {
+    fn step(&mut self, now: Time, event: Event, step: &mut Step) {
+        if let Event::Stopped(reason) = event {
+            self.stopping.get_or_insert((reason, Instant::now()));
+        }
+        self.engine.step(now, event, step);
+    }
+
+    fn conclude(&mut self, now: Time, step: &mut Step) {
+        self.engine.conclude(now, step);
+        if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            self.live.publish(self.engine.snapshot(now));
+        }
+    }
+
+    fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
+        self.engine.next_wakeup(now)
+    }
+
+    fn last_words(&mut self, step: &mut Step) {
+        self.engine.last_words(step);
+    }
+
+    fn over(&self) -> Option<StopReason> {
+        let waited = self.stopping.filter(|(_, since)| since.elapsed() >= STOP_GRACE);
+        self.engine.over().or(waited.map(|(reason, _)| reason))
+    }
+}
+
+fn config_error(error: ConfigError) -> Error {
+    invalid(error.0)
+}
+
+fn invalid(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Invalid, what)
+}
+
+fn at(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Retry, format!("{}: {error}", path.display()))
+}

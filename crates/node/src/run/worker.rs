@@ -1,0 +1,201 @@
+//! Workers: what tasks do for one URL or one name, and how the loop is told.
+
+use super::clock::Clock;
+use super::reading::{Reader, report_failure};
+use super::shop::{Bytes, Held, Shop};
+use crate::extract::WhileCrawling;
+use rhumb_archive::{Capture, Content, Packed, Packer};
+use rhumb_engine::event::{Address, Event, Fetch, Purpose};
+use rhumb_engine::outcome::{FailKind, Outcome, Report};
+use rhumb_engine::time::{Span, Time};
+use rhumb_fetch::address::first_permitted;
+use rhumb_fetch::dns::{DnsFailureKind, Resolver};
+use rhumb_fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
+use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
+use rhumb_page::robots::ROBOTS_BYTES_MAX;
+use rhumb_page::url::{HostKey, Scheme};
+use rhumb_state::local::LocalReader;
+use std::cell::RefCell;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use tokio::sync::Semaphore;
+
+/// Bodies above this are read on a thread that may be kept busy.
+const INLINE_BYTES_MAX: usize = 256 << 10;
+
+pub struct Workers {
+    pub fetcher: Fetcher,
+    pub resolver: Resolver,
+    pub reader: Reader,
+    /// Says which links lead to what is known.
+    pub known: LocalReader,
+    /// URLs may move up when a link to them is seen, so their addresses are wanted.
+    pub follows_importance: bool,
+    pub shop: Arc<Shop>,
+    pub clock: Clock,
+    pub limits: Limits,
+    pub allow_private: bool,
+    /// Compression level of the archive; none if there is no archive.
+    pub level: Option<i32>,
+    /// Large bodies between reading and keeping: each may unfold to its full decoded limit, and
+    /// name as many URLs as a page may have.
+    pub large: Arc<Semaphore>,
+    pub events: Sender<Event>,
+    /// Makes rows of what pages say, if that is asked for.
+    pub rows: Option<Arc<WhileCrawling>>,
+}
+
+thread_local! {
+    /// A compressor is large and worth keeping.
+    static PACKER: RefCell<Option<(i32, Packer)>> = const { RefCell::new(None) };
+}
+
+impl Workers {
+    /// Fetches a URL; what the loop is to be told of it.
+    pub async fn fetch(&self, fetch: Fetch) -> Event {
+        let at = self.clock.now();
+        let mut limits = self.limits.clone();
+        if fetch.purpose == Purpose::Robots {
+            limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
+            limits.decoded_bytes_max = limits.decoded_bytes_max.min(ROBOTS_BYTES_MAX);
+        }
+        let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
+        let request = Request {
+            url: fetch.url.clone(),
+            address: (fetch.url.scheme() != Scheme::File).then_some(fetch.address),
+            validators: Validators {
+                etag: bytes(&fetch.etag),
+                last_modified: bytes(&fetch.last_modified),
+            },
+            limits,
+        };
+        let mut report = match self.fetcher.fetch(&request).await {
+            Ok(response) if self.is_long_work(&response) => {
+                let turn = Arc::clone(&self.large).acquire_owned().await.ok();
+                self.shop.occupy(fetch.id, turn);
+                tokio::task::block_in_place(|| self.took(&fetch, response, at))
+            }
+            Ok(response) => self.took(&fetch, response, at),
+            Err(failure) => self.failed(&fetch, failure, at),
+        };
+        if let Outcome::Page(page) = &mut report.outcome {
+            self.known.set_known_apart(page, fetch.depth, self.follows_importance);
+        }
+        tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
+        Event::Fetched { fetch: fetch.id, report }
+    }
+
+    pub fn tell(&self, event: Event) {
+        // The loop has ended if nobody listens: nothing is lost that was promised.
+        let _ = self.events.send(event);
+    }
+
+    /// Reads a response, packs it if it will most likely be kept, and holds it.
+    fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
+        let (mut report, row) = self.reader.report(fetch, &response, at, self.rows.as_deref());
+        let Some(level) = self.level else {
+            if let (Some(rows), Some(row)) = (&self.rows, row) {
+                // A writer that has failed says why when it is put away.
+                let _ = rows.keep(row, None);
+            }
+            return Report { held: false, ..report };
+        };
+        let packed = match report.outcome {
+            Outcome::Unchanged => None,
+            _ => Some(pack(level, fetch, &response, at)),
+        };
+        let payload = match &packed {
+            Some(packed) => packed.payload_digest.0,
+            None => self.reader.payload(&response),
+        };
+        if let Outcome::Page(page) = &mut report.outcome {
+            page.payload = payload;
+        }
+        let bytes = Bytes::Response(Box::new(response));
+        let (url, depth) = (fetch.url.clone(), fetch.depth);
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth, row });
+        report
+    }
+
+    /// Whether a response is better read on a thread that may be kept busy. A document that is
+    /// read in a process of its own is waited for, however small and coded it is.
+    fn is_long_work(&self, response: &Response) -> bool {
+        let is_contained = || {
+            let start = response.decoded_start(SNIFF_BYTES_MAX);
+            media::kind(response.head().content_type().as_deref(), &start.bytes) == Kind::Pdf
+        };
+        is_large(response) || (self.rows.is_some() && is_contained())
+    }
+
+    fn failed(&self, fetch: &Fetch, failure: Failure, at: Time) -> Report {
+        tracing::debug!(url = %fetch.url, kind = failure.kind.as_str(), detail = %failure.detail,
+            "failed");
+        let report = report_failure(fetch.purpose, &failure, at);
+        if self.level.is_none() || !report.held {
+            return Report { held: false, ..report };
+        }
+        let Failure { raw_request: request, raw: response, address, .. } = failure;
+        let bytes = Bytes::Strange { request, response, address };
+        let (url, depth) = (fetch.url.clone(), fetch.depth);
+        let payload = Default::default();
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed: None, payload, depth, row: None });
+        report
+    }
+
+    pub async fn resolve(self: Arc<Self>, host: HostKey) {
+        let answer = self.address(&host).await;
+        self.tell(Event::Resolved { host, answer });
+    }
+
+    async fn address(&self, host: &HostKey) -> Result<Address, FailKind> {
+        if host.scheme() == Scheme::File {
+            // The disk has no address; one that nothing else uses stands for it.
+            let ip = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+            return Ok(Address { ip, until: Time(u64::MAX) });
+        }
+        let resolved = self.resolver.resolve(&host.host()).await.map_err(|failure| {
+            tracing::debug!(host = %host.as_str(), %failure, "not resolved");
+            match failure.kind {
+                DnsFailureKind::NotFound | DnsFailureKind::NoAddress => FailKind::DnsNotFound,
+                DnsFailureKind::Refused | DnsFailureKind::Temporary => FailKind::DnsTemporary,
+            }
+        })?;
+        let ip = first_permitted(&resolved.addresses, self.allow_private).map_err(|why| {
+            tracing::debug!(host = %host.as_str(), ?why, "address refused");
+            FailKind::AddressRefused
+        })?;
+        // At least long enough for one request, however soon the name expires.
+        let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
+        Ok(Address { ip, until: self.clock.now() + holds })
+    }
+}
+
+/// What may be long to read or full of links. A coded body is larger than it looks.
+fn is_large(response: &Response) -> bool {
+    let bytes_max = match response.head().content_encoding().is_empty() {
+        true => INLINE_BYTES_MAX,
+        false => INLINE_BYTES_MAX / 8,
+    };
+    response.raw.len() > bytes_max
+}
+
+fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time) -> Packed {
+    PACKER.with_borrow_mut(|slot| {
+        let packer = match slot {
+            Some((l, packer)) if *l == level => packer,
+            _ => &mut slot.insert((level, Packer::new(level))).1,
+        };
+        let notes = super::archive::notes(fetch.depth, Some(response));
+        let notes: Vec<(&'static str, &str)> =
+            notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        packer.capture(&Capture {
+            url: &fetch.url,
+            fetched_us: at.0,
+            address: response.address,
+            content: Content::Http { request: &response.raw_request, response: &response.raw },
+            truncated: response.truncated.map(super::archive::truncation),
+            notes: &notes,
+        })
+    })
+}

@@ -1,0 +1,130 @@
+//! The sections of a configuration that have no flags: `[retry]`, `[traps]`, `[limits]` and
+//! `[[priority]]`. What is left out keeps its default.
+
+use std::time::Duration;
+
+use rhumb_engine::config::{CLASSES, Retry, Traps};
+use rhumb_engine::time::Span;
+use serde::de::{self, Deserialize, Deserializer};
+use serde::{Deserialize as DeriveDeserialize, Serialize as DeriveSerialize};
+
+use super::quantity::{Period, Size};
+use super::word::Pattern;
+use rhumb_fetch::Limits;
+
+/// `[[priority]]`: a rule on URLs; the first that matches decides.
+#[derive(Clone, Debug, PartialEq, DeriveSerialize)]
+pub struct PriorityRule {
+    pub pattern: Pattern,
+    /// The front queue, 0 the most urgent.
+    pub class: Option<u8>,
+    /// Doubling it moves a URL up by one class, and makes its visits twice as dear to --continuous.
+    pub weight: Option<f64>,
+    /// --continuous sees such a page at least this often, as far as its budget goes.
+    pub max_interval: Option<Period>,
+}
+
+#[derive(DeriveDeserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFields {
+    pattern: Pattern,
+    class: Option<u8>,
+    weight: Option<f64>,
+    max_interval: Option<Period>,
+}
+
+impl<'de> Deserialize<'de> for PriorityRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PriorityRule, D::Error> {
+        let RuleFields { pattern, class, weight, max_interval } =
+            RuleFields::deserialize(deserializer)?;
+        if class.is_none() && weight.is_none() && max_interval.is_none() {
+            let needs = "a priority rule needs a class, weight or max_interval";
+            return Err(de::Error::custom(needs));
+        }
+        if class.is_some_and(|class| usize::from(class) >= CLASSES) {
+            return Err(de::Error::custom(format!("class is one of 0 to {}", CLASSES - 1)));
+        }
+        if weight.is_some_and(|weight| !weight.is_finite() || weight <= 0.0) {
+            return Err(de::Error::custom("weight is a number above 0"));
+        }
+        Ok(PriorityRule { pattern, class, weight, max_interval })
+    }
+}
+
+pub fn span(duration: Duration) -> Span {
+    Span(duration.as_micros() as u64)
+}
+
+fn period(span: Span) -> Period {
+    Period(Duration::from_micros(span.0))
+}
+
+/// Defines a section: its optional keys, how it fills in a value of the real type, and how that
+/// value is written. One list instead of three that could drift apart.
+macro_rules! section {
+    ($(#[$doc:meta])* $section:ident for $real:ident {
+        $($key:ident: $kind:ty, |$read:ident| $from:expr, |$shown:ident| $into:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, DeriveSerialize, DeriveDeserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $section {
+            $(pub $key: Option<$kind>,)*
+        }
+
+        impl $section {
+            pub fn over(self, base: $section) -> $section {
+                $section { $($key: self.$key.or(base.$key),)* }
+            }
+
+            pub fn effective(self) -> $real {
+                let mut real = $real::default();
+                $(if let Some($read) = self.$key {
+                    real.$key = $from;
+                })*
+                real
+            }
+
+            pub fn of(real: &$real) -> $section {
+                $section { $($key: Some({ let $shown = real.$key; $into }),)* }
+            }
+        }
+    };
+}
+
+section! {
+    /// `[retry]`
+    RetrySection for Retry {
+        wait_min: Period, |p| span(p.0), |s| period(s);
+        wait_max: Period, |p| span(p.0), |s| period(s);
+        tries_max: u8, |n| n.max(1), |n| n;
+        robots_tries_max: u8, |n| n.max(1), |n| n;
+        host_failures_max: u16, |n| n.max(1), |n| n;
+        retry_after_max: Period, |p| span(p.0), |s| period(s);
+    }
+}
+
+section! {
+    /// `[traps]`
+    TrapsSection for Traps {
+        path_segments_max: usize, |n| n, |n| n;
+        segment_repeats_max: usize, |n| n, |n| n;
+        url_bytes_max: usize, |n| n, |n| n;
+    }
+}
+
+section! {
+    /// `[limits]`
+    LimitsSection for Limits {
+        header_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        headers_max: usize, |n| n, |n| n;
+        body_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        decoded_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        decoded_ratio_max: usize, |n| n, |n| n;
+        connect_time_max: Period, |p| p.0, |d| Period(d);
+        first_byte_time_max: Period, |p| p.0, |d| Period(d);
+        total_time_max: Period, |p| p.0, |d| Period(d);
+        slow_bytes_per_s_min: u64, |n| n, |n| n;
+        slow_window: Period, |p| p.0, |d| Period(d);
+    }
+}
