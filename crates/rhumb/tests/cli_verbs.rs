@@ -46,6 +46,29 @@ fn subcommands(help: &str) -> Vec<String> {
 }
 
 #[test]
+fn completions_and_manual_pages_name_every_command() {
+    let (_, help, _) = parts(&rhumb(&["--help"], b""));
+    let verbs = subcommands(&help);
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, _) = parts(&rhumb(&["completions", shell], b""));
+        assert_eq!(code, 0, "{shell}");
+        for verb in &verbs {
+            assert!(script.contains(verb.as_str()), "{shell} does not complete {verb}");
+        }
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path().join("man1");
+    let (code, _, error) = parts(&rhumb(&["man", "--out", dir.to_str().unwrap()], b""));
+    assert_eq!(code, 0, "{error}");
+    for verb in &verbs {
+        let page = std::fs::read_to_string(dir.join(format!("rhumb-{verb}.1"))).expect(verb);
+        assert!(page.contains(".SH SYNOPSIS") && page.contains("Example"), "{verb}: {page}");
+    }
+    let (code, _, error) = parts(&rhumb(&["man", "--out", "/dev/null/man1"], b""));
+    assert!(code == 1 && error.contains("cannot write /dev/null/man1"), "{code} {error}");
+}
+
+#[test]
 fn wrong_usage_exits_2_with_one_clear_line() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = temporary.path();

@@ -59,20 +59,25 @@ fn period(span: Span) -> Period {
     Period(Duration::from_micros(span.0))
 }
 
-/// Defines a section: its optional keys, how it fills in a value of the real type, and how that
-/// value is written. One list instead of three that could drift apart.
+/// Defines a section: its optional keys and what each means, how it fills in a value of the real
+/// type, and how that value is written. One list instead of four that could drift apart.
 macro_rules! section {
     ($(#[$doc:meta])* $section:ident for $real:ident {
-        $($key:ident: $kind:ty, |$read:ident| $from:expr, |$shown:ident| $into:expr;)*
+        $($(#[doc = $meaning:literal])+
+          $key:ident: $kind:ty, |$read:ident| $from:expr, |$shown:ident| $into:expr;)*
     }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, DeriveSerialize, DeriveDeserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct $section {
-            $(pub $key: Option<$kind>,)*
+            $($(#[doc = $meaning])+ pub $key: Option<$kind>,)*
         }
 
         impl $section {
+            /// Each key, and what it means.
+            pub const KEYS: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($key), concat!($($meaning),+)),)*];
+
             pub fn over(self, base: $section) -> $section {
                 $section { $($key: self.$key.or(base.$key),)* }
             }
@@ -95,11 +100,17 @@ macro_rules! section {
 section! {
     /// `[retry]`
     RetrySection for Retry {
+        /// The first wait after a failure; each further one is twice as long.
         wait_min: Period, |p| span(p.0), |s| period(s);
+        /// The longest wait after a failure.
         wait_max: Period, |p| span(p.0), |s| period(s);
+        /// Tries of one URL in a run, the first included.
         tries_max: u8, |n| n.max(1), |n| n;
+        /// Failures of robots.txt in a row before its host counts as failing.
         robots_tries_max: u8, |n| n.max(1), |n| n;
+        /// Failures in a row before a host counts as failing: it rests and keeps no run alive.
         host_failures_max: u16, |n| n.max(1), |n| n;
+        /// The longest Retry-After that is obeyed as it stands.
         retry_after_max: Period, |p| span(p.0), |s| period(s);
     }
 }
@@ -107,8 +118,11 @@ section! {
 section! {
     /// `[traps]`
     TrapsSection for Traps {
+        /// A path with more segments is a trap.
         path_segments_max: usize, |n| n, |n| n;
+        /// A path in which one segment recurs more often is a trap.
         segment_repeats_max: usize, |n| n, |n| n;
+        /// A longer URL is a trap.
         url_bytes_max: usize, |n| n, |n| n;
     }
 }
@@ -116,15 +130,25 @@ section! {
 section! {
     /// `[limits]`
     LimitsSection for Limits {
+        /// Bytes of a response's head.
         header_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        /// Headers of a response.
         headers_max: usize, |n| n, |n| n;
+        /// A longer body is cut here and kept, marked as truncated.
         body_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        /// Bytes of a body after gzip, br or zstd are undone; what comes after is dropped.
         decoded_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
+        /// Decoded bytes per received byte, beyond the first megabyte.
         decoded_ratio_max: usize, |n| n, |n| n;
+        /// From the name to a usable connection, TLS included.
         connect_time_max: Period, |p| p.0, |d| Period(d);
+        /// From the request to the first byte of the answer.
         first_byte_time_max: Period, |p| p.0, |d| Period(d);
+        /// From the start of a fetch to its end.
         total_time_max: Period, |p| p.0, |d| Period(d);
+        /// A body that comes more slowly than this during a whole slow_window is cut.
         slow_bytes_per_s_min: u64, |n| n, |n| n;
+        /// The time over which the least rate is measured.
         slow_window: Period, |p| p.0, |d| Period(d);
     }
 }

@@ -5,6 +5,7 @@
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
 mod bench;
+mod completions;
 mod coverage;
 mod crawl;
 mod dedup;
@@ -13,6 +14,7 @@ mod ended;
 mod extract;
 mod json;
 mod logging;
+mod man;
 mod rank;
 mod robots;
 mod robots_batch;
@@ -64,6 +66,8 @@ enum Verb {
     Robots(robots::Flags),
     Sim(sim::Flags),
     Bench(bench::Flags),
+    Completions(completions::Flags),
+    Man(man::Flags),
 }
 
 /// Runs what the arguments say, to the end.
@@ -90,5 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),
+        Verb::Completions(flags) => completions::run(&flags, Cli::command(), &mut out),
+        Verb::Man(flags) => man::run(&flags, Cli::command(), &mut out),
     })
 }
