@@ -2,3 +2,8 @@
 
 pub mod cli;
 pub mod dedup;
+
+/// The examples of the guide's page on the crates, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/library.md")]
+mod library_guide {}
