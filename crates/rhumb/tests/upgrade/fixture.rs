@@ -12,10 +12,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What the program that made a fixture said of it, in the fixture.
 const STATUS: &str = "status.json";
 
+/// The formats that have fixtures; the last is the one before this program's, and made anew by it.
+pub const FORMATS: [u32; 2] = [9, 10];
+
 /// A crawl that is killed in mid-crawl, in its second run.
-pub const INTERRUPTED: &str = "format-9-interrupted";
+pub const INTERRUPTED: &str = "interrupted";
 /// One that goes on for ever, and has seen pages change.
-pub const CONTINUOUS: &str = "format-9-continuous";
+pub const CONTINUOUS: &str = "continuous";
 
 /// A fixture, unpacked.
 pub struct Fixture {
@@ -26,9 +29,9 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub fn unpack(name: &str) -> Fixture {
+    pub fn unpack(format: u32, name: &str) -> Fixture {
         let temporary = tempfile::tempdir().unwrap();
-        let packed = zstd::Decoder::new(File::open(packed(name)).unwrap()).unwrap();
+        let packed = zstd::Decoder::new(File::open(packed(format, name)).unwrap()).unwrap();
         let mut tar = Command::new("tar")
             .args(["-x", "-C"])
             .arg(temporary.path())
@@ -54,8 +57,9 @@ impl Fixture {
     }
 }
 
-fn packed(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{name}.tar.zst"))
+fn packed(format: u32, name: &str) -> PathBuf {
+    let file = format!("tests/fixtures/format-{format}-{name}.tar.zst");
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
 }
 
 /// Run by `tests/fixtures/make`, with a program of the format before this one.
@@ -118,5 +122,6 @@ fn make(name: &str, fill: impl FnOnce(&Path)) {
         .output()
         .expect("tar");
     assert!(tar.status.success(), "{}", String::from_utf8_lossy(&tar.stderr));
-    fs::write(packed(name), zstd::encode_all(&tar.stdout[..], 19).unwrap()).unwrap();
+    let [.., newest] = FORMATS;
+    fs::write(packed(newest, name), zstd::encode_all(&tar.stdout[..], 19).unwrap()).unwrap();
 }

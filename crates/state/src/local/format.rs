@@ -6,10 +6,10 @@
 //! or none, and everything else in the directory can be thrown away.
 //!
 //! Each version of the program reads the format before its own by migrating it ([`super::migrate`],
-//! docs/decisions/0019-migration.md), and refuses all others.
+//! docs/decisions/0019-migration.md), for now the one before that as well, and refuses all others.
 
 use super::mark::Mark;
-use super::migrate::{self, v9};
+use super::migrate::{self, Former, v9, v10};
 use super::{file_error, open};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::turn::Position;
@@ -18,12 +18,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What this program writes. All older formats but the last are refused.
-pub const FORMAT: &str = "rhumb state 10";
+/// What this program writes. It migrates the two formats before; older ones are refused.
+pub const FORMAT: &str = "rhumb state 11";
 
-const STORE_DIR: &str = "format-10";
+const STORE_DIR: &str = "format-11";
 /// A store that is being made.
-const UNFINISHED_DIR: &str = "format-10.new";
+const UNFINISHED_DIR: &str = "format-11.new";
 const FORMAT_FILE: &str = "FORMAT";
 const LOCK_FILE: &str = "LOCK";
 
@@ -45,16 +45,17 @@ impl Home {
         let lock = lock(dir)?;
         let store = dir.join(STORE_DIR);
         let is_of_v9 = dir.join(v9::FJALL_DIR).exists();
+        let v10_store = dir.join(v10::STORE_DIR);
         match &*written_format(dir)? {
             FORMAT if store.exists() => remove_former(dir)?,
             FORMAT => return Err(gone(&store)),
-            v9::FORMAT if is_of_v9 => {
-                migrate::migrate(dir, &unfinished(dir)?)?;
-                finish(dir, &store)?;
-                remove_former(dir)?;
-            }
+            v9::FORMAT if is_of_v9 => take_over(dir, (Former::V9, dir), &store)?,
+            v10::FORMAT if v10_store.exists() => take_over(dir, (Former::V10, &v10_store), &store)?,
+            v10::FORMAT => return Err(gone(&v10_store)),
             // Cut short when it was made, before FORMAT was written: it is whole.
             "" if store.exists() => write_format(dir)?,
+            // As said, but by the version before.
+            "" if v10_store.exists() => take_over(dir, (Former::V10, &v10_store), &store)?,
             "" if is_of_v9 => return Err(no_format(dir)),
             // As said above, also of the version before: nothing was ever stored here.
             "" | v9::FORMAT => {
@@ -150,9 +151,16 @@ fn write_format(dir: &Path) -> Result<(), Error> {
     write().map_err(|e| file_error(&path, e))
 }
 
+/// Migrates the store of an earlier format in `from`, and removes it.
+fn take_over(dir: &Path, (former, from): (Former, &Path), store: &Path) -> Result<(), Error> {
+    migrate::migrate(former, from, &unfinished(dir)?)?;
+    finish(dir, store)?;
+    remove_former(dir)
+}
+
 /// Removes the store that this one was migrated from.
 fn remove_former(dir: &Path) -> Result<(), Error> {
-    let names = [v9::FJALL_DIR, v9::JOURNAL_DIR, v9::MARK_FILE];
+    let names = [v9::FJALL_DIR, v9::JOURNAL_DIR, v9::MARK_FILE, v10::STORE_DIR];
     names.iter().try_for_each(|name| remove(&dir.join(name)))
 }
 
@@ -180,8 +188,10 @@ fn no_format(dir: &Path) -> Error {
 fn unknown(dir: &Path, format: &str) -> Error {
     let what = format!(
         "cannot open the state in {}: it is of format {format:?}, this program reads {FORMAT:?} \
-         and migrates {:?}; use the version that made it, or one between, or another --dir",
+         and migrates {:?} and {:?}; use the version that made it, or one between, or another \
+         --dir",
         dir.display(),
+        v10::FORMAT,
         v9::FORMAT,
     );
     Error::new(ErrorKind::Invalid, what)

@@ -239,10 +239,7 @@ pub fn read(
         if !is_next || !reading.believes(&frame) {
             break;
         }
-        let rows = parse(frame.rows).ok_or_else(|| {
-            let what = format!("{}: commit {number} cannot be read", path.display());
-            Error::new(ErrorKind::Corrupt, what)
-        })?;
+        let rows = parse(frame.rows).ok_or_else(|| unreadable(path, number))?;
         if number > reading.stowed {
             rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
         }
@@ -266,7 +263,27 @@ pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     is_whole.then_some((Frame { number, archived, rows }, after))
 }
 
-type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);
+/// Every whole commit of a file, with its rows.
+pub fn read_frames(
+    path: &Path,
+    mut frame: impl FnMut(u64, Position, Vec<ParsedRow<'_>>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
+    let mut rest = bytes.as_slice();
+    while let Some((Frame { number, archived, rows }, after)) = take_frame(rest) {
+        let rows = parse(rows).ok_or_else(|| unreadable(path, number))?;
+        frame(number, archived, rows)?;
+        rest = after;
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, number: u64) -> Error {
+    let what = format!("{}: commit {number} cannot be read", path.display());
+    Error::new(ErrorKind::Corrupt, what)
+}
+
+pub type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);
 
 fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
     let mut rows = Vec::new();

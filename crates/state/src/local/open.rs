@@ -186,7 +186,7 @@ impl Shared {
     }
 }
 
-fn journal_dir(dir: &Path) -> PathBuf {
+pub(super) fn journal_dir(dir: &Path) -> PathBuf {
     dir.join("journal")
 }
 
@@ -248,7 +248,7 @@ pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error>
     Ok(Rows { database, keyspaces, journal, files, commits })
 }
 
-fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
+pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
     let database = Database::builder(store.join("fjall"))
         .cache_size(CACHE_BYTES)
         .max_journaling_size(FJALL_JOURNAL_BYTES_MAX)

@@ -41,7 +41,7 @@ fn three_commits(name: &str) -> Scratch {
 
 /// Where the store itself lies.
 fn store_of(scratch: &Scratch) -> PathBuf {
-    scratch.path().join("format-10")
+    scratch.path().join("format-11")
 }
 
 /// Writes a row that this program would not.
@@ -219,16 +219,17 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
 #[test]
 fn a_directory_of_another_format_is_refused_and_left_as_it_is() {
     let scratch = three_commits("format");
-    for other in ["rhumb state 11", "rhumb state 8"] {
+    for other in ["rhumb state 12", "rhumb state 8"] {
         fs::write(scratch.path().join("FORMAT"), format!("{other}\n")).unwrap();
         let error = refusal(scratch.path());
         assert_eq!(error.kind, ErrorKind::Invalid);
         let what = format!(
-            "{other:?}, this program reads \"rhumb state 10\" and migrates \"rhumb state 9\""
+            "{other:?}, this program reads \"rhumb state 11\" and migrates \"rhumb state 10\" and \
+             \"rhumb state 9\""
         );
         assert!(error.what.contains(&what), "{error}");
     }
-    fs::write(scratch.path().join("FORMAT"), "rhumb state 10\n").unwrap();
+    fs::write(scratch.path().join("FORMAT"), "rhumb state 11\n").unwrap();
     assert_eq!(open(scratch.path()).expect("nothing was touched").commits(), 3);
 }
 
@@ -249,9 +250,9 @@ fn a_store_that_was_made_before_its_format_was_written_is_taken_as_it_is() {
 #[test]
 fn a_store_that_was_not_made_to_the_end_is_made_again() {
     let scratch = Scratch::new("half");
-    fs::create_dir_all(scratch.path().join("format-10.new/fjall/keyspaces")).unwrap();
+    fs::create_dir_all(scratch.path().join("format-11.new/fjall/keyspaces")).unwrap();
     drop(open(scratch.path()).expect("a new store"));
-    assert!(!scratch.path().join("format-10.new").exists());
+    assert!(!scratch.path().join("format-11.new").exists());
     fs::remove_dir_all(store_of(&scratch)).unwrap();
     assert!(refusal(scratch.path()).what.contains("is gone"), "and never without a word");
 }

@@ -38,7 +38,7 @@ fn rows_are_stowed_after_a_sync_and_never_before() {
 
 /// A journal's file ends when its rows are to be stowed.
 fn newest_journal(dir: &Path) -> PathBuf {
-    let files = std::fs::read_dir(dir.join("format-10/journal"))
+    let files = std::fs::read_dir(dir.join("format-11/journal"))
         .expect("a directory")
         .flatten()
         .map(|entry| entry.path());

@@ -5,16 +5,14 @@
 
 mod shapes;
 
-use super::super::codec::{decode, encode_into};
 use super::super::journal::Frame;
 use super::super::table::Table;
 use super::super::{COUNTERS, SCHEDULER};
+use super::{anew, chunk};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::turn::Position;
-use rhumb_engine::{counters, discovery, host, mass, queue, record};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use rhumb_engine::{counters, host, mass, queue, record};
 use shapes::{Counters, Entry, HostRecord, Lead, LinkPart, SettledRow, Twin, UrlRecord};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -45,7 +43,7 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         Table::Queue => anew::<Entry, queue::Entry>("queue", value)?,
         Table::Host => anew::<HostRecord, host::HostRecord>("host", value)?,
         Table::Robots => return Ok(None),
-        Table::Outbox => chunk(value)?,
+        Table::Outbox => chunk::<Lead>(value)?,
         Table::Content => anew::<Twin, record::Twin>("content", value)?,
         Table::Links => anew::<LinkPart, mass::LinkPart>("links", value)?,
         Table::Settled => anew::<SettledRow, mass::SettledRow>("settled", value)?,
@@ -61,26 +59,15 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
     Ok(Some(value))
 }
 
-fn anew<Old: DeserializeOwned, New: From<Old> + Serialize>(
-    what: &str,
-    value: &[u8],
-) -> Result<Vec<u8>, Error> {
-    let old: Old = decode(what, value)?;
-    Ok(encode_into(&New::from(old))(Vec::new()))
-}
-
-fn chunk(value: &[u8]) -> Result<Vec<u8>, Error> {
-    let old: Vec<Lead> = decode("outbox", value)?;
-    let new: discovery::Chunk = old.into_iter().map(Into::into).collect();
-    Ok(encode_into(&new)(Vec::new()))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::codec::decode;
     use super::*;
+    use rhumb_engine::discovery;
     use rhumb_engine::discovery::{Discovery, FoundAs, Lead, Origin};
     use rhumb_engine::known::KnownLinks;
     use rhumb_page::url::Url;
+    use serde::Serialize;
 
     fn bytes(value: &impl Serialize) -> Vec<u8> {
         postcard::to_extend(value, Vec::new()).unwrap()
