@@ -16,6 +16,7 @@ use hyper::header::TRANSFER_ENCODING;
 use tokio::time::Sleep;
 
 use super::Limits;
+use super::chunks::chunked_len;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
 use super::head::{self, Found};
@@ -248,8 +249,9 @@ fn finish(
     }
     let head_len = found.end - found.start;
     raw.drain(..found.start);
-    if read.unframed.is_none() && raw.len() > head_len + read.body_len {
-        raw.truncate(head_len + read.body_len);
+    let message_len = head_len + body_wire_len(&raw[head_len..], &read);
+    if raw.len() > message_len {
+        raw.truncate(message_len);
         if read.truncated.is_none() {
             oddities.push(Oddity::BytesAfterEnd);
         }
@@ -272,6 +274,17 @@ fn finish(
         _room: None,
         limits: limits.clone(),
     })
+}
+
+/// Bytes behind the head that belong to the message.
+fn body_wire_len(behind_head: &[u8], read: &Reading) -> usize {
+    match &read.unframed {
+        None => read.body_len.min(behind_head.len()),
+        // Of another transfer coding: up to the end of the connection.
+        Some(unframed) if unframed.len() == behind_head.len() => behind_head.len(),
+        Some(_) if read.truncated.is_some() => behind_head.len(),
+        Some(_) => chunked_len(behind_head).unwrap_or(behind_head.len()),
+    }
 }
 
 fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> Failure {

@@ -7,7 +7,8 @@
 //! 1. `dns` turns a name into addresses, `address` says which of them we may connect to;
 //! 2. `connect` opens a connection to exactly the address that was judged, or `pool` has one open;
 //! 3. `tee` copies the bytes of both directions under hyper: the archive wants them as they were;
-//! 4. `exchange` sends the request and reads the response under one timer;
+//! 4. `exchange` sends the request and reads the response under one timer, `chunks` says where a
+//!    chunked body ended;
 //! 5. `head` reads the kept bytes of the head, `decode` undoes content codings when asked.
 //!
 //! A scheme is one file behind the trait [`Fetch`]: `http` (and https), `file`.
@@ -21,6 +22,7 @@ pub mod decode;
 pub mod dns;
 pub mod head;
 
+mod chunks;
 mod connect;
 mod exchange;
 mod failure;

@@ -62,6 +62,12 @@ const ANSWERS: &[(&str, Then, &str)] = &[
         Hold,
         "200 hello BytesAfterEnd",
     ),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: y\r\n\r\n\
+         HTTP/1.1 200 OK\r\n\r\nforged",
+        Hold,
+        "200 hello BytesAfterEnd",
+    ),
     ("HTTP/1.1 200 OK\r\nBad Header: x\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
     ("HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
     ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", Hold, "200 hello"),
