@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod demo;
+pub mod hostile;
 pub mod order;
 pub mod plot;
 pub mod refresh;

@@ -6,9 +6,11 @@
 //!
 //! - [`crawl`]: the whole crawl beside the plain client, GNU wget2 and wrk.
 //! - [`memory`]: what a known URL costs, and how long a resume takes; `lists` is its web.
+//! - [`hostile`]: one crawl over the hostile web.
 //! - `process`: one child process and what the kernel counted. `rival`: the other programs.
 
 pub mod crawl;
+pub mod hostile;
 mod lists;
 pub mod memory;
 mod process;

@@ -1,4 +1,4 @@
-//! `rhumb bench crawl` and `rhumb bench memory`: measurements, side by side in one run.
+//! `rhumb bench`: measurements, side by side in one run, and the crawl of a hostile web.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 
+use super::bench_hostile::{self, HostileFlags};
 use super::ended::{Ended, Trouble};
 use super::json;
 use rhumb_lab::bench::crawl::{self, Outcome};
@@ -26,6 +27,7 @@ pub struct Flags {
 enum What {
     Crawl(CrawlFlags),
     Memory(MemoryFlags),
+    Hostile(HostileFlags),
 }
 
 /// The whole crawl beside a plain client over the same web on loopback.
@@ -132,6 +134,7 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
     match &flags.what {
         What::Crawl(flags) => run_crawl(flags, quiet, out),
         What::Memory(flags) => run_memory(flags, quiet, out),
+        What::Hostile(flags) => bench_hostile::run(flags, out),
     }
 }
 

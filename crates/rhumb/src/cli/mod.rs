@@ -5,6 +5,7 @@
 //! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
 
 mod bench;
+mod bench_hostile;
 mod completions;
 mod coverage;
 mod crawl;
