@@ -10,7 +10,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use rhumb_archive::{Capture, Content, Limits, Packer, Reader, Warcinfo, Writer};
+use rhumb_archive::{
+    Capture, Content, Limits, Original, Packer, Profile, Reader, Warcinfo, Writer,
+};
 use rhumb_page::url::Url;
 use serde_json::Value;
 
@@ -294,6 +296,56 @@ fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
     writer.sync().unwrap();
     let files = fs::read_dir(dir.join("warc")).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|end| end == "gz")).min().unwrap()
+}
+
+#[test]
+fn exact_copies_and_mirrors_of_a_crawl_are_found_though_the_archive_keeps_their_bytes_once() {
+    let temporary = tempfile::tempdir().unwrap();
+    let crawl = temporary.path().join("crawl");
+    let mut writer = Writer::open(&crawl, Warcinfo::default(), Limits::default(), None).unwrap();
+    let mut packer = Packer::default();
+    let mut at_us = 1_700_000_000_000_000;
+    for n in 0..30 {
+        let bodies = [page(10 + n, 0), "\u{1}\u{2}".to_owned()];
+        for (body, (mime, name)) in bodies.iter().zip([("text/html", "p"), ("image/png", "i")]) {
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\n\r\n{body}");
+            let [first, copy] = ["a", "b"]
+                .map(|host| Url::parse(&format!("http://{host}.test/{name}/{n}")).unwrap());
+            let mut capture = Capture {
+                url: &first,
+                fetched_us: at_us,
+                address: None,
+                content: Content::Http { request: b"", response: response.as_bytes() },
+                truncated: None,
+                notes: &[],
+            };
+            let kept = packer.capture(&capture);
+            let original =
+                Original { url: &first, fetched_us: at_us, payload_digest: kept.payload_digest };
+            writer.append(&kept).unwrap();
+            // Of another host, and of the same page at a later visit.
+            for url in [&copy, &first] {
+                at_us += 1;
+                (capture.url, capture.fetched_us) = (url, at_us);
+                let revisit = packer.revisit(&capture, &original, Profile::IdenticalPayload);
+                writer.append(&revisit).unwrap();
+            }
+            at_us += 1;
+        }
+    }
+    writer.sync().unwrap();
+    let [pairs, mirrors] = ["pairs.tsv", "mirrors.tsv"].map(|n| path(temporary.path(), n));
+    let crawl = crawl.display().to_string();
+    let (report, said) = done(&[&crawl, "--pairs", &pairs, "--mirrors", &mirrors]);
+    let counts = ["documents", "exact_duplicates", "recaptures"].map(|n| report[n].as_u64());
+    assert_eq!(counts, [Some(60), Some(30), Some(30)], "{said}");
+    let pairs = pairs_of(&pairs);
+    assert_eq!(pairs.len(), 30);
+    for n in 0..30 {
+        let [a, b] = ["a", "b"].map(|host| format!("http://{host}.test/p/{n}"));
+        assert_eq!(pairs.get(&(a, b)).map(String::as_str), Some("1.000000"));
+    }
+    assert_eq!(fs::read_to_string(&mirrors).unwrap(), "a.test\tb.test\t1.0000\n");
 }
 
 fn page(base: u32, changed: u32) -> String {

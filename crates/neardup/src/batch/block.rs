@@ -87,6 +87,24 @@ impl Block {
         (left.is_empty() && rest.is_empty()).then_some(Block { documents, prints })
     }
 
+    /// Adds a document whose text stands elsewhere: [`Block::is_copy_of`] says where.
+    pub fn push_copy(&mut self) {
+        self.documents.push(Signed { exact: 0, len: 0, sketch: None });
+    }
+
+    /// The hash of a document's text.
+    pub fn exact(&self, at: usize) -> u128 {
+        self.documents[at].exact
+    }
+
+    /// A document that came as a copy has the text of this hash. A corpus that lacks that text
+    /// takes the document for one without words.
+    pub fn is_copy_of(&mut self, at: usize, exact: u128) {
+        let copy = &mut self.documents[at];
+        assert!(copy.sketch.is_none(), "a document with a text of its own is no copy");
+        copy.exact = exact;
+    }
+
     pub fn len(&self) -> usize {
         self.documents.len()
     }

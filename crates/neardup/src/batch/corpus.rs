@@ -147,7 +147,8 @@ impl Corpus {
         for signed in block.documents {
             let len = signed.len as usize;
             let Some(sketch) = signed.sketch else {
-                self.texts.push(None);
+                // A copy, or a document without words, whose hash no text has.
+                self.texts.push(self.by_hash.get(&signed.exact).copied());
                 continue;
             };
             let text = self.firsts.len() as TextId;

@@ -161,11 +161,24 @@ impl Order<'_> {
         self.next += 1;
         let Gathered { corpus, table, counts, .. } = &mut self.gathered;
         let mut kept = Vec::with_capacity(done.names.len());
-        for name in &done.names {
+        for (at, name) in done.names.iter().enumerate() {
+            let original = table.text_in(name.payload).filter(|_| name.is_copy);
+            if name.is_copy && original.is_none() {
+                // A copy of what is no text, as images are.
+                kept.push(false);
+                continue;
+            }
             let known = table.known(name);
             kept.push(known.is_none());
             match known {
-                None => table.push(name),
+                None => {
+                    table.push(name);
+                    match (original, name.payload) {
+                        (Some(exact), _) => done.block.is_copy_of(at, exact),
+                        (None, Some(payload)) => table.read(payload, done.block.exact(at)),
+                        (None, None) => {}
+                    }
+                }
                 Some(first) if done.is_lines => {
                     let Name { id, place, .. } = name;
                     let problem = format!("id {id:?} was on line {first}; skipped");

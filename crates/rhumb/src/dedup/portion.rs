@@ -3,9 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use rhumb_archive::Record;
 use rhumb_neardup::batch::{Block, Signer};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::{Portion, Raw};
 use super::row::{self, Content};
@@ -67,19 +69,7 @@ pub fn worked_through(portion: Portion, signer: &mut Signer) -> Done {
             }
         }
         Raw::Records(records) => {
-            for record in records {
-                let Some(url) = record.target().filter(|url| !url.ends_with("/robots.txt")) else {
-                    continue;
-                };
-                match contained(|| text::of_record(&record)) {
-                    Some(Some(text)) => {
-                        let name = Name { id: url.to_owned(), url: Some(url.to_owned()), place: 0 };
-                        done.document(name, &text, signer);
-                    }
-                    Some(None) => {}
-                    None => done.problems.push(format!("{url}: {UNREADABLE}")),
-                }
-            }
+            records.iter().for_each(|record| done.record(record, signer));
         }
     }
     done
@@ -90,7 +80,7 @@ impl Done {
         match row::read(line) {
             Ok(row) => {
                 let url = row.url.map(|url| url.into_owned());
-                let name = Name { id: row.id.into_owned(), url, place };
+                let name = Name { id: row.id.into_owned(), url, place, ..Name::default() };
                 match row.content {
                     Content::Text(text) => self.document(name, &text, signer),
                     Content::Html(html) => {
@@ -103,6 +93,27 @@ impl Done {
                 }
             }
             Err(error) => self.problems.push(format!("line {place}: {error}; skipped")),
+        }
+    }
+
+    fn record(&mut self, record: &Record, signer: &mut Signer) {
+        let Some(url) = record.target().filter(|url| !url.ends_with("/robots.txt")) else {
+            return;
+        };
+        let payload = record.field("WARC-Payload-Digest").map(|digest| xxh3_128(digest.as_bytes()));
+        let (id, url) = (url.to_owned(), Some(url.to_owned()));
+        let name = Name { id, url, payload, ..Name::default() };
+        if record.kind() == "revisit" {
+            if payload.is_some() {
+                self.names.push(Name { is_copy: true, ..name });
+                self.block.push_copy();
+            }
+            return;
+        }
+        match contained(|| text::of_record(record)) {
+            Some(Some(text)) => self.document(name, &text, signer),
+            Some(None) => {}
+            None => self.problems.push(format!("{}: {UNREADABLE}", name.id)),
         }
     }
 

@@ -18,6 +18,8 @@ pub struct Table {
     host_ids: HashMap<u64, CollectionId>,
     /// Hashes of the identifiers, and where each was first.
     seen: HashMap<u128, Place>,
+    /// Hashes of payloads, and of the texts that stand in them.
+    payloads: HashMap<u128, u128>,
     keeps_urls: bool,
 }
 
@@ -25,11 +27,17 @@ pub struct Table {
 pub type Place = u64;
 
 /// What a document is called.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Name {
     pub id: String,
     pub url: Option<String>,
     pub place: Place,
+    /// A hash of the payload's digest, of a record in a WARC file.
+    #[serde(default)]
+    pub payload: Option<u128>,
+    /// The payload stands in an earlier record.
+    #[serde(default)]
+    pub is_copy: bool,
 }
 
 impl Table {
@@ -46,6 +54,16 @@ impl Table {
                 None
             }
         }
+    }
+
+    /// The hash of the text in a payload that was read before.
+    pub fn text_in(&self, payload: Option<u128>) -> Option<u128> {
+        self.payloads.get(&payload?).copied()
+    }
+
+    /// A payload was read, and this is the hash of its text.
+    pub fn read(&mut self, payload: u128, exact: u128) {
+        self.payloads.entry(payload).or_insert(exact);
     }
 
     pub fn push(&mut self, name: &Name) {
@@ -85,6 +103,7 @@ impl Table {
     /// Frees what only reading needs.
     pub fn close(&mut self) {
         self.seen = HashMap::new();
+        self.payloads = HashMap::new();
         self.host_ids = HashMap::new();
     }
 }
