@@ -18,7 +18,7 @@
 use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
-use rhumb_page::url::Url;
+use rhumb_page::url::{Scheme, Url};
 use sha1::{Digest, Sha1};
 
 use crate::cdxj;
@@ -114,8 +114,8 @@ pub struct Packed {
     pub fetched_us: u64,
     /// What an [`Original`] of this capture is to carry.
     pub payload_digest: PayloadDigest,
-    /// The CDXJ line up to where length, offset and file name come.
-    pub(crate) line_opening: String,
+    /// The CDXJ line up to where length, offset and file name come; none if nothing is indexed.
+    pub(crate) line_opening: Option<String>,
 }
 
 /// A compressor and its buffers, kept from capture to capture; one a worker.
@@ -149,7 +149,7 @@ impl Packer {
         if let Some(truncation) = parts.truncated {
             headers.add("WARC-Truncated", truncation.as_str());
         }
-        let mut packed = Packed::new(capture, parts.line_opening(&about, payload_digest));
+        let mut packed = Packed::new(capture, Some(parts.line_opening(&about, payload_digest)));
         packed.payload_digest = payload_digest;
         let block = Block { content_type: &parts.content_type, bytes: parts.block, digest };
         self.record(&mut packed, parts.kind, headers, &block);
@@ -159,7 +159,9 @@ impl Packer {
         packed
     }
 
-    /// Packs a capture whose payload is kept already: its head alone, and where the payload is.
+    /// Packs a capture whose payload is kept already: its head alone, and where the payload is. The
+    /// head of a 304 is left out, which the standard permits: pywb would replay it in place of the
+    /// page that it speaks of.
     pub fn revisit(
         &mut self,
         capture: &Capture<'_>,
@@ -172,7 +174,7 @@ impl Packer {
         let mut headers = about.headers(RecordKind::Revisit, &id);
         headers.address(capture.address);
         headers.add("WARC-Profile", &profile.to_string());
-        headers.add("WARC-Refers-To", &first.record_id(parts.kind));
+        headers.add("WARC-Refers-To", &first.record_id(kind_of(original.url)));
         headers.add("WARC-Refers-To-Target-URI", original.url.as_str());
         headers.add("WARC-Refers-To-Date", &first.date);
         headers.add("WARC-Payload-Digest", &original.payload_digest.to_string());
@@ -181,14 +183,30 @@ impl Packer {
             timestamp: &about.timestamp(),
             url: capture.url.as_str(),
             mime: Some(cdxj::REVISIT_MIME.as_bytes()),
-            status: parts.status(),
+            status: parts.status().filter(|_| profile != Profile::NotModified),
             digest: &original.payload_digest.to_string(),
         });
-        let mut packed = Packed::new(capture, line_opening);
+        let mut packed = Packed::new(capture, Some(line_opening));
         packed.payload_digest = original.payload_digest;
-        let block = Block::new(&parts.content_type, parts.head());
+        let head = if profile == Profile::NotModified { &[] } else { parts.head() };
+        let block = Block::new(&parts.content_type, head);
         self.record(&mut packed, RecordKind::Revisit, headers, &block);
         self.companions(&mut packed, (capture, &about), &id, None);
+        packed.bytes = self.take_members();
+        packed
+    }
+
+    /// Packs what is known of a capture whose body must not be kept: its notes alone, in a record
+    /// that is not indexed.
+    pub fn without_body(&mut self, capture: &Capture<'_>) -> Packed {
+        let about = About::of(capture);
+        let mut packed = Packed::new(capture, None);
+        let fields = warc_fields(capture.notes, None);
+        let kind = RecordKind::Metadata;
+        let mut headers = about.headers(kind, &about.record_id(kind));
+        headers.address(capture.address);
+        let block = Block::new("application/warc-fields", fields.as_bytes());
+        self.record(&mut packed, kind, headers, &block);
         packed.bytes = self.take_members();
         packed
     }
@@ -301,7 +319,7 @@ impl Packer {
 }
 
 impl Packed {
-    fn new(capture: &Capture<'_>, line_opening: String) -> Packed {
+    fn new(capture: &Capture<'_>, line_opening: Option<String>) -> Packed {
         Packed {
             bytes: Vec::new(),
             records: Vec::with_capacity(3),
@@ -389,6 +407,14 @@ impl<'a> Parts<'a> {
             status: self.status(),
             digest: &digest.to_string(),
         })
+    }
+}
+
+/// The kind of the record that captures of a URL have.
+fn kind_of(url: &Url) -> RecordKind {
+    match url.scheme() {
+        Scheme::File => RecordKind::Resource,
+        _ => RecordKind::Response,
     }
 }
 

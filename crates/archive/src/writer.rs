@@ -151,8 +151,10 @@ impl Writer {
         let offset = current.warc.length();
         let length = packed.records[0].length;
         current.warc.push(&packed.bytes);
-        let line = cdxj::closed(&packed.line_opening, u64::from(length), offset, &current.name);
-        current.part.push(line.as_bytes());
+        if let Some(opening) = &packed.line_opening {
+            let line = cdxj::closed(opening, u64::from(length), offset, &current.name);
+            current.part.push(line.as_bytes());
+        }
         Ok(Location { file: current.serial, offset, length })
     }
 

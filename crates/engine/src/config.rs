@@ -50,6 +50,7 @@ pub struct Config {
     /// Sitemaps named by robots.txt become discoveries.
     pub sitemaps: bool,
     pub near: NearDuplicates,
+    pub noarchive: NoArchive,
 }
 
 /// Pages that may be in flight or being judged, per request in flight: while some wait to hear
@@ -87,6 +88,15 @@ pub enum NearPolicy {
     Skip,
     /// Not looked for.
     Off,
+}
+
+/// What becomes of pages that ask that no copy of them be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoArchive {
+    /// Their links are followed, their bodies are not kept, and a metadata record says so.
+    Obey,
+    /// Kept like any other page: for owners of what they crawl.
+    Ignore,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +227,7 @@ impl Default for Config {
             continuous: None,
             sitemaps: true,
             near: NearDuplicates::default(),
+            noarchive: NoArchive::Obey,
         }
     }
 }

@@ -144,10 +144,10 @@ pub enum KeepAs {
     Near(Near),
     /// The payload is kept already, under this URL and time.
     Revisit(Twin),
-    /// 304: nothing came that we do not hold.
-    NotModified {
-        since: Option<Time>,
-    },
+    /// 304: the payload is the one kept under this URL and time.
+    NotModified(Twin),
+    /// The page asks that no copy be kept: a metadata record says so.
+    NotArchived,
     /// Nothing worth keeping: let go of the bytes.
     Drop,
 }

@@ -2,7 +2,7 @@
 //! what is kept, what is found in it, and when it is due again.
 
 use crate::announce;
-use crate::config::{NearDuplicates, NearPolicy};
+use crate::config::{Config, NearDuplicates, NearPolicy, NoArchive};
 use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
@@ -19,6 +19,7 @@ use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Pages of one question. Each is compared with the new leaders among those before it.
 const TWIN_MAX: usize = 512;
@@ -60,8 +61,7 @@ impl Judging {
         }
         let later = self.waiting.split_off(self.waiting.len().min(TWIN_MAX));
         self.asked = std::mem::replace(&mut self.waiting, later);
-        let pages = self.asked.iter().map(|j| (j.page().content, j.page().sketch.clone()));
-        Some(Question::Twin { pages: pages.collect() })
+        Some(Question::Twin { pages: self.asked.iter().map(Judgement::content).collect() })
     }
 
     pub fn heap_bytes(&self) -> usize {
@@ -78,16 +78,26 @@ impl Judging {
 }
 
 impl Judgement {
-    fn page(&self) -> &Page {
+    /// What is asked about: the bytes and text that came, or, after a 304, the bytes of before.
+    fn content(&self) -> (ContentDigest, Option<Arc<Sketch>>) {
         match &self.report.outcome {
-            Outcome::Page(page) => page,
-            _ => unreachable!("only pages are asked about"),
+            Outcome::Page(page) => (page.content, page.sketch.clone()),
+            _ => (self.entry.record.past.content.expect("bytes that it had before"), None),
         }
     }
 
-    fn as_twin(&self) -> Twin {
-        let payload = self.page().payload;
-        Twin { url: self.entry.url.clone(), kept: self.report.at, payload }
+    fn page(&self) -> Option<&Page> {
+        match &self.report.outcome {
+            Outcome::Page(page) => Some(page),
+            _ => None,
+        }
+    }
+
+    /// What later pages with the same bytes are told, if its body is kept or not.
+    fn as_twin(&self, is_kept: bool) -> Twin {
+        let payload = self.page().filter(|_| is_kept).map(|page| page.payload);
+        let (url, kept) = (self.entry.url.clone(), self.report.at);
+        Twin { url, kept, payload: payload.unwrap_or_default() }
     }
 }
 
@@ -107,24 +117,38 @@ struct Kin {
 /// Pages of one question that resemble each other: the state knows none of them yet.
 struct Batch {
     config: NearDuplicates,
+    noarchive: NoArchive,
     twins: HashMap<ContentDigest, Twin>,
     leaders: Vec<Leader>,
 }
 
 impl Batch {
-    fn new(config: NearDuplicates) -> Batch {
-        Batch { config, twins: HashMap::new(), leaders: Vec::new() }
+    fn new(config: &Config) -> Batch {
+        let Config { near, noarchive, .. } = *config;
+        Batch { config: near, noarchive, twins: HashMap::new(), leaders: Vec::new() }
     }
 
     /// Completes what the state knows by the pages that came before this one in the batch.
     fn meet(&mut self, judgement: &Judgement, likeness: Likeness) -> Kin {
-        let (page, url) = (judgement.page(), &judgement.entry.url);
-        let nearest = match (likeness, self.twins.get(&page.content)) {
-            (Likeness::Same(twin), _) => return Kin { twin: Some(twin), ..Kin::default() },
-            (_, Some(twin)) => return Kin { twin: Some(twin.clone()), ..Kin::default() },
-            (Likeness::Near(nearest), None) => Some(nearest),
-            (Likeness::New, None) => page.sketch.as_deref().and_then(|s| self.nearest(s)),
+        let (content, url) = (judgement.content().0, &judgement.entry.url);
+        let is_archived = is_archived(&judgement.report, self.noarchive);
+        let (known, nearest) = match likeness {
+            Likeness::Same(twin) => (Some(twin), None),
+            Likeness::Near(nearest) => (None, Some(nearest)),
+            Likeness::New => (None, None),
         };
+        // One of the batch, if the state has none, or one whose body is not in the archive.
+        let of_batch = || self.twins.get(&content).cloned();
+        let twin = known.clone().filter(Twin::is_kept).or_else(of_batch).or(known);
+        if let Some(twin) = twin {
+            if is_archived && !twin.is_kept() && judgement.page().is_some() {
+                self.twins.insert(content, judgement.as_twin(true));
+            }
+            return Kin { twin: Some(twin), ..Kin::default() };
+        }
+        let Some(page) = judgement.page() else { return Kin::default() };
+        let of_batch = || page.sketch.as_deref().and_then(|sketch| self.nearest(sketch));
+        let nearest = nearest.or_else(of_batch);
         // What is not kept leads nobody.
         let is_kept = nearest.is_none() || self.config.policy != NearPolicy::Skip;
         let leads_too = |nearest: &Nearest| is_kept && nearest.leads_too(self.config.threshold);
@@ -135,7 +159,7 @@ impl Batch {
         let is_minor = nearest.as_ref().is_some_and(|n| is_own(n) && is_near(n));
         let near = nearest.map(|nearest| nearest.near).filter(|near| near.url != *url);
         if near.is_none() || self.config.policy != NearPolicy::Skip {
-            self.twins.insert(page.content, judgement.as_twin());
+            self.twins.insert(content, judgement.as_twin(is_archived));
         }
         if let (true, Some(sketch)) = (leads, &page.sketch) {
             self.leaders.push(Leader { url: url.clone(), sketch: sketch.clone() });
@@ -149,11 +173,15 @@ impl Batch {
 }
 
 impl Engine {
-    /// A page waits for its twin; anything else is judged at once.
+    /// A page waits for its twin, and a 304 for the record of what is not modified; anything else
+    /// is judged at once.
     pub(crate) fn begin_judgement(&mut self, now: Time, mut judgement: Judgement, step: &mut Step) {
         match &mut judgement.report.outcome {
             Outcome::Page(page) => {
                 page.sketch.take_if(|_| self.config.near.policy == NearPolicy::Off);
+                self.judging.waiting.push(judgement);
+            }
+            Outcome::Unchanged if judgement.entry.record.past.content.is_some() => {
                 self.judging.waiting.push(judgement);
             }
             _ => self.judge(now, judgement, Kin::default(), step),
@@ -163,7 +191,7 @@ impl Engine {
     pub(crate) fn twinned(&mut self, now: Time, pages: Vec<Likeness>, step: &mut Step) {
         let asked = std::mem::take(&mut self.judging.asked);
         assert_eq!(asked.len(), pages.len(), "one answer a question");
-        let mut batch = Batch::new(self.config.near);
+        let mut batch = Batch::new(&self.config);
         for (judgement, likeness) in asked.into_iter().zip(pages) {
             let kin = batch.meet(&judgement, likeness);
             self.judge(now, judgement, kin, step);
@@ -175,7 +203,7 @@ impl Engine {
         self.remember(&mut judgement, &kin, step);
         let Judgement { slot, fetch, place, entry, report } = judgement;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
-        let how = keep_as(&entry, &report, &kin, self.config.near.policy);
+        let how = keep_as(&entry, &report, &kin, &self.config);
         self.count(&entry, &report, (other.is_some(), kin.near.is_some()));
         let follows = match (&report.outcome, other) {
             (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
@@ -198,9 +226,10 @@ impl Engine {
     /// Writes what later pages are compared with: bytes that are kept, and a text that leads.
     fn remember(&self, judgement: &mut Judgement, kin: &Kin, step: &mut Step) {
         let is_skipped = kin.near.is_some() && self.config.near.policy == NearPolicy::Skip;
-        if kin.twin.is_none() && !is_skipped && matches!(judgement.report.outcome, Outcome::Page(_))
-        {
-            let (digest, twin) = (judgement.page().content, judgement.as_twin());
+        let is_archived = is_archived(&judgement.report, self.config.noarchive);
+        let is_news = kin.twin.as_ref().is_none_or(|twin| is_archived && !twin.is_kept());
+        if judgement.page().is_some() && is_news && !is_skipped {
+            let (digest, twin) = (judgement.content().0, judgement.as_twin(is_archived));
             step.rows.push(Row::Content { digest, twin });
         }
         let Outcome::Page(Page { sketch, .. }) = &mut judgement.report.outcome else { return };
@@ -413,17 +442,32 @@ impl Engine {
     }
 }
 
-/// Every answer is kept, unless the owner does without near-duplicates; a payload that is kept
-/// already becomes a revisit record.
-fn keep_as(entry: &Entry, report: &Report, kin: &Kin, policy: NearPolicy) -> KeepAs {
-    match (&report.outcome, &kin.twin, &kin.near) {
+/// Whether a page's body may be kept.
+fn is_archived(report: &Report, noarchive: NoArchive) -> bool {
+    let marks = match &report.outcome {
+        Outcome::Page(page) => page.marks,
+        Outcome::Cut { marks, .. } => *marks,
+        _ => Marks::NONE,
+    };
+    report.held && (noarchive == NoArchive::Ignore || !marks.has(Marks::NOARCHIVE))
+}
+
+/// Every answer is kept, unless its page asks us not to, or the owner does without near-duplicates;
+/// a payload that is kept already becomes a revisit record.
+fn keep_as(entry: &Entry, report: &Report, kin: &Kin, config: &Config) -> KeepAs {
+    let policy = config.near.policy;
+    let twin = kin.twin.as_ref().filter(|twin| twin.is_kept());
+    match (&report.outcome, twin, &kin.near) {
         _ if !report.held => KeepAs::Drop,
+        _ if !is_archived(report, config.noarchive) => KeepAs::NotArchived,
         (Outcome::Page(page), Some(twin), _) if twin.payload == page.payload => {
             KeepAs::Revisit(twin.clone())
         }
         (_, _, Some(_)) if policy == NearPolicy::Skip => KeepAs::Drop,
         (_, _, Some(near)) => KeepAs::Near(near.clone()),
-        (Outcome::Unchanged, ..) => KeepAs::NotModified { since: entry.record.past.visited },
+        (Outcome::Unchanged, Some(twin), _) => KeepAs::NotModified(twin.clone()),
+        // There is no record to refer to, and a 304 alone replays as nothing.
+        (Outcome::Unchanged, None, _) if entry.record.past.content.is_some() => KeepAs::Drop,
         _ => KeepAs::Response,
     }
 }

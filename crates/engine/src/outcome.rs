@@ -53,6 +53,7 @@ pub enum Outcome {
     Cut {
         kind: FailKind,
         content: ContentDigest,
+        marks: Marks,
         found: Vec<Found>,
     },
     /// The answer to a robots.txt request.

@@ -4,7 +4,7 @@ use crate::config::{Config, NearPolicy, Retry};
 use crate::discovery::Origin;
 use crate::marks::Marks;
 use crate::near::Near;
-use crate::outcome::{FailKind, Outcome, Page, Report};
+use crate::outcome::{FailKind, Outcome, Page, PayloadDigest, Report};
 use crate::past::Past;
 use crate::queue::Place;
 use crate::time::{Span, Time};
@@ -108,8 +108,17 @@ impl Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Twin {
     pub url: Url,
+    /// When it was fetched: the date of its record.
     pub kept: Time,
-    pub payload: crate::outcome::PayloadDigest,
+    /// All zero of a page whose body is not in the archive.
+    pub payload: PayloadDigest,
+}
+
+impl Twin {
+    /// The archive has a record that a revisit can refer to.
+    pub fn is_kept(&self) -> bool {
+        self.payload != PayloadDigest::default()
+    }
 }
 
 /// When to visit again.
@@ -171,10 +180,10 @@ impl UrlRecord {
                 self.after_failure(*kind, *retry_after, now, config)
             }
             Outcome::Failed(kind) => self.after_failure(*kind, None, now, config),
-            Outcome::Cut { kind, content, .. } => {
+            Outcome::Cut { kind, content, marks, .. } => {
                 if self.past.visited.is_none() {
                     self.past.content = Some(*content);
-                    self.past.marks = Marks::TRUNCATED;
+                    self.past.marks = *marks | Marks::TRUNCATED;
                 }
                 self.after_failure(*kind, None, now, config)
             }
@@ -196,7 +205,10 @@ impl UrlRecord {
         let is_last = !kind.is_passing() || self.tries + 1 >= retry.tries_max;
         match !holds_whole && (is_as_before || is_last) {
             true => Outcome::Page(page),
-            false => Outcome::Cut { kind, content: page.content, found: page.found },
+            false => {
+                let Page { content, marks, found, .. } = page;
+                Outcome::Cut { kind, content, marks, found }
+            }
         }
     }
 

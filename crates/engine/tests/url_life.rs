@@ -61,7 +61,7 @@ fn outcomes() -> Vec<Outcome> {
     all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));
     for kind in FailKind::ALL {
         all.push(Outcome::Failed(kind));
-        all.push(Outcome::Cut { kind, content: NEW, found: Vec::new() });
+        all.push(Outcome::Cut { kind, content: NEW, marks: Marks::NONE, found: Vec::new() });
         for retry_after in [None, Some(Span::secs(7)), Some(Span::secs(900_000))] {
             all.push(Outcome::Busy { retry_after, kind });
         }

@@ -270,6 +270,7 @@ fn finish(
         first_byte: first_byte_at.map_or(took, |at| at.saturating_duration_since(started)),
         took,
         oddities,
+        media_type: None,
         unframed: read.unframed,
         _room: None,
         limits: limits.clone(),

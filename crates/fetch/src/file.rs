@@ -126,6 +126,7 @@ impl Content {
             raw,
             head_len,
             truncated: self.truncated.then_some(Truncation::Length),
+            media_type: Some(self.media_type),
             address: None,
             first_byte: took,
             took,

@@ -20,6 +20,8 @@ pub struct Response {
     pub raw: Vec<u8>,
     pub head_len: usize,
     pub truncated: Option<Truncation>,
+    /// What a scheme without heads says of the body; the head that stands for it is ours.
+    pub media_type: Option<&'static str>,
     /// `None` when no network was involved.
     pub address: Option<IpAddr>,
     /// From the start of the fetch to the first byte, and to the last.

@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rhumb_archive::Record;
 use rhumb_extract::document;
 use rhumb_extract::{HostTemplate, Told, Wanted, read_wanted};
+use rhumb_fetch::head::Head;
 use rhumb_page::charset;
-use rhumb_page::html::Limits;
+use rhumb_page::html::{self, Limits};
 use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
 use serde_json::Value;
 
@@ -25,6 +27,10 @@ pub struct Body<'a> {
     /// When, as WARC writes it.
     pub fetched: &'a str,
     pub content_type: Option<&'a str>,
+    /// What its X-Robots-Tag headers ask for.
+    pub asks: Directives,
+    /// The product token that directives are matched by.
+    pub token: &'a str,
     /// Without codings.
     pub bytes: &'a [u8],
     /// The server meant more than this.
@@ -72,20 +78,22 @@ impl Body<'_> {
         // As for a row alone: the extractor has no state that a panic could leave half changed.
         let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| self.told(&with_row))) else {
             let links = Wanted { main_text: false, ..*wanted };
-            let row = self.described(Row::failed_within(self.id()));
+            let row = self.described(Row::failed_within(self.id()), self.asks);
             return (self.told(&links), Some(TaughtRow { row, blocks: None }));
         };
+        let asks = told.page.robots_for(self.token).merge(self.asks);
         let row = told.extracted.take().map(|mut found| {
             let blocks = std::mem::take(&mut found.blocks);
             let us = thread_cpu_us().saturating_sub(start);
             let row = Row::from_extracted(self.id(), found, self.url, wish.keeps_all, us);
-            TaughtRow { row: self.described(row), blocks: Some(blocks) }
+            TaughtRow { row: self.described(row, asks), blocks: Some(blocks) }
         });
         (told, row)
     }
 
     /// The row with what is known of its page besides what it says.
-    fn described(&self, mut row: Row) -> Row {
+    fn described(&self, mut row: Row, asks: Directives) -> Row {
+        row.noindex = asks.noindex;
         row.fetched = Some(self.fetched.to_owned());
         row.oddities.extend(self.is_cut.then(|| CUT.to_owned()));
         row
@@ -97,13 +105,15 @@ impl Body<'_> {
         if !self.has_row() {
             return None;
         }
-        let row = if self.kind() == Kind::Html {
+        let (row, asks) = if self.kind() == Kind::Html {
             let decoded = charset::decode(self.bytes, self.charset(), Some(self.url.host()));
-            Row::of_page(self.id(), &decoded.text, self.url, template, wish)
+            let row = Row::of_page(self.id(), &decoded.text, self.url, template, wish);
+            let page = html::read(self.bytes, self.charset(), self.url, &Limits { links_max: 0 });
+            (row, page.robots_for(self.token).merge(self.asks))
         } else {
-            self.document(self.id())?
+            (self.document(self.id())?, self.asks)
         };
-        Some(self.described(row))
+        Some(self.described(row, asks))
     }
 
     fn document(&self, id: Value) -> Option<Row> {
@@ -135,6 +145,7 @@ pub fn row_of_record(
     record: &Record,
     templates: Option<&mut Templates>,
     wish: Wish,
+    token: &str,
 ) -> Option<Row> {
     let page = Recorded::of(record)?;
     let url = Url::parse(record.target()?).ok()?;
@@ -142,6 +153,8 @@ pub fn row_of_record(
         url: &url,
         fetched: record.field("WARC-Date").unwrap_or_default(),
         content_type: page.content_type.as_deref(),
+        asks: Directives::of_headers(Head::new(record.http_head()).x_robots_tags(), token),
+        token,
         bytes: &page.body,
         is_cut: page.is_cut,
     };

@@ -56,6 +56,8 @@ pub struct Done {
 pub struct Run {
     pub threads: usize,
     pub wish: Wish,
+    /// The product token that pages' directives are matched by.
+    pub token: &'static str,
     /// Pages of one host teach each other what recurs.
     pub templates: bool,
 }
@@ -158,7 +160,7 @@ fn serve(work: &Receiver<Work>, rows: &SyncSender<Option<Row>>, run: Run) {
             Work::Line(line) => Some(row_of(&line, &mut templates, run)),
             Work::Record(record) => {
                 let templates = run.templates.then_some(&mut templates);
-                row_of_record(&record, templates, run.wish)
+                row_of_record(&record, templates, run.wish, run.token)
             }
         };
         if rows.send(row).is_err() {

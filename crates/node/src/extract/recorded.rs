@@ -18,6 +18,11 @@ pub struct Recorded {
 impl Recorded {
     /// The page in a record, or the part of it that came; none if it holds anything else.
     pub fn of(record: &Record) -> Option<Recorded> {
+        if record.kind() == "resource" {
+            let content_type = record.field("Content-Type").map(str::to_owned);
+            let is_cut = record.field("WARC-Truncated").is_some();
+            return Some(Recorded { content_type, body: record.block.clone(), is_cut });
+        }
         let is_page = (200..300).contains(&status(record.http_head())?);
         if record.kind() != "response" || !is_page {
             return None;

@@ -48,6 +48,9 @@ pub struct Row {
     pub canonical: Option<String>,
     pub description: Option<String>,
     pub site_name: Option<String>,
+    /// The page asks not to be shown in search.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub noindex: bool,
     pub kind: PageKind,
     pub confidence: f32,
     pub method: Method,
@@ -132,6 +135,7 @@ impl Row {
             canonical: None,
             description: None,
             site_name: None,
+            noindex: false,
             kind: PageKind::Other,
             confidence: 0.0,
             method: Method::Rest,
@@ -163,6 +167,7 @@ impl Row {
             canonical,
             description: metadata.description.as_ref().map(|said| said.value.clone()),
             site_name: metadata.site_name.as_ref().map(|said| said.value.clone()),
+            noindex: false,
             kind: metadata.kind,
             confidence,
             method,

@@ -48,11 +48,11 @@ enum Message {
 
 impl WhileCrawling {
     /// Opens the rows of a crawl's directory, and makes those that are missing from its archive,
-    /// which nobody else may be writing yet.
-    pub fn open(dir: &Path, has_archive: bool) -> io::Result<WhileCrawling> {
+    /// which nobody else may be writing yet. Directives of pages are matched by the product token.
+    pub fn open(dir: &Path, has_archive: bool, token: &str) -> io::Result<WhileCrawling> {
         let mut file = RowsFile::open(dir)?;
         if has_archive {
-            catch_up(dir, &mut file)?;
+            catch_up(dir, &mut file, token)?;
         }
         let (rows, waiting) = sync_channel(WAITING_MAX);
         let writing = std::thread::Builder::new()
@@ -120,7 +120,7 @@ fn write(file: &mut RowsFile, waiting: &Receiver<Message>) -> io::Result<()> {
 }
 
 /// Makes the rows of all records behind the last one that has a row.
-fn catch_up(dir: &Path, file: &mut RowsFile) -> io::Result<()> {
+fn catch_up(dir: &Path, file: &mut RowsFile, token: &str) -> io::Result<()> {
     let other = |error: rhumb_archive::Error| io::Error::other(error.to_string());
     let warcs = warc_files(dir).map_err(other)?;
     let mut mark = file.mark();
@@ -141,7 +141,7 @@ fn catch_up(dir: &Path, file: &mut RowsFile) -> io::Result<()> {
             if at == mark {
                 continue;
             }
-            if let Some(row) = row_of_record(&record, Some(&mut templates), WISH) {
+            if let Some(row) = row_of_record(&record, Some(&mut templates), WISH, token) {
                 file.push(&line(&row)?, Some(at))?;
             }
         }

@@ -8,10 +8,12 @@ use rhumb_archive::{
 };
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
 use rhumb_engine::turn::{Archive, Position};
 use rhumb_fetch::{Response, Truncation as Cut};
+use rhumb_page::url::{Scheme, Url};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -49,9 +51,8 @@ impl Archive for NodeArchive {
                 },
                 KeepAs::Near(near) => pack_near(&mut self.packer, held, &near),
                 KeepAs::Revisit(twin) => pack_revisit(&mut self.packer, &held, &twin),
-                KeepAs::NotModified { since } => {
-                    pack_not_modified(&mut self.packer, &held, since.map_or(0, |t| t.0))
-                }
+                KeepAs::NotModified(twin) => pack_not_modified(&mut self.packer, &held, &twin),
+                KeepAs::NotArchived => pack_without_body(&mut self.packer, &held),
             };
             let at = writer.append(&packed).map_err(archive_error)?;
             rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
@@ -124,21 +125,38 @@ fn pack_near(packer: &mut Packer, mut held: Held, near: &Near) -> Packed {
 }
 
 fn pack_revisit(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
-    let original = Original {
-        url: &twin.url,
-        fetched_us: twin.kept.0,
-        payload_digest: PayloadDigest(twin.payload),
-    };
+    let original = original(twin);
     with_capture(held, |capture| packer.revisit(capture, &original, Profile::IdenticalPayload))
 }
 
-fn pack_not_modified(packer: &mut Packer, held: &Held, since_us: u64) -> Packed {
-    let original = Original {
-        url: &held.url,
-        fetched_us: since_us,
-        payload_digest: PayloadDigest(held.payload),
+fn pack_not_modified(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
+    let original = original(twin);
+    // Its head is not in the record.
+    let mut also = vec![("httpStatus", "304".to_owned())];
+    if let Bytes::Response(response) = &held.bytes {
+        let head = response.head();
+        let validators = [("etag", head.etag()), ("lastModified", head.last_modified())];
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        also.extend(validators.into_iter().filter_map(|(name, v)| Some((name, text(v?)))));
+    }
+    with_noted_capture(held, also, |capture| {
+        packer.revisit(capture, &original, Profile::NotModified)
+    })
+}
+
+fn original(twin: &Twin) -> Original<'_> {
+    let payload_digest = PayloadDigest(twin.payload);
+    Original { url: &twin.url, fetched_us: twin.kept.0, payload_digest }
+}
+
+/// What a page was that asks not to be kept, and that this is why it is not.
+fn pack_without_body(packer: &mut Packer, held: &Held) -> Packed {
+    let status = match &held.bytes {
+        Bytes::Response(response) => response.status.to_string(),
+        Bytes::Strange { .. } => String::new(),
     };
-    with_capture(held, |capture| packer.revisit(capture, &original, Profile::NotModified))
+    let also = [("notArchived", "noarchive".to_owned()), ("httpStatus", status)];
+    with_noted_capture(held, also, |capture| packer.without_body(capture))
 }
 
 fn with_capture<T>(held: &Held, then: impl FnOnce(&Capture<'_>) -> T) -> T {
@@ -155,7 +173,7 @@ fn with_noted_capture<T>(
             Bytes::Response(r) => (&r.raw_request, &r.raw, r.address, Some(r)),
             Bytes::Strange { request, response, address } => (request, response, *address, None),
         };
-    let mut notes = notes(held.depth, whole);
+    let mut notes = notes(held.depth, whole, held.marks);
     notes.extend(also);
     let notes: Vec<(&'static str, &str)> =
         notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -163,20 +181,36 @@ fn with_noted_capture<T>(
         url: &held.url,
         fetched_us: held.at.0,
         address,
-        content: Content::Http { request, response },
+        content: match whole {
+            Some(whole) => content_of(&held.url, whole),
+            None => Content::Http { request, response },
+        },
         truncated: whole.and_then(|r| r.truncated).map(truncation),
         notes: &notes,
     })
 }
 
 /// The fields of a metadata record.
-pub fn notes(depth: u16, response: Option<&Response>) -> Vec<(&'static str, String)> {
-    let mut notes = Vec::with_capacity(2);
+pub fn notes(depth: u16, response: Option<&Response>, marks: Marks) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::with_capacity(3);
     if let Some(response) = response {
         notes.push(("fetchTimeMs", response.took.as_millis().to_string()));
     }
     notes.push(("hopsFromSeed", depth.to_string()));
+    if marks.has(Marks::NOINDEX) {
+        // A header says so, or a meta element by our name: whoever searches needs this alone.
+        notes.push(("robots", "noindex".to_owned()));
+    }
     notes
+}
+
+/// A response as it is archived: what came over HTTP with its head, a file as it is.
+pub fn content_of<'a>(url: &Url, response: &'a Response) -> Content<'a> {
+    if url.scheme() != Scheme::File {
+        return Content::Http { request: &response.raw_request, response: &response.raw };
+    }
+    let mime = response.media_type.unwrap_or("application/octet-stream");
+    Content::Resource { mime, bytes: response.payload() }
 }
 
 pub fn truncation(cut: Cut) -> Truncation {

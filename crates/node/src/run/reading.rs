@@ -3,7 +3,7 @@
 use super::sketching::{sketch, sketch_of_plain};
 use crate::extract::{Body, MadeRow, WhileCrawling};
 use memchr::memmem;
-use rhumb_archive::{PayloadDigest as ArchiveDigest, warc_date};
+use rhumb_archive::warc_date;
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
 use rhumb_engine::known::KnownLinks;
@@ -21,7 +21,7 @@ use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Reading, Robots};
-use rhumb_page::url::{StripParams, Url};
+use rhumb_page::url::{Scheme, StripParams, Url};
 use rhumb_page::{feed, html, sitemap};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -76,7 +76,8 @@ impl Reader {
             bytes: response.raw.len() as u64,
             at,
             took: Span(response.took.as_micros() as u64),
-            held: true,
+            // Of a file, only what was read is kept: there is no answer of a server.
+            held: fetch.url.scheme() != Scheme::File || response.status == 200,
         };
         (report, row)
     }
@@ -109,6 +110,8 @@ impl Reader {
                         url: &fetch.url,
                         fetched: &fetched,
                         content_type: content_type.as_deref(),
+                        asks: Directives::of_headers(raw.x_robots_tags(), &self.token),
+                        token: &self.token,
                         bytes: &decoded.bytes,
                         is_cut: response.truncated.is_some() || decoded.is_cut(),
                     };
@@ -178,10 +181,7 @@ impl Reader {
     }
 
     fn page(&self, body: &Body<'_>, said: Said, head: &RawHead<'_>, at: Time) -> Page {
-        let tags = head.x_robots_tags();
-        let directives = tags.fold(said.directives, |all, tag| {
-            all.merge(Directives::parse_header(&tag, &self.token))
-        });
+        let directives = said.directives.merge(body.asks);
         let mut found = said.found;
         if directives.nofollow {
             found.clear();
@@ -216,11 +216,6 @@ impl Reader {
             Some(s) if self.revisits => FoundAs::Announced(s),
             _ => FoundAs::Listed,
         }
-    }
-
-    /// As the archive computes it.
-    pub fn payload(&self, response: &Response) -> PayloadDigest {
-        ArchiveDigest::of(&response.raw[response.head_len..]).0
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::extract::MadeRow;
 use rhumb_archive::Packed;
 use rhumb_engine::event::FetchId;
-use rhumb_engine::outcome::PayloadDigest;
+use rhumb_engine::marks::Marks;
 use rhumb_engine::time::Time;
 use rhumb_fetch::Response;
 use rhumb_page::url::Url;
@@ -25,8 +25,9 @@ pub struct Held {
     pub at: Time,
     pub bytes: Bytes,
     pub packed: Option<Packed>,
-    pub payload: PayloadDigest,
     pub depth: u16,
+    /// What the page asks for.
+    pub marks: Marks,
     /// What it says, if that is to be written.
     pub row: Option<MadeRow>,
 }

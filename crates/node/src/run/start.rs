@@ -205,7 +205,8 @@ fn open_rows(settings: &Settings) -> Result<Option<Arc<WhileCrawling>>, Error> {
         return Ok(None);
     }
     let has_archive = settings.archive != ArchiveKind::None;
-    let rows = WhileCrawling::open(&settings.dir, has_archive).map_err(row_error)?;
+    let rows = WhileCrawling::open(&settings.dir, has_archive, &settings.user_agent.token)
+        .map_err(row_error)?;
     Ok(Some(Arc::new(rows)))
 }
 

@@ -4,8 +4,9 @@ use super::clock::Clock;
 use super::reading::{Reader, report_failure};
 use super::shop::{Bytes, Held, Shop};
 use crate::extract::WhileCrawling;
-use rhumb_archive::{Capture, Content, Packed, Packer};
+use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{FailKind, Outcome, Report};
 use rhumb_engine::time::{Span, Time};
 use rhumb_fetch::address::first_permitted;
@@ -101,20 +102,23 @@ impl Workers {
             }
             return Report { held: false, ..report };
         };
+        let marks = match &report.outcome {
+            Outcome::Page(page) => page.marks,
+            _ => Marks::NONE,
+        };
         let packed = match report.outcome {
             Outcome::Unchanged => None,
-            _ => Some(pack(level, fetch, &response, at)),
+            _ => Some(pack(level, fetch, &response, at, marks)),
         };
-        let payload = match &packed {
-            Some(packed) => packed.payload_digest.0,
-            None => self.reader.payload(&response),
-        };
-        if let Outcome::Page(page) = &mut report.outcome {
-            page.payload = payload;
+        if let (Outcome::Page(page), Some(packed)) = (&mut report.outcome, &packed) {
+            page.payload = packed.payload_digest.0;
+        }
+        if !report.held {
+            return report;
         }
         let bytes = Bytes::Response(Box::new(response));
         let (url, depth) = (fetch.url.clone(), fetch.depth);
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed, payload, depth, row });
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
         report
     }
 
@@ -138,8 +142,8 @@ impl Workers {
         let Failure { raw_request: request, raw: response, address, .. } = failure;
         let bytes = Bytes::Strange { request, response, address };
         let (url, depth) = (fetch.url.clone(), fetch.depth);
-        let payload = Default::default();
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed: None, payload, depth, row: None });
+        let (packed, marks, row) = (None, Marks::NONE, None);
+        self.shop.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
         report
     }
 
@@ -180,20 +184,20 @@ fn is_large(response: &Response) -> bool {
     response.raw.len() > bytes_max
 }
 
-fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time) -> Packed {
+fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time, marks: Marks) -> Packed {
     PACKER.with_borrow_mut(|slot| {
         let packer = match slot {
             Some((l, packer)) if *l == level => packer,
             _ => &mut slot.insert((level, Packer::new(level))).1,
         };
-        let notes = super::archive::notes(fetch.depth, Some(response));
+        let notes = super::archive::notes(fetch.depth, Some(response), marks);
         let notes: Vec<(&'static str, &str)> =
             notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
         packer.capture(&Capture {
             url: &fetch.url,
             fetched_us: at.0,
             address: response.address,
-            content: Content::Http { request: &response.raw_request, response: &response.raw },
+            content: super::archive::content_of(&fetch.url, response),
             truncated: response.truncated.map(super::archive::truncation),
             notes: &notes,
         })

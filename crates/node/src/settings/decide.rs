@@ -88,6 +88,7 @@ impl Written {
             objective: self.objective.map_or(Objective::default(), |word| word.0),
             minor_changes: self.minor_changes.map_or(MinorChanges::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
+            noarchive: self.noarchive.map_or(default.noarchive, |word| word.0),
             near: NearDuplicates {
                 policy: self.near_duplicates.map_or(default.near.policy, |word| word.0),
                 threshold: self.near_threshold.unwrap_or(default.near.threshold),

@@ -30,8 +30,8 @@ use std::time::Duration;
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{
-    Config, Continuous, MinorChanges, NearDuplicates, Order, Polite, Priority, Retry, Selection,
-    Traps,
+    Config, Continuous, MinorChanges, NearDuplicates, NoArchive, Order, Polite, Priority, Retry,
+    Selection, Traps,
 };
 use rhumb_engine::partition::Partition;
 use rhumb_engine::refresh::index::Objective;
@@ -49,7 +49,7 @@ pub use reference::reference;
 pub use sections::PriorityRule;
 pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
 pub use typed::Typed;
-pub use word::{Archive, Pattern, StripList, UserAgent, Word, Words};
+pub use word::{Archive, Pattern, StripList, TOKEN_DEFAULT, UserAgent, Word, Words};
 pub use written::Written;
 
 /// The file in a crawl's directory that holds its settings.
@@ -108,6 +108,7 @@ pub struct Settings {
     pub objective: Objective,
     pub minor_changes: MinorChanges,
     pub sitemaps: bool,
+    pub noarchive: NoArchive,
     pub near: NearDuplicates,
     pub retry: Retry,
     /// All that failed is tried again. Not part of `crawl.toml`: it is about this run alone.
@@ -172,6 +173,7 @@ impl Settings {
             }),
             sitemaps: self.sitemaps,
             near: self.near,
+            noarchive: self.noarchive,
         })
     }
 }

@@ -58,6 +58,7 @@ impl Settings {
             warc_bytes_max: Some(Size(self.warc_bytes_max)),
             compression_level: Some(self.compression_level),
             extract: Some(self.extract),
+            noarchive: Some(Word(self.noarchive)),
             near_duplicates: Some(Word(self.near.policy)),
             near_threshold: Some(self.near.threshold),
             follow_near_duplicates: Some(self.near.follow),

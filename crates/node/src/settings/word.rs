@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{MinorChanges, NearPolicy, Order};
+use rhumb_engine::config::{MinorChanges, NearPolicy, NoArchive, Order};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::robots::Reading;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
@@ -59,6 +59,12 @@ impl Words for NearPolicy {
     const WHAT: &'static str = "near_duplicates";
     const WORDS: &'static [(&'static str, NearPolicy)] =
         &[("keep", NearPolicy::Keep), ("skip", NearPolicy::Skip), ("off", NearPolicy::Off)];
+}
+
+impl Words for NoArchive {
+    const WHAT: &'static str = "noarchive";
+    const WORDS: &'static [(&'static str, NoArchive)] =
+        &[("obey", NoArchive::Obey), ("ignore", NoArchive::Ignore)];
 }
 
 impl Words for MinorChanges {
@@ -191,6 +197,9 @@ impl fmt::Display for StripList {
     }
 }
 
+/// What robots.txt and pages call us, unless the owner says otherwise.
+pub const TOKEN_DEFAULT: &str = "rhumb";
+
 /// A header beyond this is cut off or refused by some servers.
 const USER_AGENT_BYTES_MAX: usize = 256;
 
@@ -207,7 +216,7 @@ impl Default for UserAgent {
     fn default() -> UserAgent {
         UserAgent {
             header: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_owned(),
-            token: "rhumb".to_owned(),
+            token: TOKEN_DEFAULT.to_owned(),
         }
     }
 }

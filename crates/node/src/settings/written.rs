@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{MinorChanges, NearPolicy, Order};
+use rhumb_engine::config::{MinorChanges, NearPolicy, NoArchive, Order};
 use rhumb_engine::refresh::index::Objective;
 use serde::{Deserialize, Serialize};
 
@@ -180,6 +180,11 @@ pub struct Written {
     #[arg(hide_possible_values = true)]
     pub extract: Option<bool>,
 
+    /// Pages that ask that no copy of them be kept: follow their links and keep a note alone, or
+    /// keep them all the same, as owners of a site may [obey]
+    #[arg(long, value_name = "obey|ignore", help_heading = "What to keep")]
+    pub noarchive: Option<Word<NoArchive>>,
+
     /// Pages with nearly the text of another: keep them, skip them in the archive (they are
     /// recorded all the same), or do not look [keep]
     #[arg(long, value_name = "keep|skip|off", help_heading = "What to keep")]
@@ -259,6 +264,7 @@ impl Written {
             warc_bytes_max: self.warc_bytes_max.or(base.warc_bytes_max),
             compression_level: self.compression_level.or(base.compression_level),
             extract: self.extract.or(base.extract),
+            noarchive: self.noarchive.or(base.noarchive),
             near_duplicates: self.near_duplicates.or(base.near_duplicates),
             near_threshold: self.near_threshold.or(base.near_threshold),
             follow_near_duplicates: self.follow_near_duplicates.or(base.follow_near_duplicates),

@@ -33,6 +33,13 @@ impl Directives {
         directives
     }
 
+    /// What several X-Robots-Tag values ask of the crawler, taken together.
+    pub fn of_headers<T: AsRef<str>>(values: impl Iterator<Item = T>, agent: &str) -> Directives {
+        values.fold(Directives::default(), |all, value| {
+            all.merge(Directives::parse_header(value.as_ref(), agent))
+        })
+    }
+
     /// Reads one X-Robots-Tag value for the crawler whose product token is `agent`.
     pub fn parse_header(value: &str, agent: &str) -> Directives {
         let mut directives = Directives::default();

@@ -16,7 +16,7 @@ use super::json;
 use crate::dedup::input::{Input, Raw, is_warc};
 use rhumb_node::extract::contained::{self, Contained};
 use rhumb_node::extract::{Done, Row, Run, Wish, run_lines, run_records};
-use rhumb_node::settings::{Word, Words, open_input};
+use rhumb_node::settings::{TOKEN_DEFAULT, Word, Words, open_input};
 
 /// Bytes of a single page that are read.
 const PAGE_BYTES_MAX: u64 = 256 << 20;
@@ -104,6 +104,7 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let run = Run {
         threads: flags.threads,
         wish: wish(flags),
+        token: TOKEN_DEFAULT,
         templates: flags.templates.unwrap_or(is_archive),
     };
     if is_archive {

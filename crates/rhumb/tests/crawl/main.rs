@@ -18,6 +18,7 @@ mod manners;
 mod near;
 mod orders;
 mod power;
+mod replayed;
 mod scripted;
 mod server;
 mod site;
