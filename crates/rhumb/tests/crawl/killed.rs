@@ -1,29 +1,46 @@
-//! The same crawl, killed three times on its way.
+//! The same crawl, killed three times on its way, or two hundred times.
 
 use crate::site::{
     DELAY_MS, Site, assert_polite, assert_tools_accept, pages_in_archive, reachable, report_of,
 };
+use rhumb_engine::rng::Rng;
 use rhumb_lab::serve::Logged;
 use rhumb_sim::web::{Oddities, WebConfig};
 use std::collections::BTreeMap;
 
 const CONCURRENCY: usize = 16;
-/// The process dies when the server has answered so many requests in all.
-const KILLED_AFTER: [u64; 3] = [700, 1_500, 2_400];
+/// Each process dies when the server has answered so many of its requests.
+const KILLED_AFTER: [u64; 3] = [700, 800, 900];
 
-/// 3,000 pages over 300 hosts, with copies, redirects and robots.
-fn web() -> WebConfig {
+/// Of the long test: so many kills, each so many answers after the one before at most.
+const KILLS: usize = 200;
+const ANSWERS_BETWEEN_MAX: u64 = 60;
+
+/// So many pages over 300 hosts, with copies, redirects and robots.
+fn web(pages: u32) -> WebConfig {
     let oddities = Oddities { copies: 60, redirects: 60, private: 40, ..Oddities::default() };
-    WebConfig { network: 127, oddities, latency_us_mean: 2_000, ..WebConfig::plain(300, 3_000) }
+    WebConfig { network: 127, oddities, latency_us_mean: 2_000, ..WebConfig::plain(300, pages) }
 }
 
 #[test]
 fn a_crawl_killed_three_times_ends_with_the_same_pages_and_repeats_only_what_was_in_flight() {
-    let site = Site::serve(web());
+    crawl_killed(web(3_000), KILLED_AFTER);
+}
+
+#[test]
+#[ignore = "takes some minutes: 200 kills"]
+fn a_crawl_killed_two_hundred_times_loses_no_page() {
+    let mut rng = Rng::new(17);
+    crawl_killed(web(9_000), (0..KILLS).map(|_| 1 + rng.draw() % ANSWERS_BETWEEN_MAX));
+}
+
+fn crawl_killed(web: WebConfig, kills: impl IntoIterator<Item = u64>) {
+    let site = Site::serve(web);
     let concurrency = CONCURRENCY.to_string();
     let arguments = ["--concurrency", concurrency.as_str()];
     let mut lives_end_us = Vec::new();
-    for answers in KILLED_AFTER {
+    for answers in kills {
+        let answers = site.served.answers() + answers;
         let mut child = site.crawl(&arguments).spawn().unwrap();
         // By progress, not by time: the server itself says how far it is.
         while site.served.answers() < answers {

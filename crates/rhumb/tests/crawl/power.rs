@@ -6,10 +6,13 @@ use crate::traced::{Disk, can_trace, traced, tracee};
 use rhumb_engine::rng::Rng;
 use rhumb_sim::web::{Oddities, WebConfig};
 
-/// Power is cut when the server has answered so many requests in all. A run of 5 s has been synced
+/// Power is cut when the server has answered so many requests of a run. One of 5 s has been synced
 /// once: the last is longer.
-const CUT_AFTER: [u64; 5] = [25, 90, 150, 400, 1_500];
+const CUT_AFTER: [u64; 5] = [25, 65, 60, 250, 1_100];
 const DELAY_MS: u64 = 60;
+/// Of the long test: so many cuts, each so many answers after the one before at most.
+const CUTS: usize = 200;
+const ANSWERS_BETWEEN_MAX: u64 = 80;
 
 fn web() -> WebConfig {
     let oddities = Oddities { copies: 60, redirects: 60, ..Oddities::default() };
@@ -18,6 +21,17 @@ fn web() -> WebConfig {
 
 #[test]
 fn a_page_that_a_power_cut_took_from_the_archive_is_fetched_again() {
+    crawl_cut(CUT_AFTER);
+}
+
+#[test]
+#[ignore = "takes some ten minutes: 200 power cuts"]
+fn two_hundred_power_cuts_take_no_page_for_good() {
+    let mut rng = Rng::new(17);
+    crawl_cut((0..CUTS).map(|_| 1 + rng.draw() % ANSWERS_BETWEEN_MAX));
+}
+
+fn crawl_cut(cuts: impl IntoIterator<Item = u64>) {
     if !can_trace() {
         return;
     }
@@ -25,7 +39,8 @@ fn a_page_that_a_power_cut_took_from_the_archive_is_fetched_again() {
     // Few bytes a file, so that several are begun.
     let arguments = ["--config", &config(&site)];
     let mut rng = Rng::new(1);
-    for answers in CUT_AFTER {
+    for answers in cuts {
+        let answers = site.served.answers() + answers;
         let disk = Disk::of(&site.crawl_dir());
         let trace = site.dir.path().join("trace");
         let mut strace =
