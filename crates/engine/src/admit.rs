@@ -6,10 +6,14 @@
 use crate::config::{Config, Traps};
 use crate::discovery::{Discovery, FoundAs};
 use crate::queue::Entry;
-use crate::record::{Refusal, UrlRecord};
+use crate::record::{Refusal, Role, UrlRecord};
 use rhumb_page::url::Url;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// Sitemaps and redirects one behind the other, from the robots.txt that names the first. The
+/// protocol allows an index and its sitemaps.
+pub const SITEMAP_HOPS_MAX: u8 = 5;
 
 /// Deeper than any page that a person would reach: what grows for ever is cut here.
 pub const DEPTH_TRAP: u16 = 500;
@@ -82,29 +86,34 @@ pub struct Candidate<'a> {
     pub url: &'a Url,
     /// The owner asked for it by name: filters speak of what the crawl finds.
     pub is_seed: bool,
+    pub role: Role,
     pub depth: u16,
     pub hops: u8,
-    /// What its host's budget has spent on others.
-    pub host_admitted: u64,
+    /// What its host's budget has spent on others: sitemaps, if it is one, else pages.
+    pub host_spent: u64,
 }
 
 impl<'a> Candidate<'a> {
-    pub fn found(discovery: &'a Discovery, host_admitted: u64) -> Candidate<'a> {
+    pub fn found(discovery: &'a Discovery, role: Role, host_spent: u64) -> Candidate<'a> {
         let Discovery { url, kind, depth, hops, .. } = discovery;
         let (is_seed, depth, hops) = (*kind == FoundAs::Seed, *depth, *hops);
-        Candidate { url, is_seed, depth, hops, host_admitted }
+        Candidate { url, is_seed, role, depth, hops, host_spent }
     }
 
     /// A URL that waits. Of those that no link leads to, the owner named most.
-    pub fn waiting(entry: &'a Entry, host_admitted: u64) -> Candidate<'a> {
-        let UrlRecord { depth, hops, .. } = entry.record;
-        Candidate { url: &entry.url, is_seed: depth == 0 && hops == 0, depth, hops, host_admitted }
+    pub fn waiting(entry: &'a Entry, host_spent: u64) -> Candidate<'a> {
+        let UrlRecord { depth, hops, role, .. } = entry.record;
+        let is_seed = depth == 0 && hops == 0;
+        Candidate { url: &entry.url, is_seed, role, depth, hops, host_spent }
     }
 }
 
 /// The first rule that refuses a URL, or none.
 pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
-    let Candidate { url, is_seed, depth, hops, host_admitted } = candidate;
+    let Candidate { url, is_seed, role, depth, hops, host_spent } = candidate;
+    if role != Role::Page {
+        return judge_sitemap(config, candidate);
+    }
     if !config.scope.admits(url) {
         return Err(Refusal::Scope);
     }
@@ -120,8 +129,26 @@ pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     if config.depth_max.is_some_and(|max| depth > max) {
         return Err(Refusal::Depth);
     }
-    if config.host_pages_max.is_some_and(|max| host_admitted >= max) {
+    if config.host_pages_max.is_some_and(|max| host_spent >= max) {
         return Err(Refusal::HostBudget);
+    }
+    Ok(())
+}
+
+/// The same of a sitemap: it is no page, so `--include` does not speak of it.
+fn judge_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
+    let Candidate { url, role, hops, host_spent, .. } = candidate;
+    if role != Role::OutsideSitemap && !config.scope.admits(url) {
+        return Err(Refusal::Scope);
+    }
+    if config.rules.excluding(url).is_some() {
+        return Err(Refusal::Filter);
+    }
+    if url.as_str().len() > config.traps.url_bytes_max {
+        return Err(Refusal::Trap);
+    }
+    if hops > SITEMAP_HOPS_MAX || host_spent >= u64::from(config.sitemaps.per_host_max) {
+        return Err(Refusal::Sitemaps);
     }
     Ok(())
 }
@@ -138,6 +165,7 @@ pub fn fingerprint(config: &Config) -> u64 {
         path_segments_max as u64,
         segment_repeats_max as u64,
         url_bytes_max as u64,
+        u64::from(config.sitemaps.per_host_max),
     ];
     let mut hash = Xxh3::new();
     numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
@@ -154,6 +182,14 @@ pub fn fingerprint(config: &Config) -> u64 {
 /// Whether a URL belongs to the web that the owner meant at all: what the rest is measured by.
 pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
     let is_seed = discovery.kind == FoundAs::Seed;
+    match discovery.kind.role() {
+        Role::Page => {}
+        Role::OutsideSitemap => return config.rules.excluding(&discovery.url).is_none(),
+        _ => {
+            return config.scope.admits(&discovery.url)
+                && config.rules.excluding(&discovery.url).is_none();
+        }
+    }
     config.scope.admits(&discovery.url) && (is_seed || config.rules.admits(&discovery.url))
 }
 

@@ -47,8 +47,7 @@ pub struct Config {
     pub revisit_after: Option<Span>,
     /// Pages are visited again for ever, where it pays; wins over `revisit_after`.
     pub continuous: Option<Continuous>,
-    /// Sitemaps named by robots.txt become discoveries.
-    pub sitemaps: bool,
+    pub sitemaps: Sitemaps,
     pub near: NearDuplicates,
     pub noarchive: NoArchive,
 }
@@ -67,6 +66,24 @@ impl Config {
             0..=FEW_FETCHES => self.concurrency,
             many => many * HELD_PER_FETCH,
         }
+    }
+}
+
+/// Which sitemaps are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sitemaps {
+    /// Those that a robots.txt names.
+    pub named: bool,
+    /// `/sitemap.xml` of a host whose robots.txt names none, unless the crawl may go anywhere:
+    /// there it would be a request more to every host of the web.
+    pub tried: bool,
+    /// Sitemaps of one host, indexes among them.
+    pub per_host_max: u32,
+}
+
+impl Default for Sitemaps {
+    fn default() -> Sitemaps {
+        Sitemaps { named: true, tried: true, per_host_max: 1_000 }
     }
 }
 
@@ -225,7 +242,7 @@ impl Default for Config {
             traps: Traps::default(),
             revisit_after: None,
             continuous: None,
-            sitemaps: true,
+            sitemaps: Sitemaps::default(),
             near: NearDuplicates::default(),
             noarchive: NoArchive::Obey,
         }

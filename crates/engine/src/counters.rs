@@ -39,6 +39,9 @@ pub struct Counters {
     pub discoveries: u64,
     /// URLs filed anew while they waited, having become more important.
     pub promoted: u64,
+    /// Sitemaps read, and the pages that they list.
+    pub sitemaps: u64,
+    pub listed: u64,
     pub refused: [u64; Refusal::ALL.len()],
     pub failed: [u64; FailKind::ALL.len()],
     /// Requests, and look-ups of names, that failed: tried again or not.
@@ -89,6 +92,8 @@ impl Counters {
             (&mut self.revisits, other.revisits),
             (&mut self.discoveries, other.discoveries),
             (&mut self.promoted, other.promoted),
+            (&mut self.sitemaps, other.sitemaps),
+            (&mut self.listed, other.listed),
             (&mut self.asked, other.asked),
             (&mut self.changes_seen, other.changes_seen),
             (&mut self.announced, other.announced),

@@ -1,6 +1,7 @@
 //! How URLs come to be known.
 
 use crate::known::KnownLinks;
+use crate::record::Role;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ impl Found {
     /// Links from a seed, when found on a page of this depth. A sitemap named by a sitemap index is
     /// as near to the seed as the index.
     pub fn depth(&self, page: u16) -> u16 {
-        page.saturating_add(u16::from(self.kind != FoundAs::Sitemap))
+        page.saturating_add(u16::from(self.kind.role() == Role::Page))
     }
 }
 
@@ -40,6 +41,34 @@ pub enum FoundAs {
     Copied,
     /// Known and waiting, and more important than when it was queued.
     Promoted,
+    /// A sitemap that nobody named.
+    TriedSitemap,
+    /// A sitemap beyond the scope, named by a robots.txt within.
+    OutsideSitemap,
+}
+
+impl FoundAs {
+    /// What a URL that is found so is fetched as, if it is new.
+    pub fn role(self) -> Role {
+        match self {
+            FoundAs::Sitemap => Role::Sitemap,
+            FoundAs::TriedSitemap => Role::TriedSitemap,
+            FoundAs::OutsideSitemap => Role::OutsideSitemap,
+            _ => Role::Page,
+        }
+    }
+}
+
+impl Role {
+    /// As what a redirect of such a URL is found.
+    pub fn redirected(self) -> FoundAs {
+        match self {
+            Role::Page => FoundAs::Redirect,
+            Role::Sitemap => FoundAs::Sitemap,
+            Role::TriedSitemap => FoundAs::TriedSitemap,
+            Role::OutsideSitemap => FoundAs::OutsideSitemap,
+        }
+    }
 }
 
 /// The page that a link was read on.

@@ -23,6 +23,7 @@ use crate::past::Visits;
 use crate::polite::Addresses;
 use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
+use crate::record::Role;
 use crate::refresh::scheduler::Scheduler;
 use crate::review::{JudgedBy, Review};
 use crate::revisit::Revisiting;
@@ -114,6 +115,7 @@ pub(crate) enum Errand {
 impl Errand {
     pub fn purpose(&self) -> Purpose {
         match self {
+            Errand::Page { entry, .. } if entry.record.role != Role::Page => Purpose::Sitemap,
             Errand::Page { .. } => Purpose::Page,
             Errand::Robots | Errand::RobotsFor(_) => Purpose::Robots,
         }

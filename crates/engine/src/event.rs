@@ -128,6 +128,8 @@ pub struct Fetch {
 pub enum Purpose {
     Page,
     Robots,
+    /// A page that is to be read as a sitemap, whatever it says that it is.
+    Sitemap,
 }
 
 /// What the archive is to do with the bytes that a worker holds.

@@ -1,12 +1,12 @@
 //! What became of a request, as far as its host is concerned.
 
-use crate::discovery::{Discovery, FoundAs};
 use crate::engine::{Engine, Errand};
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
 use crate::frontier::awake::{Doing, Errand as HostErrand};
 use crate::judge::Judgement;
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
+use crate::sitemaps;
 use crate::time::{Span, Time};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Scheme, Url};
@@ -25,6 +25,7 @@ impl Engine {
                 let outcome = entry.record.weigh(report.outcome, &self.config.retry);
                 let report = Report { outcome, ..report };
                 if self.note_health(now, slot, &report.outcome, step) {
+                    let report = sitemaps::as_tried(&entry, report);
                     let judgement = Judgement { slot, fetch, place, entry, report };
                     self.begin_judgement(now, judgement, step);
                 } else {
@@ -105,7 +106,7 @@ impl Engine {
     }
 
     fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {
-        let (polite, sitemaps) = (self.config.polite, self.config.sitemaps);
+        let polite = self.config.polite;
         let host = self.awake.at(slot);
         let failing = host.record.failing.take();
         if failing.is_some_and(|kind| !kind.may_be_of_page()) {
@@ -117,12 +118,8 @@ impl Engine {
             host.record.not_before.max(now + polite::delay(&polite, &host.record));
         host.robots_at = None;
         step.rows.push(Row::Robots { host: host.key.clone(), robots: robots.clone() });
-        if sitemaps {
-            for url in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
-                let kind = FoundAs::Sitemap;
-                self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
-            }
-        }
+        let own = host.key.robots_url();
+        self.find_sitemaps(own.as_ref(), &robots);
         self.awake.at(slot).robots = Some(robots);
         if failing.is_some() {
             self.log_recovered(now, slot, step);

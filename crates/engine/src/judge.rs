@@ -14,7 +14,8 @@ use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::past::Visits;
 use crate::queue::{Entry, Place};
-use crate::record::{Next, Refusal, Status, Twin, UrlRecord};
+use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
+use crate::sitemaps;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_neardup::sketch::SKETCH_BYTES;
@@ -204,17 +205,22 @@ impl Engine {
         let Judgement { slot, fetch, place, entry, report } = judgement;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
         let how = keep_as(&entry, &report, &kin, &self.config);
-        self.count(&entry, &report, (other.is_some(), kin.near.is_some()));
+        match entry.record.role {
+            Role::Page => self.count(&entry, &report, (other.is_some(), kin.near.is_some())),
+            _ => self.count_sitemap(&entry, &report),
+        }
         let follows = match (&report.outcome, other) {
             (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
             _ => kin.near.is_none() || self.config.near.follow,
         };
         let host = self.awake.at(slot);
-        host.record.pages += u64::from(matches!(report.outcome, Outcome::Page(_)));
+        let is_page = entry.record.role == Role::Page;
+        host.record.pages += u64::from(is_page && matches!(report.outcome, Outcome::Page(_)));
         let before = entry.record.clone();
         let (mut record, next) = before.after(&report, other, kin.near.as_ref(), now, &self.config);
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
+        let next = self.tried(&record, next);
         self.mass.stand(&record);
         self.log_answer(now, &entry.url, &report, (&record, next), step);
         self.send_found(&entry, report.outcome, follows, step);
@@ -288,7 +294,11 @@ impl Engine {
         step: &mut Step,
     ) {
         self.counters.admitted -= 1;
-        self.awake.at(slot).record.admitted -= 1;
+        let host = &mut self.awake.at(slot).record;
+        match row.1.record.role {
+            Role::Page => host.admitted -= 1,
+            _ => host.sitemaps = host.sitemaps.saturating_sub(1),
+        }
         self.refuse((now, slot), row, (why, Next::Never), step);
     }
 
@@ -337,7 +347,12 @@ impl Engine {
         self.refuse((now, slot), row, (Refusal::Robots, next), step);
     }
 
-    fn count(&mut self, entry: &Entry, report: &Report, (is_copy, is_near): (bool, bool)) {
+    pub(crate) fn count(
+        &mut self,
+        entry: &Entry,
+        report: &Report,
+        (is_copy, is_near): (bool, bool),
+    ) {
         let failed_for_good = |kind: FailKind| {
             !kind.is_passing() || entry.record.tries + 1 >= self.config.retry.tries_max
         };
@@ -382,29 +397,25 @@ impl Engine {
                     Some(page) if is_first && found.is_empty() => {
                         self.take_known_links(page, &known, step);
                     }
-                    _ => self.send_links(&entry.record, found, known, follows),
+                    _ => self.send_links(entry, found, known, follows),
                 }
             }
             Outcome::Moved { to: Some(url) } => {
+                let kind = entry.record.role.redirected();
                 let from = mass::node(id).map(|page| Origin { page, ends: true });
                 let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;
-                self.outbox.push(Discovery { url, kind: FoundAs::Redirect, depth, hops, from });
+                self.outbox.push(Discovery { url, kind, depth, hops, from });
             }
             Outcome::Cut { found, .. } => {
                 // The page's importance goes to its links when it is taken as it is, or whole.
                 self.counters.discoveries += found.len() as u64;
                 let visited = entry.record.past.visited;
                 for found in found {
-                    let (depth, kind) =
-                        (found.depth(depth), announce::only_news(found.kind, visited));
-                    self.outbox.push(Discovery {
-                        url: found.url,
-                        kind,
-                        depth,
-                        hops: 0,
-                        from: None,
-                    });
+                    let depth = found.depth(depth);
+                    let kind = announce::only_news(found.kind, visited);
+                    let (kind, hops) = sitemaps::link(entry, &found.url, kind);
+                    self.outbox.push(Discovery { url: found.url, kind, depth, hops, from: None });
                 }
             }
             _ => {}
@@ -412,13 +423,8 @@ impl Engine {
     }
 
     /// All links of a page go through the outbox, one after the other, and its last one says so.
-    fn send_links(
-        &mut self,
-        page: &UrlRecord,
-        found: Vec<Found>,
-        known: KnownLinks,
-        follows: bool,
-    ) {
+    fn send_links(&mut self, entry: &Entry, found: Vec<Found>, known: KnownLinks, follows: bool) {
+        let page = &entry.record;
         let known = known.pieces(CHUNK_MAX);
         let mut left = known.len() + found.len();
         let mut from = || {
@@ -437,7 +443,8 @@ impl Engine {
                 true => announce::only_news(found.kind, page.past.visited),
                 false => FoundAs::Copied,
             };
-            self.outbox.push(Discovery { url: found.url, kind, depth, hops: 0, from: from() });
+            let (kind, hops) = sitemaps::link(entry, &found.url, kind);
+            self.outbox.push(Discovery { url: found.url, kind, depth, hops, from: from() });
         }
     }
 }

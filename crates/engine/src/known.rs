@@ -78,6 +78,11 @@ impl KnownLinks {
         pieces.collect()
     }
 
+    /// The same by number alone: what is sent on if nobody wants the addresses.
+    pub fn without_addresses(&mut self) {
+        (self.text, self.ends) = (String::new(), Vec::new());
+    }
+
     /// A page has some hundred thousand links of some thousand bytes at most: ends fit.
     fn add_address(&mut self, text: &str) {
         self.text.push_str(text);

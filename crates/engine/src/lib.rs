@@ -41,6 +41,7 @@ pub mod review;
 pub mod revisit;
 pub mod rng;
 mod sifted;
+mod sitemaps;
 pub mod snapshot;
 pub mod time;
 pub mod turn;

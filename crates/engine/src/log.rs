@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::event::{Action, Step};
 use crate::frontier::awake::Awake;
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
-use crate::record::{Next, Refusal, Status, UrlRecord};
+use crate::record::{Next, Refusal, Role, Status, UrlRecord};
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url};
 
@@ -36,6 +36,7 @@ pub enum Happening {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FetchedAs {
     Page,
+    Sitemap,
     Duplicate,
     NearDuplicate,
     Unchanged,
@@ -55,6 +56,7 @@ impl FetchedAs {
     pub fn word(&self) -> &'static str {
         match self {
             FetchedAs::Page => "page",
+            FetchedAs::Sitemap => "sitemap",
             FetchedAs::Duplicate => "duplicate",
             FetchedAs::NearDuplicate => "near_duplicate",
             FetchedAs::Unchanged => "unchanged",
@@ -92,6 +94,9 @@ impl Engine {
         (record, next): (&UrlRecord, Next),
         step: &mut Step,
     ) {
+        if record.role == Role::TriedSitemap && record.status == Status::Gone {
+            return;
+        }
         self.log(now, step, || {
             let Report { status, bytes, took, .. } = *report;
             let url = url.clone();
@@ -168,6 +173,7 @@ fn fetched_as(outcome: &Outcome, record: &UrlRecord) -> FetchedAs {
         Outcome::Moved { to } => FetchedAs::Moved { to: to.clone() },
         Outcome::Gone => FetchedAs::Gone,
         Outcome::Unchanged => FetchedAs::Unchanged,
+        _ if record.role != Role::Page => FetchedAs::Sitemap,
         _ if record.status == Status::Duplicate => FetchedAs::Duplicate,
         _ if record.past.near.is_some() => FetchedAs::NearDuplicate,
         _ => FetchedAs::Page,

@@ -94,6 +94,8 @@ pub struct Page {
     pub marks: Marks,
     /// Why the body ended early, unless it was at a limit of ours.
     pub cut: Option<FailKind>,
+    /// It was asked for as a sitemap and is one.
+    pub is_sitemap: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -290,7 +292,7 @@ pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
 /// A request that brought no answer.
 pub fn of_failure(purpose: crate::event::Purpose, kind: FailKind) -> Outcome {
     match purpose {
-        crate::event::Purpose::Page => Outcome::Failed(kind),
+        crate::event::Purpose::Page | crate::event::Purpose::Sitemap => Outcome::Failed(kind),
         crate::event::Purpose::Robots => {
             Outcome::Robots(RobotsAnswer::Unreachable { retry_after: None, kind })
         }

@@ -27,6 +27,7 @@ pub struct UrlRecord {
     /// Failed tries since the last success.
     pub tries: u8,
     pub http_status: u16,
+    pub role: Role,
     pub found_on: FoundOn,
     /// Where it waits, if it waits.
     pub place: Option<Place>,
@@ -48,6 +49,23 @@ pub enum Status {
     /// Of another partition, which has its record; this one gives it a number for those that link
     /// to it.
     Foreign,
+}
+
+/// What a URL is fetched as.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Role {
+    #[default]
+    Page,
+    /// A sitemap that a robots.txt or another sitemap names. It is no page: it comes before all
+    /// pages of its host, counts for no limit on pages, and has a limit of its own.
+    Sitemap,
+    /// A sitemap that nobody named: `/sitemap.xml`, asked for once. That there is none is no
+    /// failure.
+    TriedSitemap,
+    /// A sitemap beyond the scope, named by a robots.txt within.
+    OutsideSitemap,
 }
 
 /// The page on which a URL was found by its present depth, by number. One byte in the store for
@@ -78,10 +96,12 @@ pub enum Refusal {
     Trap,
     Hops,
     Robots,
+    /// A sitemap too many: of its host, or one behind the other.
+    Sitemaps,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 7] = [
+    pub const ALL: [Refusal; 8] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -89,6 +109,7 @@ impl Refusal {
         Refusal::Trap,
         Refusal::Hops,
         Refusal::Robots,
+        Refusal::Sitemaps,
     ];
 
     pub fn word(self) -> &'static str {
@@ -100,6 +121,7 @@ impl Refusal {
             Refusal::Trap => "trap",
             Refusal::Hops => "redirects",
             Refusal::Robots => "robots",
+            Refusal::Sitemaps => "sitemap_limit",
         }
     }
 }
@@ -138,6 +160,7 @@ impl UrlRecord {
             class: 0,
             tries: 0,
             http_status: 0,
+            role: Role::Page,
             found_on: FoundOn::default(),
             place: None,
             found: now,

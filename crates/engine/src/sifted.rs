@@ -10,7 +10,7 @@ use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
-use crate::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
+use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
 use crate::time::Time;
 use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,8 +26,9 @@ pub(crate) struct Batch {
     pub(crate) slots: BTreeSet<u32>,
     /// To be placed once their mass is known.
     admitted: Vec<LetIn>,
-    /// How many of these each host has, where budgets count them. Looked up, never iterated.
-    granted: HashMap<HostKey, u64>,
+    /// How many of these each host has, pages and sitemaps apart, where budgets count them. Looked
+    /// up, never iterated.
+    granted: HashMap<(HostKey, bool), u64>,
 }
 
 /// A URL that is to be queued.
@@ -100,10 +101,11 @@ impl Engine {
         let host = discovery.url.host_key();
         let (depth, hops) = (discovery.depth, discovery.hops);
         let found_on = FoundOn::of(discovery.from);
+        let role = discovery.kind.role();
         let record =
-            |status| UrlRecord { found_on, ..UrlRecord::new(id, status, depth, hops, now) };
-        match admit::judge(&self.config, Candidate::found(&discovery, self.admitted(&host, batch)))
-        {
+            |status| UrlRecord { found_on, role, ..UrlRecord::new(id, status, depth, hops, now) };
+        let spent = self.spent(&host, role, batch);
+        match admit::judge(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record(Status::Queued);
                 self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
@@ -121,8 +123,9 @@ impl Engine {
 
     fn let_in(&mut self, url: LetIn, batch: &mut Batch) {
         self.mass.stand(&url.record);
-        if self.config.host_pages_max.is_some() && url.is_new {
-            *batch.granted.entry(url.host.clone()).or_default() += 1;
+        let is_sitemap = url.record.role != Role::Page;
+        if (self.config.host_pages_max.is_some() || is_sitemap) && url.is_new {
+            *batch.granted.entry((url.host.clone(), is_sitemap)).or_default() += 1;
         }
         batch.admitted.push(url);
     }
@@ -153,8 +156,9 @@ impl Engine {
         }
         let host = discovery.url.host_key();
         // It has its place in the host's budget.
-        let others = self.admitted(&host, batch).saturating_sub(1);
-        if admit::judge(&self.config, Candidate::found(&discovery, others)).is_err() {
+        let role = record.role;
+        let others = self.spent(&host, role, batch).saturating_sub(1);
+        if admit::judge(&self.config, Candidate::found(&discovery, role, others)).is_err() {
             return;
         }
         self.leave_status(record.status);
@@ -178,9 +182,13 @@ impl Engine {
             record.found_on = FoundOn::of(discovery.from);
         }
         discovery.depth = discovery.depth.min(record.depth);
-        let host = discovery.url.host_key();
-        match admit::judge(&self.config, Candidate::found(&discovery, self.admitted(&host, batch)))
-        {
+        // It was refused as a page, and is named as a sitemap.
+        if record.role == Role::Page {
+            record.role = discovery.kind.role();
+        }
+        let (host, role) = (discovery.url.host_key(), record.role);
+        let spent = self.spent(&host, role, batch);
+        match admit::judge(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 *self.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);
@@ -199,25 +207,34 @@ impl Engine {
         }
     }
 
-    /// How many URLs of the host have been admitted so far.
-    fn admitted(&self, host: &HostKey, batch: &Batch) -> u64 {
-        if self.config.host_pages_max.is_none() {
+    /// How many pages, or sitemaps, of the host have been admitted so far.
+    fn spent(&self, host: &HostKey, role: Role, batch: &Batch) -> u64 {
+        let is_sitemap = role != Role::Page;
+        if self.config.host_pages_max.is_none() && !is_sitemap {
             return 0;
         }
+        let spent = |record: &HostRecord| match is_sitemap {
+            true => u64::from(record.sitemaps),
+            false => record.admitted,
+        };
         let awake = self.awake.slot_of(host).and_then(|slot| self.awake.get(slot));
         let before = awake
             .map(|host| &host.record)
             .or_else(|| batch.touched.get(host))
             .or_else(|| batch.known.get(host))
-            .map_or(0, |record| record.admitted);
-        before + batch.granted.get(host).copied().unwrap_or(0)
+            .map_or(0, spent);
+        before + batch.granted.get(&(host.clone(), is_sitemap)).copied().unwrap_or(0)
     }
 
     fn admit(&mut self, url: LetIn, batch: &mut Batch, step: &mut Step) {
         let LetIn { discovery, mut record, host, is_new } = url;
-        let place = self.place(discovery.url.as_str(), discovery.depth, record.id);
+        let place = match record.role {
+            Role::Page => self.place(discovery.url.as_str(), discovery.depth, record.id),
+            _ => order::place_of_sitemap(record.id),
+        };
         let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
         record.class = class;
+        let role = record.role;
         record.place = Some(place);
         self.mass.file(record.id, Some(class));
         self.counters.admitted += u64::from(is_new);
@@ -227,12 +244,11 @@ impl Engine {
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let slot = match self.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down(host, (place, is_new), batch, step),
+            None => self.lay_down(host, place, (role, is_new), batch, step),
         };
         if let Some(slot) = slot {
             let awake = self.awake.at(slot);
-            awake.record.admitted += u64::from(is_new);
-            awake.record.queued += 1;
+            awake.record.count_admitted(role, is_new);
             awake.now.insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for an errand and had no work: a restart must find it too.
@@ -256,7 +272,8 @@ impl Engine {
     fn lay_down(
         &mut self,
         host: HostKey,
-        (work, is_new): (Place, bool),
+        work: Place,
+        (role, is_new): (Role, bool),
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
@@ -275,8 +292,7 @@ impl Engine {
                 return Some(slot);
             }
         }
-        record.admitted += u64::from(is_new);
-        record.queued += 1;
+        record.count_admitted(role, is_new);
         batch.touched.insert(host, record);
         None
     }

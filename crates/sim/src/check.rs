@@ -179,7 +179,7 @@ impl Checker {
         }
         match fetch.purpose {
             Purpose::Robots => self.tally.robots_fetches += 1,
-            Purpose::Page => self.page_began(url, rules_known, web),
+            Purpose::Page | Purpose::Sitemap => self.page_began(url, rules_known, web),
         }
     }
 
@@ -218,7 +218,7 @@ impl Checker {
         }
         let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
-        if fetch.purpose == Purpose::Page {
+        if fetch.purpose != Purpose::Robots {
             self.written.answered(part, &fetch.url, report);
         }
     }

@@ -15,6 +15,7 @@ use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::mass::Mass;
+use rhumb_engine::order;
 use rhumb_engine::partition::Partition;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Desk, Machine};
@@ -65,6 +66,7 @@ impl Drive {
             let (place, seed) = ((Rc::clone(shared), own), scenario.config.seed);
             let mut world = SimWorld::new(Rc::clone(web), place, scenario.faults, seed);
             world.stop_at = scenario.time_max.map(|span| crate::run::BEGINNING + span);
+            world.wants_addresses = order::policy(&scenario.config).follows_importance();
             world.keeps_visits = scenario.config.continuous.is_some();
             Process {
                 partition: Partition { own, count: scenario.partitions },

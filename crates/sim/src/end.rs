@@ -7,7 +7,7 @@ use rhumb_engine::admit::Reach;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::SleepPlace;
-use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::record::{Refusal, Role, Status, UrlRecord};
 use rhumb_page::url::{HostKey, UrlKey};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
@@ -27,7 +27,9 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
         Reach::Any => Scope::Any,
     };
     // Copies too: the same bytes under another URL may lead elsewhere.
-    for place in web.reachable(&web.seeds(), scope).documents {
+    // A host whose rules are known is not asked for a sitemap because a later run would try one.
+    let tries = checker.written.oracle.runs().all(|rules| rules.scope.reach() != Reach::Any);
+    for place in web.reachable_by((&web.seeds(), scope), tries).documents {
         if !found.contains(&place) {
             let url = web.url(place);
             checker.violated(4, format!("{url} can be reached and was not found"));
@@ -123,5 +125,7 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
 }
 
 fn answered_as_page(record: &UrlRecord) -> bool {
-    matches!(record.status, Status::Fetched | Status::Duplicate) && record.past.content.is_some()
+    record.role == Role::Page
+        && matches!(record.status, Status::Fetched | Status::Duplicate)
+        && record.past.content.is_some()
 }

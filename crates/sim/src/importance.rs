@@ -95,6 +95,11 @@ impl Oracle {
         self.run = run;
     }
 
+    /// The rules of all runs.
+    pub fn runs(&self) -> impl Iterator<Item = &Config> {
+        self.runs.iter()
+    }
+
     pub fn rules(&self) -> &Config {
         &self.runs[self.run]
     }

@@ -3,7 +3,9 @@
 use crate::mail::Parcel;
 use crate::scenario::Faults;
 use crate::store::{Shared, SharedRef};
-use crate::web::{AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web};
+use crate::web::{
+    AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web, What,
+};
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
@@ -46,6 +48,8 @@ pub struct SimWorld {
     /// Whether visits are kept, and those that were.
     pub keeps_visits: bool,
     pub visits: Vec<Visited>,
+    /// Links to what is known carry their addresses, as the order wants it.
+    pub wants_addresses: bool,
     /// Turns since time last passed or anything last happened.
     idle_turns: u32,
 }
@@ -96,6 +100,7 @@ impl SimWorld {
             stop_at: None,
             keeps_visits: false,
             visits: Vec::new(),
+            wants_addresses: true,
             idle_turns: 0,
         }
     }
@@ -156,14 +161,20 @@ impl SimWorld {
     fn take_due(&mut self, now: Time, events: &mut Vec<Event>) -> Result<(), Error> {
         while events.len() < BATCH_MAX && self.coming.peek().is_some_and(|c| c.at <= now) {
             match *self.coming.pop().expect("peeked").what {
-                Due::Event(event, fetch) => {
+                Due::Event(mut event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
                         let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
                         checker.fetch_ended(self.own, now, fetch, report);
                         let disk = parts[self.own as usize].disk.as_mut();
-                        if let Some(disk) = disk.filter(|_| fetch.purpose == Purpose::Page) {
+                        if let Some(disk) = disk.filter(|_| fetch.purpose != Purpose::Robots) {
                             disk.answered(&fetch.url, report);
                         }
+                    }
+                    if let (false, Event::Fetched { report, .. }) =
+                        (self.wants_addresses, &mut event)
+                        && let Outcome::Page(page) = &mut report.outcome
+                    {
+                        page.known.without_addresses();
                     }
                     events.push(event);
                 }
@@ -202,7 +213,8 @@ impl SimWorld {
         let mut report = self.report(&fetch, reply, told, took);
         if let Outcome::Page(page) = &mut report.outcome {
             let shared = self.shared.borrow();
-            // The checker wants to hear of all links, whatever the order.
+            // The checker wants to hear of all links, whatever the order: addresses that the
+            // engine would not get are taken away behind it.
             shared.part(self.own).state.set_known_apart(page, fetch.depth, true);
         }
         if report.held {
@@ -248,7 +260,7 @@ impl SimWorld {
             retry_after: reply.retry_after_s.map(|s| Span::secs(u64::from(s))),
         };
         let outcome = match fetch.purpose {
-            Purpose::Page => of_page(head, || self.page(&reply, at)),
+            Purpose::Page | Purpose::Sitemap => of_page(head, || self.page(&reply, at)),
             Purpose::Robots => of_robots(head, || self.robots(&reply)),
         };
         let bytes = u64::from(self.web.config().page_bytes_mean);
@@ -260,7 +272,8 @@ impl SimWorld {
         let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
         let sketch = text_sketch(self.subject(&reply.body), mix(hash));
         let marks = Marks::NOINDEX.when(reply.noindex) | Marks::NOFOLLOW.when(reply.nofollow);
-        let mut page = Page { marks, sketch, ..Page::default() };
+        let is_sitemap = matches!(reply.body, Body::Sitemap(_));
+        let mut page = Page { marks, sketch, is_sitemap, ..Page::default() };
         page.content[..8].copy_from_slice(&low);
         page.content[8..].copy_from_slice(&high);
         page.payload[..8].copy_from_slice(&low);
@@ -275,7 +288,7 @@ impl SimWorld {
             page.found = links
                 .map(|link| {
                     let kind = match (link.kind, &reply.body) {
-                        (LinkKind::Sitemap, _) if is_sitemap(&link.url) => FoundAs::Sitemap,
+                        (LinkKind::Sitemap, _) if self.is_sitemap(&link.url) => FoundAs::Sitemap,
                         (LinkKind::Sitemap, _) => self.listed(&link.url, now),
                         (LinkKind::Item, _) => FoundAs::Listed,
                         _ => FoundAs::Link,
@@ -313,6 +326,11 @@ impl SimWorld {
         }
     }
 
+    fn is_sitemap(&self, url: &Url) -> bool {
+        let what = self.web.place(url).map(|place| place.what);
+        matches!(what, Some(What::Sitemap | What::SitemapPart(_)))
+    }
+
     fn robots(&self, reply: &Reply) -> Robots {
         let mut bytes = Vec::new();
         if matches!(reply.body, Body::Robots(_)) {
@@ -346,10 +364,6 @@ fn text_sketch(subject: u64, hash: u64) -> Option<Arc<Sketch>> {
     let shared = (0..SHINGLES).map(|n| mix(mix(subject) ^ n));
     let own = (0..OWN_SHINGLES).map(|n| mix(mix(!hash) ^ n));
     Sketch::of(&shared.chain(own).collect::<Vec<_>>()).map(Arc::new)
-}
-
-fn is_sitemap(url: &Url) -> bool {
-    url.path().contains("sitemap")
 }
 
 /// The simulated web writes dates as plain seconds.

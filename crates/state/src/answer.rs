@@ -262,7 +262,11 @@ fn weight(kind: FoundAs) -> u8 {
     match kind {
         FoundAs::Copied => 0,
         FoundAs::Link | FoundAs::Listed => 1,
-        FoundAs::Redirect | FoundAs::Sitemap | FoundAs::Promoted => 2,
+        FoundAs::Redirect
+        | FoundAs::Sitemap
+        | FoundAs::TriedSitemap
+        | FoundAs::OutsideSitemap
+        | FoundAs::Promoted => 2,
         FoundAs::Announced(_) => 3,
         FoundAs::Readmit => 4,
         FoundAs::Seed => 5,

@@ -80,7 +80,7 @@ impl Standing {
             Status::Refused(Refusal::Scope | Refusal::Filter) => Standing::Outside,
             Status::Refused(Refusal::Robots) => Standing::Robots,
             Status::Refused(Refusal::Depth) => Standing::Depth,
-            Status::Refused(Refusal::HostBudget) => Standing::Budget,
+            Status::Refused(Refusal::HostBudget | Refusal::Sitemaps) => Standing::Budget,
             Status::Refused(Refusal::Trap) => Standing::Trap,
             Status::Refused(Refusal::Hops) => Standing::Redirects,
         }

@@ -36,6 +36,8 @@ pub use windowed::Windowed;
 
 /// Classes above this one are reached by `[[priority]]` rules alone.
 pub const CLASS_USUAL: u8 = 8;
+/// Sitemaps come before all pages: what they list is to be known when pages are chosen.
+const CLASS_SITEMAPS: u8 = 0;
 
 /// Crawled pages are pushed from a tenth of the frontier's best on, or about so many octaves.
 const PUSHING_USUAL: Pushing = Pushing::Eager { octaves: 3 };
@@ -106,6 +108,11 @@ pub fn place(
         }
     }
     Place::Now { class: class.min(CLASSES as u8 - 1), rank, id: id.0 }
+}
+
+/// The place of a sitemap: in the order of discovery.
+pub fn place_of_sitemap(id: UrlId) -> Place {
+    Place::Now { class: CLASS_SITEMAPS, rank: id.0, id: id.0 }
 }
 
 /// One class up for each doubling of the weight.

@@ -9,4 +9,5 @@ mod manners;
 mod near;
 mod readmission;
 mod revisits;
+mod sitemaps;
 mod stage;

@@ -177,6 +177,6 @@ fn another_user_agent_reads_robots_txt_for_itself() {
     run_again(&mut stage, agent("second"));
     assert_eq!(asked(&stage, "a.test/robots.txt"), 2);
     assert_eq!(status(&stage, "a.test/1"), Status::Fetched, "forbidden to the other one only");
-    assert_eq!(stage.engine.counters().refused, [0; 7]);
+    assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
     assert_eq!(stage.engine.counters().admitted, 3);
 }

@@ -28,6 +28,8 @@ const TURNS_MAX: u64 = 200_000;
 pub enum Reply {
     /// 200 with these links.
     Links(Vec<Url>),
+    /// 200 with a sitemap of these pages and these further sitemaps.
+    Sitemap(Vec<Url>, Vec<Url>),
     /// 200 with this robots.txt.
     Rules(&'static str),
     /// 200 with these links, and then the connection ends, so long before the end of the body.
@@ -295,9 +297,13 @@ impl Stage {
             None => Reply::Status(404),
         };
         let (mut links, mut rules, mut head, mut cut) = (Vec::new(), "", Head::default(), None);
+        let mut sitemaps = None;
         match reply {
             Reply::Links(urls) => (links, head.status) = (urls, 200),
             Reply::Cut(urls, missing) => (links, head.status, cut) = (urls, 200, Some(missing)),
+            Reply::Sitemap(pages, further) => {
+                (links, head.status, sitemaps) = (pages, 200, Some(further));
+            }
             Reply::Rules(text) => (rules, head.status) = (text, 200),
             Reply::Status(status) => head.status = status,
             Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
@@ -309,8 +315,8 @@ impl Stage {
         }
         let status = head.status;
         let outcome = match fetch.purpose {
-            Purpose::Page => of_page(head, || match cut {
-                None => self.page_of(&fetch.url, links),
+            Purpose::Page | Purpose::Sitemap => of_page(head, || match cut {
+                None => listing(sitemaps, self.page_of(&fetch.url, links)),
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
             Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), self.agent)),
@@ -350,6 +356,14 @@ impl Stage {
     pub fn record(&self, at: &str) -> &UrlRecord {
         self.state.rows.urls.get(&url(at).key()).unwrap_or_else(|| panic!("{at} is not known"))
     }
+}
+
+/// The page as a sitemap, if these further ones make it one.
+fn listing(further: Option<Vec<Url>>, mut page: Page) -> Page {
+    let Some(further) = further else { return page };
+    page.found.iter_mut().for_each(|found| found.kind = FoundAs::Listed);
+    page.found.extend(further.into_iter().map(|url| Found::new(url, FoundAs::Sitemap)));
+    Page { is_sitemap: true, ..page }
 }
 
 fn cut_by(missing: u8, page: Page) -> Page {

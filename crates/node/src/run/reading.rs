@@ -55,6 +55,7 @@ struct Said {
     /// It says next to nothing without its scripts.
     scripted: bool,
     found: Vec<Found>,
+    is_sitemap: bool,
     /// A fingerprint of the text that tells whether the page changed.
     text: Option<u32>,
     sketch: Option<Arc<Sketch>>,
@@ -99,7 +100,7 @@ impl Reader {
         match fetch.purpose {
             // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
             Purpose::Robots => of_robots(head, || self.robots(response)),
-            Purpose::Page => match broken_off(response) {
+            Purpose::Page | Purpose::Sitemap => match broken_off(response) {
                 // Nothing came of it that could be kept.
                 Some(kind) if response.payload().is_empty() => Outcome::Failed(kind),
                 cut => of_page(head, || {
@@ -115,7 +116,10 @@ impl Reader {
                         bytes: &decoded.bytes,
                         is_cut: response.truncated.is_some() || decoded.is_cut(),
                     };
-                    let (said, made) = self.read(&body, rows);
+                    let (said, made) = match fetch.purpose {
+                        Purpose::Sitemap => (self.sitemap(&body), None),
+                        _ => self.read(&body, rows),
+                    };
                     *row = made;
                     Page { cut, ..self.page(&body, said, &raw, at) }
                 }),
@@ -138,19 +142,26 @@ impl Reader {
                 let of = |e: feed::Entry| Found::new(e.url, self.listed(e.updated.or(e.published)));
                 said.found.extend(feed.entries.into_iter().map(of));
             }
-            kind if may_be_sitemap(kind, body.url) => {
-                let sitemap = sitemap::read(body.bytes, charset, body.url);
-                let pages = sitemap.pages.into_iter();
-                said.found.extend(pages.map(|e| Found::new(e.url, self.listed(e.modified))));
-                let parts = sitemap.sitemaps.into_iter();
-                said.found.extend(parts.map(|e| Found::new(e.url, FoundAs::Sitemap)));
-            }
+            kind if may_be_sitemap(kind, body.url) => said = self.sitemap(body),
             _ => {}
         }
         if body.kind() == Kind::Text && self.sketches {
             said.sketch = sketch_of_plain(body.bytes, charset, body.url.host());
         }
         (said, rows.and_then(|rows| rows.row(body)))
+    }
+
+    /// What a sitemap lists, whatever it is called and declared; a page of HTML is none.
+    fn sitemap(&self, body: &Body<'_>) -> Said {
+        if body.kind() == Kind::Html {
+            return Said::default();
+        }
+        let sitemap = sitemap::read(body.bytes, body.charset(), body.url);
+        let pages = sitemap.pages.into_iter();
+        let pages = pages.map(|e| Found::new(e.url, self.listed(e.modified)));
+        let parts = sitemap.sitemaps.into_iter().map(|e| Found::new(e.url, FoundAs::Sitemap));
+        let is_sitemap = sitemap.form.is_some();
+        Said { found: pages.chain(parts).collect(), is_sitemap, ..Said::default() }
     }
 
     /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
@@ -174,6 +185,7 @@ impl Reader {
             directives,
             scripted,
             found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
+            is_sitemap: false,
             text: told.main_text.and_then(|main| print_of(&main)).or(visible),
             sketch: told.own_text.and_then(|own| sketch(&own)),
         };
@@ -207,6 +219,7 @@ impl Reader {
                 | Marks::TRUNCATED.when(body.is_cut)
                 | Marks::SCRIPTED.when(said.scripted),
             cut: None,
+            is_sitemap: said.is_sitemap,
         }
     }
 

@@ -14,6 +14,7 @@ use rhumb_fetch::dns::{DnsFailureKind, Resolver};
 use rhumb_fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
 use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
+use rhumb_page::sitemap::UNPACKED_BYTES_MAX;
 use rhumb_page::url::{HostKey, Scheme};
 use rhumb_state::local::LocalReader;
 use std::cell::RefCell;
@@ -60,6 +61,10 @@ impl Workers {
         if fetch.purpose == Purpose::Robots {
             limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
             limits.decoded_bytes_max = limits.decoded_bytes_max.min(ROBOTS_BYTES_MAX);
+        }
+        if fetch.purpose == Purpose::Sitemap {
+            // No larger than the protocol has them.
+            limits.body_bytes_max = limits.body_bytes_max.min(UNPACKED_BYTES_MAX);
         }
         let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
         let request = Request {

@@ -87,7 +87,10 @@ impl Written {
             budget: self.budget.unwrap_or_default(),
             objective: self.objective.map_or(Objective::default(), |word| word.0),
             minor_changes: self.minor_changes.map_or(MinorChanges::default(), |word| word.0),
-            sitemaps: self.sitemaps.unwrap_or(default.sitemaps),
+            sitemaps: self.sitemaps.unwrap_or(true),
+            sitemaps_per_host_max: self
+                .max_sitemaps_per_host
+                .unwrap_or(default.sitemaps.per_host_max),
             noarchive: self.noarchive.map_or(default.noarchive, |word| word.0),
             near: NearDuplicates {
                 policy: self.near_duplicates.map_or(default.near.policy, |word| word.0),

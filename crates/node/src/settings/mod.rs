@@ -31,7 +31,7 @@ use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{
     Config, Continuous, MinorChanges, NearDuplicates, NoArchive, Order, Polite, Priority, Retry,
-    Selection, Traps,
+    Selection, Sitemaps, Traps,
 };
 use rhumb_engine::partition::Partition;
 use rhumb_engine::refresh::index::Objective;
@@ -108,6 +108,7 @@ pub struct Settings {
     pub objective: Objective,
     pub minor_changes: MinorChanges,
     pub sitemaps: bool,
+    pub sitemaps_per_host_max: u32,
     pub noarchive: NoArchive,
     pub near: NearDuplicates,
     pub retry: Retry,
@@ -171,7 +172,11 @@ impl Settings {
                 by_importance: true,
                 minor_changes: self.minor_changes,
             }),
-            sitemaps: self.sitemaps,
+            sitemaps: Sitemaps {
+                named: self.sitemaps,
+                tried: self.sitemaps,
+                per_host_max: self.sitemaps_per_host_max,
+            },
             near: self.near,
             noarchive: self.noarchive,
         })

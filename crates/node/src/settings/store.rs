@@ -29,6 +29,7 @@ impl Settings {
             max_pages_per_host: Some(Bound(self.max_pages_per_host)),
             max_redirects: Some(self.max_redirects),
             sitemaps: Some(self.sitemaps),
+            max_sitemaps_per_host: Some(self.sitemaps_per_host_max),
             order: Some(Word(self.order)),
             patience: Some(Bound(self.patience)),
             revisit: Some(Bound(self.revisit_after.map(Period))),

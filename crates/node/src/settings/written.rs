@@ -49,10 +49,15 @@ pub struct Written {
     #[arg(long, value_name = "N", help_heading = "Where to go")]
     pub max_redirects: Option<u8>,
 
-    /// Read the sitemaps that robots.txt names [true]
+    /// Read the sitemaps that robots.txt names, and /sitemap.xml where it names none (unless
+    /// --scope is any) [true]
     #[arg(long, value_name = "true|false", help_heading = "Where to go")]
     #[arg(hide_possible_values = true)]
     pub sitemaps: Option<bool>,
+
+    /// Sitemaps read of one host, indexes among them [1000]
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub max_sitemaps_per_host: Option<u32>,
 
     /// Which page first: the most important (settled, rankmass, windowed, lneighbor, opic,
     /// backlink, partialpr), by depth (bfs, dfs), or any (random) [settled]
@@ -235,6 +240,7 @@ impl Written {
             max_pages_per_host: self.max_pages_per_host.or(base.max_pages_per_host),
             max_redirects: self.max_redirects.or(base.max_redirects),
             sitemaps: self.sitemaps.or(base.sitemaps),
+            max_sitemaps_per_host: self.max_sitemaps_per_host.or(base.max_sitemaps_per_host),
             order: self.order.or(base.order),
             patience: self.patience.or(base.patience),
             revisit: self.revisit.or(base.revisit),

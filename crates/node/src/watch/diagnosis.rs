@@ -167,6 +167,7 @@ fn way_round(why: Refusal) -> &'static str {
         Refusal::HostBudget => "raise --max-pages-per-host",
         Refusal::Trap => "raise the limit in [traps] if it is none",
         Refusal::Hops => "raise --max-redirects, or name the last URL as a seed",
+        Refusal::Sitemaps => "raise --max-sitemaps-per-host",
         Refusal::Robots => "only its owner can permit it",
     }
 }

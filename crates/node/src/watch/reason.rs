@@ -76,6 +76,13 @@ impl Reasons<'_> {
                 None => changed(why),
             },
             Refusal::Hops => format!("it takes more than {} redirects", config.redirects_max),
+            Refusal::Sitemaps => {
+                let (own, chain) = (config.sitemaps.per_host_max, admit::SITEMAP_HOPS_MAX);
+                format!(
+                    "its host has had {own} sitemaps (--max-sitemaps-per-host), or more than \
+                     {chain} stand one behind the other"
+                )
+            }
             Refusal::Trap => match admit::trap_rule(&config.traps, url, record.depth) {
                 Some(rule) => format!("looks like a trap: {}", trap(config, rule)),
                 None => changed(why),
@@ -163,6 +170,7 @@ fn rule(why: Refusal) -> &'static str {
         Refusal::Trap => "looks like a trap",
         Refusal::Hops => "too many redirects",
         Refusal::Robots => "robots.txt forbids it",
+        Refusal::Sitemaps => "a sitemap too many of its host, or in a chain",
     }
 }
 

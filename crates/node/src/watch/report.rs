@@ -66,6 +66,9 @@ pub struct Report {
     pub discoveries: u64,
     /// URLs that moved up while they waited.
     pub promoted: u64,
+    /// Sitemaps read, and the pages and sitemaps that they list; they are no pages.
+    pub sitemaps: u64,
+    pub listed_by_sitemaps: u64,
     pub answers: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
@@ -212,6 +215,8 @@ impl Report {
             revisits: counters.revisits,
             discoveries: counters.discoveries,
             promoted: counters.promoted,
+            sitemaps: counters.sitemaps,
+            listed_by_sitemaps: counters.listed,
             answers: counters.answers,
             robots_fetched: counters.robots_fetched,
             robots_absent: counters.robots_absent,

@@ -33,6 +33,10 @@ pub fn table(report: &Report) -> String {
     row("bytes", HumanBytes(report.bytes).to_string(), String::new());
     row("hosts", count(report.hosts), String::new());
     row("known URLs", count(report.known_urls), format!("{} still wait", count(report.queued)));
+    if report.sitemaps > 0 {
+        let note = format!("list {} URLs", count(report.listed_by_sitemaps));
+        row("sitemaps", count(report.sitemaps), note);
+    }
     row("denied by robots.txt", count(report.robots_denied), String::new());
     row("refused by our rules", count(report.filtered), causes(&report.refused, &["robots"]));
     row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));

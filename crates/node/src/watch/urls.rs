@@ -10,7 +10,7 @@ use super::status::{STATE_DIR, check_is_crawl};
 use crate::settings::Words;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{Role, Status, UrlId, UrlRecord};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::{LocalReader, UrlRow};
 use rhumb_state::snapshot::Snapshot;
@@ -48,9 +48,11 @@ impl Words for UrlState {
 }
 
 impl UrlState {
-    /// None for URLs of another partition, which has their records.
-    fn of(status: Status, failing: Option<FailKind>) -> Option<UrlState> {
-        Some(match status {
+    /// None for URLs of another partition, which has their records, and for sitemaps that nobody
+    /// named and that are not there.
+    fn of(record: &UrlRecord, failing: Option<FailKind>) -> Option<UrlState> {
+        Some(match record.status {
+            Status::Gone if record.role == Role::TriedSitemap => return None,
             Status::Queued if failing.is_some() => UrlState::Failed,
             Status::Queued => UrlState::Queued,
             Status::Fetched => UrlState::Fetched,
@@ -229,7 +231,7 @@ fn rows(
         let listed = row.and_then(|row| {
             let waits = row.record.status == Status::Queued;
             let failing = if waits { hosts.failing(row.key_bytes())? } else { None };
-            Ok(UrlState::of(row.record.status, failing).map(|state| Listed { row, state, failing }))
+            Ok(UrlState::of(&row.record, failing).map(|state| Listed { row, state, failing }))
         });
         let is_wanted = |listed: &Listed| {
             (query.states.is_empty() || query.states.contains(&listed.state))

@@ -22,5 +22,6 @@ mod replayed;
 mod scripted;
 mod server;
 mod site;
+mod sitemaps;
 mod traced;
 mod why;

@@ -70,7 +70,8 @@ impl Server {
         })
     }
 
-    /// Paths in the order in which they were requested.
+    /// Paths in the order in which they were requested, but for a `/sitemap.xml` that is not there:
+    /// it is tried at every site.
     pub fn requested(&self) -> Vec<String> {
         self.requested.lock().unwrap().clone()
     }
@@ -83,8 +84,11 @@ fn serve(mut stream: TcpStream, answer: &impl Fn(&str) -> Answer, log: &Mutex<Ve
     while let Some(request) = lines.next() {
         let path = request.split(' ').nth(1).unwrap_or("/").to_owned();
         lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
-        log.lock().unwrap().push(path.clone());
-        if stream.write_all(&answer(&path).bytes()).is_err() {
+        let answer = answer(&path);
+        if path != "/sitemap.xml" || answer.status.starts_with("200") {
+            log.lock().unwrap().push(path);
+        }
+        if stream.write_all(&answer.bytes()).is_err() {
             return;
         }
     }

@@ -280,7 +280,9 @@ impl Web {
             What::RobotsMoved => out.push_str("/robots-moved.txt"),
             What::Sitemap => out.push_str("/sitemap.xml"),
             What::SitemapPart(k) => {
-                write_numbered("/sitemap-", u32::from(k), out);
+                // Half of the sites give them names that do not say what they are.
+                let prefix = if place.site.is_multiple_of(2) { "/sitemap-" } else { "/part-" };
+                write_numbered(prefix, u32::from(k), out);
                 out.push_str(".xml.gz");
             }
             What::Feed => out.push_str("/feed.xml"),
@@ -376,7 +378,7 @@ fn guess(path: &str) -> Option<What> {
             Some(What::Moved(number(n)?, hops))
         }
         "circle" => Some(What::Circle(rest.parse().ok().filter(|&k| k < CIRCLE)?)),
-        "sitemap" => Some(What::SitemapPart(small(rest.strip_suffix(".xml.gz")?)?)),
+        "sitemap" | "part" => Some(What::SitemapPart(small(rest.strip_suffix(".xml.gz")?)?)),
         "calendar" => {
             let (year, month) = rest.split_once('/')?;
             let years = number(year)?.checked_sub(2000)?.checked_mul(12)?;

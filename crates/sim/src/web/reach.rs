@@ -55,6 +55,11 @@ impl Reached {
 
 impl Web {
     pub fn reachable(&self, seeds: &[Url], scope: Scope) -> Reached {
+        self.reachable_by((seeds, scope), scope != Scope::Any)
+    }
+
+    /// The same of a crawl that tries sitemaps which nobody names, or does not.
+    pub fn reachable_by(&self, (seeds, scope): (&[Url], Scope), tries: bool) -> Reached {
         let seeds: Vec<Place> = seeds.iter().filter_map(|url| self.place(url)).collect();
         let hosts: BTreeSet<(u32, Face)> =
             seeds.iter().map(|seed| (seed.site, seed.face)).collect();
@@ -72,7 +77,7 @@ impl Web {
         while let Some(place) = queue.pop_front() {
             found.clear();
             if hosts_met.insert((place.site, place.face)) {
-                found.extend(self.announced(place));
+                found.extend(self.announced(place, tries));
             }
             self.visit(place, &mut reached, &mut found);
             for &next in &found {
@@ -86,8 +91,8 @@ impl Web {
         reached
     }
 
-    /// The sitemap that the robots.txt of the place's host names.
-    fn announced(&self, place: Place) -> Option<Place> {
+    /// The sitemap that the robots.txt of the place's host names, or that is there to be tried.
+    fn announced(&self, place: Place, tries: bool) -> Option<Place> {
         if matches!(place.face, Face::Ghost(_)) {
             return None;
         }
@@ -96,7 +101,8 @@ impl Web {
         let face = if place.face == Face::Bare { Face::Www } else { place.face };
         let named = site.sitemap
             && face != Face::Blog
-            && !matches!(site.robots, RobotsKind::Absent | RobotsKind::DeniesAll);
+            && site.robots != RobotsKind::DeniesAll
+            && (site.robots != RobotsKind::Absent || tries);
         named.then_some(Place { face, what: What::Sitemap, ..place })
     }
 

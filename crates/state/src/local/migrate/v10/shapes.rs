@@ -52,6 +52,7 @@ impl From<UrlRecord> for record::UrlRecord {
             class: old.class,
             tries: old.tries,
             http_status: old.http_status,
+            role: record::Role::Page,
             found_on: old.found_on,
             place: old.place,
             found: old.found,
@@ -144,6 +145,7 @@ impl From<HostRecord> for host::HostRecord {
             later_after: old.later_after,
             standing: old.standing,
             trust: old.trust,
+            sitemaps: 0,
         }
     }
 }
@@ -213,6 +215,8 @@ impl From<Counters> for counters::Counters {
             revisits: old.revisits,
             discoveries: old.discoveries,
             promoted: old.promoted,
+            sitemaps: 0,
+            listed: 0,
             refused: Default::default(),
             failed: Default::default(),
             errors: Default::default(),

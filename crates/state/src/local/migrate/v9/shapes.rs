@@ -51,6 +51,7 @@ impl From<UrlRecord> for record::UrlRecord {
             class: old.class,
             tries: old.tries,
             http_status: old.http_status,
+            role: record::Role::Page,
             found_on: record::FoundOn::default(),
             place: old.place.map(queue::Place::from),
             found: old.found,
@@ -313,6 +314,7 @@ impl From<HostRecord> for host::HostRecord {
             later_after: old.later_after.map(queue::Place::from),
             standing: old.standing,
             trust: old.trust,
+            sitemaps: 0,
         }
     }
 }
@@ -375,6 +377,8 @@ impl From<Counters> for counters::Counters {
             revisits: old.revisits,
             discoveries: old.discoveries,
             promoted: old.promoted,
+            sitemaps: 0,
+            listed: 0,
             refused: Default::default(),
             failed: Default::default(),
             errors: Default::default(),

@@ -1,0 +1,109 @@
+//! Sitemaps: which are asked for, as what, and what becomes of their links.
+//!
+//! A sitemap is fetched as robots.txt is: before the pages of its host, outside the order, and it
+//! counts for no limit on pages. It is a URL like others all the same: in the sieve, in its host's
+//! queue, under the rules of its host's robots.txt, retried, durable, of one partition.
+//!
+//! - Those that a robots.txt names are asked for: on any host in scope, and a few beyond the scope
+//!   ([`OUTSIDE_MAX`]), since sites keep their sitemaps elsewhere. So is what an index names, as
+//!   far as the scope goes; an index beyond it may name more of its own site.
+//! - Of a host whose robots.txt names none, `/sitemap.xml` is tried, if the owner wants whole sites
+//!   (`Sitemaps::tried`) and the file may be asked for. That there is none is no failure, no page.
+//! - A chain of them ends after [`crate::admit::SITEMAP_HOPS_MAX`]; a host has a limit on their
+//!   number.
+//! - What they list is judged like any link. It has no importance by that, and so comes last.
+
+use crate::admit::Reach;
+use crate::discovery::{Discovery, FoundAs};
+use crate::engine::Engine;
+use crate::outcome::{Outcome, Report};
+use crate::queue::Entry;
+use crate::record::{Next, Role, Status, UrlRecord};
+use rhumb_page::robots::Robots;
+use rhumb_page::url::Url;
+
+/// Sitemaps of one robots.txt; more are left to indexes.
+const NAMED_MAX: usize = 1_000;
+/// Of these, so many beyond the scope.
+const OUTSIDE_MAX: usize = 10;
+
+impl Engine {
+    /// What the robots.txt of a host says of sitemaps. What that of a host beyond the scope says
+    /// is of no interest: it was read for the sake of one sitemap.
+    pub(crate) fn find_sitemaps(&mut self, own: Option<&Url>, robots: &Robots) {
+        let config = self.config.sitemaps;
+        let Some(own) = own.filter(|own| self.config.scope.admits(own)) else { return };
+        if config.named {
+            let mut outside = 0;
+            let named = robots.sitemaps().iter().take(NAMED_MAX);
+            for url in named.filter_map(|text| Url::parse(text).ok()) {
+                let kind = match self.config.scope.admits(&url) {
+                    true => FoundAs::Sitemap,
+                    false => FoundAs::OutsideSitemap,
+                };
+                outside += usize::from(kind == FoundAs::OutsideSitemap);
+                if outside <= OUTSIDE_MAX || kind == FoundAs::Sitemap {
+                    self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
+                }
+            }
+        }
+        let is_bounded = self.config.scope.reach() != Reach::Any;
+        if config.tried && is_bounded && robots.sitemaps().is_empty() {
+            let url = own.join("/sitemap.xml").ok().filter(|url| robots.allows(url));
+            let Some(url) = url else { return };
+            let kind = FoundAs::TriedSitemap;
+            self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
+        }
+    }
+
+    pub(crate) fn count_sitemap(&mut self, entry: &Entry, report: &Report) {
+        match &report.outcome {
+            Outcome::Page(page) => {
+                self.counters.sitemaps += u64::from(page.is_sitemap);
+                self.counters.listed += (page.found.len() + page.known.len()) as u64;
+            }
+            Outcome::Gone if entry.record.role == Role::TriedSitemap => {}
+            _ => self.count(entry, report, (false, false)),
+        }
+    }
+
+    /// A sitemap that was tried and is not there is not tried again.
+    pub(crate) fn tried(&self, record: &UrlRecord, next: Next) -> Next {
+        match (record.role, record.status) {
+            (Role::TriedSitemap, Status::Gone) => Next::Never,
+            _ => next,
+        }
+    }
+}
+
+/// What to make of an answer, if it was asked for on a chance: whatever is no sitemap, and leads to
+/// none, says that there is none.
+pub(crate) fn as_tried(entry: &Entry, report: Report) -> Report {
+    if entry.record.role != Role::TriedSitemap {
+        return report;
+    }
+    let is_there = match &report.outcome {
+        Outcome::Page(page) => page.is_sitemap,
+        Outcome::Moved { to: Some(to) } => to.path().to_ascii_lowercase().contains("sitemap"),
+        Outcome::Unchanged | Outcome::Cut { .. } => true,
+        _ => false,
+    };
+    match is_there {
+        true => report,
+        false => Report { outcome: Outcome::Gone, ..report },
+    }
+}
+
+/// As what a link of a page is found, and how many sitemaps and redirects lead to it.
+pub(crate) fn link(from: &Entry, to: &Url, kind: FoundAs) -> (FoundAs, u8) {
+    if kind != FoundAs::Sitemap {
+        return (kind, 0);
+    }
+    match from.record.role {
+        Role::Page => (kind, 0),
+        Role::OutsideSitemap if to.site() == from.url.site() => {
+            (FoundAs::OutsideSitemap, from.record.hops.saturating_add(1))
+        }
+        _ => (kind, from.record.hops.saturating_add(1)),
+    }
+}

@@ -1,0 +1,171 @@
+//! Sitemaps: fetched before pages and outside the order, bounded, and never a page.
+
+use crate::stage::{Reply, Stage, url};
+use rhumb_engine::admit::{Reach, SITEMAP_HOPS_MAX, Scope};
+use rhumb_engine::config::{Config, Sitemaps};
+use rhumb_engine::event::StopReason;
+use rhumb_engine::record::{Refusal, Role, Status};
+
+fn sitemap(pages: &[&str], further: &[&str]) -> [Reply; 1] {
+    let urls = |texts: &[&str]| texts.iter().map(|text| url(text)).collect();
+    [Reply::Sitemap(urls(pages), urls(further))]
+}
+
+/// A crawl of the site a.test.
+fn of_site() -> Config {
+    let mut scope = Scope::new(Reach::Host);
+    scope.add(&url("a.test/"));
+    Config { scope, ..Config::default() }
+}
+
+#[test]
+fn a_sitemap_is_read_before_any_page_whatever_its_name_and_is_no_page() {
+    let config = Config { pages_max: Some(3), ..of_site() };
+    let mut stage = Stage::new(config)
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/list\n")])
+        .answers("a.test/list", &sitemap(&["a.test/p", "a.test/q"], &[]))
+        .page("a.test/", &[])
+        .page("a.test/p", &[])
+        .page("a.test/q", &[])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Pages);
+    let pages = stage.pages();
+    let list = pages.iter().position(|page| *page == "a.test/list").expect("the sitemap");
+    assert!(list <= 1, "the seed at most was known before it: {pages:?}");
+    assert_eq!(pages.len(), 4, "three pages and the sitemap: {pages:?}");
+    let counters = stage.engine.counters();
+    assert_eq!((counters.pages, counters.sitemaps, counters.listed), (3, 1, 2));
+    let record = stage.record("a.test/list");
+    assert_eq!((record.role, record.status), (Role::Sitemap, Status::Fetched));
+}
+
+#[test]
+fn what_sitemaps_list_moves_no_importance() {
+    let bound = |sitemaps: bool| {
+        let named = Sitemaps { named: sitemaps, tried: false, ..Sitemaps::default() };
+        let mut stage = Stage::new(Config { sitemaps: named, pages_max: Some(2), ..of_site() })
+            .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/list\n")])
+            .answers("a.test/list", &sitemap(&["a.test/x", "a.test/y", "a.test/z"], &[]))
+            .page("a.test/", &["a.test/p", "a.test/q"])
+            .page("a.test/p", &["a.test/"])
+            .page("a.test/q", &["a.test/"])
+            .seed(&["a.test/"]);
+        stage.run();
+        stage.engine.mass().coverage().expect("a seed").bound
+    };
+    assert_eq!(bound(true).to_bits(), bound(false).to_bits());
+}
+
+#[test]
+fn the_usual_sitemap_is_tried_where_none_is_named_and_its_absence_is_no_failure() {
+    let mut stage = Stage::new(of_site()).page("a.test/", &[]).seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert!(stage.pages().contains(&"a.test/sitemap.xml"), "{:?}", stage.told());
+    let counters = stage.engine.counters();
+    assert_eq!((counters.pages, counters.gone, counters.sitemaps), (1, 0, 0));
+    assert_eq!(counters.failed.iter().sum::<u64>(), 0);
+    // A page in its place is no page either, and a redirect to the front page leads nowhere.
+    for reply in [Reply::Links(vec![url("a.test/no")]), Reply::Moved(url("a.test/other"))] {
+        let mut stage = Stage::new(of_site())
+            .page("a.test/", &[])
+            .answers("a.test/sitemap.xml", &[reply])
+            .seed(&["a.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished);
+        assert_eq!(stage.pages().len(), 2, "{:?}", stage.told());
+        let counters = stage.engine.counters();
+        assert_eq!((counters.pages, counters.moved, counters.gone), (1, 0, 0));
+    }
+    // Nor is it tried where nobody wants whole sites, or robots.txt forbids it.
+    let anywhere = Stage::new(Config::default());
+    let forbidden = Stage::new(of_site())
+        .answers("a.test/robots.txt", &[Reply::Rules("User-agent: *\nDisallow: /sitemap\n")]);
+    for stage in [anywhere, forbidden] {
+        let mut stage = stage.page("a.test/", &[]).seed(&["a.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished);
+        assert_eq!(stage.pages(), ["a.test/"]);
+        assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
+    }
+}
+
+#[test]
+fn a_tried_sitemap_that_moved_is_read_where_it_is() {
+    let mut stage = Stage::new(of_site())
+        .page("a.test/", &[])
+        .answers("a.test/sitemap.xml", &[Reply::Moved(url("a.test/wp-sitemap.xml"))])
+        .answers("a.test/wp-sitemap.xml", &sitemap(&["a.test/orphan"], &[]))
+        .page("a.test/orphan", &[])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("a.test/orphan").status, Status::Fetched);
+    assert_eq!(stage.engine.counters().pages, 2);
+}
+
+#[test]
+fn indexes_without_end_are_bounded_in_depth_and_number() {
+    // Each names itself and two more of its kind.
+    let limits = Sitemaps { per_host_max: 20, ..Sitemaps::default() };
+    let mut stage = Stage::new(Config { sitemaps: limits, ..of_site() })
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/i1\n")])
+        .page("a.test/", &[])
+        .seed(&["a.test/"]);
+    for n in 1..200 {
+        let own = format!("a.test/i{n}");
+        let further = [own.clone(), format!("a.test/i{}", 2 * n), format!("a.test/i{}", 2 * n + 1)];
+        let further: Vec<&str> = further.iter().map(String::as_str).collect();
+        stage = stage.answers(&own, &sitemap(&[], &further));
+    }
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.engine.counters().sitemaps, 20);
+    let refused = |stage: &Stage| stage.engine.counters().refused[Refusal::Sitemaps as usize];
+    assert!(refused(&stage) > 0);
+    // A chain.
+    let mut stage = Stage::new(of_site())
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/c0\n")])
+        .page("a.test/", &[])
+        .seed(&["a.test/"]);
+    for n in 0..20 {
+        let next = format!("a.test/c{}", n + 1);
+        stage = stage.answers(&format!("a.test/c{n}"), &sitemap(&[], &[&next]));
+    }
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.engine.counters().sitemaps, u64::from(SITEMAP_HOPS_MAX) + 1);
+    assert_eq!(refused(&stage), 1);
+}
+
+#[test]
+fn a_robots_txt_may_name_a_sitemap_beyond_the_scope_and_only_what_is_within_is_fetched() {
+    let mut stage = Stage::new(of_site())
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://cdn.example/i\n")])
+        .answers("cdn.example/robots.txt", &[Reply::Rules("Sitemap: http://cdn.example/own\n")])
+        .answers("cdn.example/i", &sitemap(&[], &["cdn.example/s", "other.example/s"]))
+        .answers("cdn.example/s", &sitemap(&["a.test/orphan", "cdn.example/page"], &[]))
+        .page("a.test/", &[])
+        .page("a.test/orphan", &[])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("a.test/orphan").status, Status::Fetched);
+    for outside in ["cdn.example/page", "other.example/s"] {
+        assert_eq!(stage.record(outside).status, Status::Refused(Refusal::Scope), "{outside}");
+    }
+    assert!(!stage.pages().contains(&"cdn.example/own"), "its own sitemaps are nothing to us");
+}
+
+#[test]
+fn includes_do_not_speak_of_sitemaps_and_robots_txt_does() {
+    let rules = |include: &str| rhumb_page::url::Rules::new(&[include.to_owned()], &[]).unwrap();
+    let stage = |robots: &'static str| {
+        let mut stage = Stage::new(Config { rules: rules("/p/"), ..of_site() })
+            .answers("a.test/robots.txt", &[Reply::Rules(robots)])
+            .answers("a.test/list", &sitemap(&["a.test/p/1", "a.test/q/1"], &[]))
+            .page("a.test/", &[])
+            .page("a.test/p/1", &[])
+            .seed(&["a.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished);
+        stage
+    };
+    let open = stage("Sitemap: http://a.test/list\n");
+    assert_eq!(open.record("a.test/p/1").status, Status::Fetched);
+    assert_eq!(open.record("a.test/q/1").status, Status::Refused(Refusal::Filter));
+    let closed = stage("User-agent: *\nDisallow: /list\nSitemap: http://a.test/list\n");
+    assert_eq!(closed.record("a.test/list").status, Status::Refused(Refusal::Robots));
+}
