@@ -10,6 +10,7 @@ use std::ops::Range;
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::anchors::{is_anchor_sign, is_edit_section};
 use super::outline::{Outline, Role};
 use super::words::{Count, count};
 use rhumb_page::html::{EndTag, StartTag, Tag, Text, blank_run_end, folded_run_end};
@@ -34,6 +35,8 @@ pub(super) enum SpanKind<'a> {
     Code,
     Strong,
     Emphasis,
+    /// A wiki's link for editing a section. Its text is taken back when it ends.
+    EditSection,
 }
 
 #[derive(Clone, Debug)]
@@ -254,6 +257,7 @@ impl<'a> Blocks<'a> {
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => SpanKind::Code,
             Tag::B | Tag::Strong => SpanKind::Strong,
             Tag::I | Tag::Em => SpanKind::Emphasis,
+            Tag::Span if self.is_edited_here() || is_edit_section(start) => SpanKind::EditSection,
             _ => return,
         };
         const OPEN_SPANS_MAX: usize = 16;
@@ -272,18 +276,43 @@ impl<'a> Blocks<'a> {
             Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => matches!(kind, SpanKind::Code),
             Tag::B | Tag::Strong => matches!(kind, SpanKind::Strong),
             Tag::I | Tag::Em => matches!(kind, SpanKind::Emphasis),
+            Tag::Span => matches!(kind, SpanKind::EditSection),
             _ => false,
         };
         let Some(open) = self.open_spans.iter().rposition(|span| is_ended(&span.kind)) else {
             return;
         };
         let span = self.open_spans.remove(open);
-        self.keep_span(span);
+        let is_no_text = match span.kind {
+            SpanKind::EditSection => true,
+            SpanKind::Link(href) => is_anchor_sign(href, &self.text[span.start as usize..]),
+            _ => false,
+        };
+        match is_no_text {
+            true => self.take_back(span.start as usize),
+            false => self.keep_span(span),
+        }
+    }
+
+    fn is_edited_here(&self) -> bool {
+        self.open_spans.iter().any(|span| matches!(span.kind, SpanKind::EditSection))
+    }
+
+    /// Removes the text from `start` on, which is within the block being read.
+    fn take_back(&mut self, start: usize) {
+        let taken = count(&self.text[start..]);
+        self.draft.link_mass = self.draft.link_mass.saturating_sub(taken.mass);
+        self.draft.links = self.draft.links.saturating_sub(1);
+        self.draft.link = None;
+        self.text.truncate(start);
+        self.draft.has_gap = true;
+        while self.spans.pop_if(|span| span.end as usize > start).is_some() {}
     }
 
     fn keep_span(&mut self, span: Span<'a>) {
         let end = self.text.len() as u32;
-        if end > span.start && self.spans.len() < SPANS_MAX {
+        let is_text = !matches!(span.kind, SpanKind::EditSection);
+        if is_text && end > span.start && self.spans.len() < SPANS_MAX {
             self.spans.push(Span { end, ..span });
         }
     }
@@ -306,6 +335,8 @@ impl<'a> Blocks<'a> {
             self.push_block();
         }
         let at = self.text.len();
+        // One that is never closed ends with its block.
+        self.open_spans.retain(|span| !matches!(span.kind, SpanKind::EditSection));
         // An open link goes on in the next block.
         for open in 0..self.open_spans.len() {
             let span = self.open_spans[open];

@@ -7,6 +7,7 @@
 
 use super::asides::Asides;
 use super::blocks::{Block, Blocks};
+use super::code::take_synopsis;
 use super::forest::probability;
 use super::markdown;
 use super::outline::Role;
@@ -53,6 +54,7 @@ pub(super) fn take(page: &Blocks<'_>, scores: &[f32]) -> Taken {
     }
     let threshold = best_step as f32 / STEPS as f32;
     let mut is_taken: Vec<bool> = likely.iter().map(|likely| *likely >= threshold).collect();
+    take_synopsis(page, &mut is_taken);
     drop_repeats(page, &mut is_taken);
     Taken { is_taken, confidence: best }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::blocks::Blocks;
 use super::fallback::Choice;
-use super::markdown;
+use super::markdown::{self, Base};
 use super::metadata::{Date, Metadata, Source, Stated, kind_of, prefer, settle_title};
 use super::reading::Reading;
 use super::template::HostTemplate;
@@ -19,6 +19,8 @@ pub struct Options<'t> {
     pub template: Option<&'t HostTemplate>,
     /// Also write the main text as Markdown.
     pub markdown: bool,
+    /// The page came without an address: links of the Markdown that are relative stay as written.
+    pub address_is_unknown: bool,
     /// Detect the language of the main text even if the page declares one.
     pub detects_language: bool,
 }
@@ -110,8 +112,17 @@ impl Extracted {
         let markdown = options.markdown.then(|| match &choice.body {
             Some(body) => body.clone(),
             None => {
-                let base = reading.gathered.base.as_ref().and_then(|base| url.join(base).ok());
-                markdown::write(page, &choice.taken, base.as_ref().unwrap_or(url))
+                let base = reading.gathered.base.as_ref();
+                let base = base.and_then(|base| match options.address_is_unknown {
+                    true => Url::parse(base).ok(),
+                    false => url.join(base).ok(),
+                });
+                let base = match &base {
+                    Some(base) => Base::Known(base),
+                    None if options.address_is_unknown => Base::Unknown,
+                    None => Base::Known(url),
+                };
+                markdown::write(page, &choice.taken, base)
             }
         });
         let blocks = page.blocks.iter().map(|block| block.hash).collect();
@@ -138,7 +149,8 @@ impl Extracted {
                 in_address.or_else(|| day.map(|d| Stated::new(d, Source::Text, 0.5)));
         }
         metadata.words = main.words;
-        if options.detects_language || metadata.language.is_none() {
+        let declared = metadata.language.as_ref().and_then(|said| language::tag(&said.value));
+        if options.detects_language || declared.is_none() {
             metadata.language_detected = language::detect(&main.text)
                 .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
         }

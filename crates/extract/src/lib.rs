@@ -8,8 +8,10 @@
 //!
 //! No rule here knows a language. The table was made by `examples/train_extract`.
 
+mod anchors;
 mod asides;
 mod blocks;
+mod code;
 mod context;
 mod decode;
 pub mod document;
@@ -18,7 +20,7 @@ mod fallback;
 mod features;
 mod forest;
 mod hints;
-mod language;
+pub mod language;
 pub mod lesson;
 mod markdown;
 pub mod metadata;

@@ -1,6 +1,7 @@
 //! Extraction of small pages of our own: what is kept, in several languages, and what hostile pages
 //! cost.
 
+use super::markdown::Base;
 use super::surroundings::Surroundings;
 use super::*;
 use rhumb_page::html::Limits;
@@ -119,7 +120,7 @@ let x = 1;
 | Fundy | 15 |
 
 After the table there is one more paragraph, which says that this is the end.";
-    assert_eq!(markdown::write(&reading.blocks, &taken, &url()), expected);
+    assert_eq!(markdown::write(&reading.blocks, &taken, Base::Known(&url())), expected);
     assert!(extract(html, &url(), &options).markdown.is_some());
 }
 
@@ -266,4 +267,111 @@ fn steps(piece: &str, bytes: usize) -> usize {
     };
     let walked: usize = (1..elements.len()).map(outwards).sum();
     walked + elements.len() + reading.blocks.blocks.len()
+}
+
+/// The page's headings and definitions as publishing systems write them.
+#[test]
+fn signs_that_link_a_heading_to_itself_and_edit_links_are_no_text() {
+    let html = "<title>Tides</title><main><article>\
+        <h1>Tides<a class=headerlink href=#tides title='Link here'>¶</a></h1>\
+        <p>The sea rises and falls twice a day, drawn by the moon, as everybody knows by now.</p>\
+        <h2><a class=doc-anchor href=#m>§</a>Moons</h2>\
+        <p>There is one moon, and it draws the sea after it wherever it goes around the Earth.</p>\
+        <h2><span class=mw-headline id=x>In history</span><span class=mw-editsection>\
+        <span class=mw-editsection-bracket>[</span><a href='/w/index.php?title=T&amp;action=edit'>\
+        <span>edit</span></a><span class=mw-editsection-bracket>]</span></span></h2>\
+        <dl><dt><code>tide(moon)</code><a href='page.html#tide'>&#xf0c1;</a></dt>\
+        <dd>Gives the height of the tide in metres, for the moon that is given to it, see \
+        <a href='#n4'>§ 4</a>.</dd></dl></article></main>";
+    let options = Options { markdown: true, ..Options::default() };
+    let found = extract(html, &url(), &options);
+    let markdown = found.markdown.expect("it was asked for");
+    for text in [&found.main, &found.all, &markdown] {
+        assert!(!text.contains(['¶', '\u{f0c1}']) && !text.contains("edit"), "{text}");
+    }
+    for line in ["# Tides", "## Moons", "## In history"] {
+        assert!(markdown.lines().any(|other| other == line), "{line}: {markdown}");
+    }
+    assert!(found.main.contains("see § 4"), "{}", found.main);
+    assert_eq!(found.metadata.title.expect("a title").value, "Tides");
+}
+
+/// All blocks of a page as Markdown.
+fn markdown_of(html: &str) -> String {
+    let mut reading = Reading::of(html);
+    let _ = reading.features(&url());
+    reading.blocks.order_spans();
+    let taken = vec![true; reading.blocks.blocks.len()];
+    markdown::write(&reading.blocks, &taken, Base::Known(&url()))
+}
+
+#[test]
+fn code_in_markdown_has_no_escapes() {
+    for (html, markdown) in [
+        ("<p>Call <code>a_b(*c, [d])</code> now", "Call `a_b(*c, [d])` now"),
+        ("<p>Call <a href=/f><code>a_b</code></a>", "Call [`a_b`](https://news.test/f)"),
+        ("<p>Call <code>f(<a href=/x>x_y</a>, <b>z_</b>)</code>", "Call `f(x_y, z_)`"),
+        ("<p><code>a_</code><code>_b</code> is one", "`a__b` is one"),
+        ("<p>In <code>a`b</code> and <code>`</code>", "In ``a`b`` and `` ` ``"),
+        ("<p><b>Use <code>a_b</code></b> and a_b", "**Use `a_b`** and a\\_b"),
+        ("<p>A *star*, a [b] and 2 < 3", "A \\*star\\*, a \\[b\\] and 2 \\< 3"),
+        ("<pre>a_b *c*\n```\n[d]</pre>", "````\na_b *c*\n```\n[d]\n````"),
+        ("<pre><div>a_b = 1</div><div>c_d = 2</div></pre>", "```\na_b = 1\nc_d = 2\n```"),
+        ("<ul><li>One <pre>a_b\n  c_d</pre></ul>", "- One\n  ```\n  a_b\n    c_d\n  ```"),
+        ("<blockquote><pre>a_b\nc_d</pre></blockquote>", "> ```\n> a_b\n> c_d\n> ```"),
+        (
+            "<table><tr><td><pre>1\n2</pre><td><pre>a_b\nc</pre></table>",
+            "```\n1\n2\n```\n\n```\na_b\nc\n```",
+        ),
+        ("<table><tr><td>f<td><pre>a_b|c</pre></table>", "| f | `a_b\\|c` |\n| --- | --- |"),
+    ] {
+        assert_eq!(markdown_of(html).trim_end(), markdown, "{html}");
+    }
+}
+
+#[test]
+fn links_of_a_page_without_an_address_stay_as_written() {
+    let html = "<p>See <a href='/m?a=1&amp;b'>the moon</a>, <a href=sun.html>the sun</a> and \
+                <a href=https://Tide.test/a/../b>tides</a> for more, as they all say and know.";
+    let nowhere = Url::parse("http://page.invalid/").expect("a URL");
+    let options = Options { markdown: true, address_is_unknown: true, ..Options::default() };
+    let markdown = extract(html, &nowhere, &options).markdown.expect("it was asked for");
+    assert!(!markdown.contains("page.invalid"), "{markdown}");
+    assert!(markdown.contains("[the moon](/m?a=1&b), [the sun](sun.html)"), "{markdown}");
+    assert!(markdown.contains("[tides](https://tide.test/b)"), "{markdown}");
+    let based = format!("<base href=https://b.test/c/>{html}");
+    let markdown = extract(&based, &nowhere, &options).markdown.expect("it was asked for");
+    assert!(markdown.contains("[the sun](https://b.test/c/sun.html)"), "{markdown}");
+}
+
+#[test]
+fn the_synopsis_of_a_reference_page_is_part_of_it() {
+    let page = |synopsis: &str| {
+        let menu = "<a href=a.html>Prev</a> <a href=b.html>Up</a> <a href=c.html>Next</a>";
+        format!(
+            "<title>MEASURE</title><body><div class=navheader><table><tr><td>{menu}</td></tr>\
+             </table></div><div class=refentry><div class=refnamediv><h2>MEASURE</h2>\
+             <p>MEASURE — tell the height of the sea</p></div><div class=refsynopsisdiv>\
+             <h2>Synopsis</h2>{synopsis}</div><div class=refsect1><h2>Description</h2><p>\
+             <code>MEASURE</code> tells how high the sea stands at a place, in metres above the \
+             lowest tide that astronomy predicts, and when it was measured there.</p><p>Without \
+             a place, all places that are known are measured, one after another.</p></div></div>\
+             <div class=navfooter><table><tr><td>{menu}</td></tr></table></div>"
+        )
+    };
+    for (synopsis, line) in [
+        (
+            "<pre class=synopsis>\nMEASURE [ ( [, ...] ) ] [ place ]\n</pre>",
+            "MEASURE [ ( [, ...] ) ] [ place ]",
+        ),
+        (
+            "<div class=cmdsynopsis><p><code>measure</code> [<em><code>option</code></em>...]</p></div>",
+            "measure [option...]",
+        ),
+    ] {
+        let main = extract(&page(synopsis), &url(), &Options::default()).main;
+        assert!(main.contains("in metres above"), "{main}");
+        assert!(main.contains(line), "{line}: {main}");
+        assert!(!main.contains("Prev"), "{main}");
+    }
 }

@@ -9,6 +9,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Names the file that collects a line for each test left out; `scripts/test` sets it.
 const LEFT_OUT: &str = "RHUMB_TESTS_LEFT_OUT";
@@ -28,6 +29,25 @@ pub fn data(name: &str) -> Option<PathBuf> {
     assert!(!is_ci(std::env::var("CI").ok().as_deref()), "{reason}, and CI=true requires it");
     left_out(&reason);
     None
+}
+
+/// A real tree of documentation (`apache`, `python`, `postgresql`) as Debian packs it, unpacked
+/// into a directory of the build (`CARGO_TARGET_TMPDIR`), if it can be had.
+pub fn debian_docs(build: &Path, name: &str) -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/debian-docs");
+    let dir = build.join("debian-docs");
+    let output = Command::new("sh").arg(script).arg(&dir).output();
+    match output {
+        Ok(output) if output.status.success() => Some(dir.join(name)),
+        Ok(output) => {
+            left_out(String::from_utf8_lossy(&output.stderr).trim());
+            None
+        }
+        Err(error) => {
+            left_out(&format!("sh: {error}"));
+            None
+        }
+    }
 }
 
 /// Reports that the test of this thread is left out: printed at once, and at the end of the run.

@@ -128,3 +128,83 @@ fn real_pages_have_a_main_text_nearly_always() {
     assert!(rows.len() > 900 && empty * 200 < rows.len(), "{empty} of {} are empty", rows.len());
     assert!(rows.iter().all(|row| row["error"].is_null()));
 }
+
+/// A page without an address has no address in what is printed of it.
+#[test]
+fn links_of_a_page_without_url_are_printed_as_written() {
+    let page = PAGE.replace("<head>", "<head><link rel=canonical href=/tides>");
+    let (_, markdown, _) = rhumb(&["extract", "-", "--format", "markdown"], page.as_bytes());
+    assert!(markdown.contains("[sun](/sun)"), "{markdown}");
+    let (_, json, _) = rhumb(&["extract", "-", "--json", "--all"], page.as_bytes());
+    assert!(!json.contains("page.invalid"), "{json}");
+    let row: Value = serde_json::from_str(&json).expect("one JSON value");
+    assert_eq!(row["canonical"], "/tides");
+}
+
+#[test]
+fn a_language_is_named_alike_whether_declared_or_detected() {
+    let declared = PAGE.replace("<html>", "<html lang=eng>");
+    let nonsense = PAGE.replace("<html>", "<html lang=English>");
+    for page in [PAGE, &declared, &nonsense] {
+        let (_, json, _) = rhumb(&["extract", "-", "--json"], page.as_bytes());
+        let row: Value = serde_json::from_str(&json).expect("one JSON value");
+        assert_eq!(row["language"], "en", "{json}");
+    }
+}
+
+/// Real pages: each page of a command of SQL says how it is written.
+#[test]
+fn the_synopses_of_postgresql_are_not_lost() {
+    let build = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let Some(tree) = rhumb_given::debian_docs(build, "postgresql") else { return };
+    let (mut input, mut synopses) = (String::new(), Vec::new());
+    for entry in std::fs::read_dir(tree).expect("a tree") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if !name.starts_with("sql-") || !name.ends_with(".html") {
+            continue;
+        }
+        let html = std::fs::read_to_string(&path).expect("a page");
+        let synopsis = html.split_once("<pre class=\"synopsis\">");
+        let Some((synopsis, _)) = synopsis.and_then(|(_, rest)| rest.split_once("</pre>")) else {
+            continue;
+        };
+        synopses.push((name.clone(), words_of(synopsis)));
+        let line = serde_json::json!({ "id": name, "html": html, "url": "https://pg.test/" });
+        input.push_str(&format!("{line}\n"));
+    }
+    assert!(synopses.len() > 150, "{} pages are not the manual", synopses.len());
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("pages.jsonl");
+    std::fs::write(&path, input).expect("written");
+    let (code, out, _) = rhumb(&["extract", path.to_str().expect("a name")], b"");
+    assert_eq!(code, 0);
+    let lost: Vec<&String> = out
+        .lines()
+        .zip(&synopses)
+        .filter(|(line, (name, synopsis))| {
+            let row: Value = serde_json::from_str(line).expect("JSON");
+            assert_eq!(row["id"], **name);
+            !words_of(row["text"].as_str().expect("text")).contains(synopsis.as_str())
+        })
+        .map(|(_, (name, _))| name)
+        .collect();
+    assert!(lost.is_empty(), "{} of {} synopses lost: {lost:?}", lost.len(), synopses.len());
+}
+
+/// The words of a text or of simple markup, with nothing between them.
+fn words_of(markup: &str) -> String {
+    let mut words = String::new();
+    let mut in_tag = false;
+    for c in markup.replace("&lt;", "\u{1}").replace("&gt;", "\u{2}").chars() {
+        match c {
+            '<' => in_tag = true,
+            '>' if in_tag => in_tag = false,
+            '\u{1}' => words.push('<'),
+            '\u{2}' => words.push('>'),
+            c if !in_tag && !c.is_whitespace() => words.push(c),
+            _ => (),
+        }
+    }
+    words.replace("&amp;", "&").replace("&quot;", "\"")
+}

@@ -26,6 +26,21 @@ pub enum PageKind {
     Other,
 }
 
+impl PageKind {
+    /// As it is written in rows.
+    pub fn word(self) -> &'static str {
+        match self {
+            PageKind::Article => "article",
+            PageKind::Forum => "forum",
+            PageKind::Product => "product",
+            PageKind::Collection => "collection",
+            PageKind::Listing => "listing",
+            PageKind::Documentation => "documentation",
+            PageKind::Other => "other",
+        }
+    }
+}
+
 /// Signs of a kind, each 0 (none), 1 (in the address) or 2 (said outright).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hints {

@@ -42,7 +42,7 @@ pub struct Metadata {
     pub modified: Option<Stated<Date>>,
     /// The language it declares.
     pub language: Option<Stated<String>>,
-    /// The language its main text is in, as ISO 639-3, if that can be told.
+    /// The language its main text is in, as BCP 47 names it, if that can be told.
     pub language_detected: Option<Stated<String>>,
     /// The address it wants to be known by, as written.
     pub canonical: Option<String>,

@@ -2,14 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rhumb_extract::{Extracted, HostTemplate, Metadata, Method, Options, PageKind, extract};
+use rhumb_extract::{
+    Extracted, HostTemplate, Metadata, Method, Options, PageKind, extract, language,
+};
 use rhumb_page::url::Url;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::contained::Contained;
 
-/// The address of a page that came without one.
+/// What stands for the address of a page that came without one; no row shows it.
 const NO_ADDRESS: &str = "http://page.invalid/";
 
 /// What is written of each page besides its text.
@@ -22,7 +24,8 @@ pub struct Wish {
 impl Wish {
     /// As the extractor is asked.
     pub fn options(self, template: Option<&HostTemplate>) -> Options<'_> {
-        Options { markdown: self.markdown, template, detects_language: self.keeps_all }
+        let (markdown, detects_language) = (self.markdown, self.keeps_all);
+        Options { markdown, template, detects_language, address_is_unknown: false }
     }
 }
 
@@ -43,7 +46,7 @@ pub struct Row {
     /// The day, `2024-05-01`; `metadata` has it as written.
     pub published: Option<String>,
     pub modified: Option<String>,
-    /// As the page declares it, else as detected.
+    /// As the page declares it, else as detected; a tag of BCP 47 either way, `en`, `de-AT`.
     pub language: Option<String>,
     pub canonical: Option<String>,
     pub description: Option<String>,
@@ -83,7 +86,8 @@ impl Row {
         wish: Wish,
     ) -> Row {
         let start = thread_cpu_us();
-        let options = wish.options(template.as_deref());
+        let address_is_unknown = is_unknown(url);
+        let options = Options { address_is_unknown, ..wish.options(template.as_deref()) };
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end a corpus.
         let found = catch_unwind(AssertUnwindSafe(|| extract(html, url, &options)));
@@ -148,10 +152,11 @@ impl Row {
 
     pub fn from_extracted(id: Value, found: Extracted, url: &Url, keeps_all: bool, us: u64) -> Row {
         let Extracted { main, all, confidence, method, markdown, metadata, oddities, .. } = found;
-        let declared = metadata.language.as_ref().map(|said| said.value.clone());
+        let declared = metadata.language.as_ref().and_then(|said| language::tag(&said.value));
         let detected = metadata.language_detected.as_ref().map(|said| said.value.clone());
         let canonical = metadata.canonical.as_ref().map(|written| {
-            url.join(written).map_or_else(|_| written.clone(), |url| url.as_str().to_owned())
+            let resolved = if is_unknown(url) { Url::parse(written) } else { url.join(written) };
+            resolved.map_or_else(|_| written.clone(), |url| url.as_str().to_owned())
         });
         Row {
             id,
@@ -183,6 +188,10 @@ impl Row {
 pub fn address(url: Option<&str>) -> Option<Url> {
     let url = url.and_then(|url| Url::parse(url).ok());
     url.or_else(|| Url::parse(NO_ADDRESS).ok())
+}
+
+fn is_unknown(url: &Url) -> bool {
+    url.as_str() == NO_ADDRESS
 }
 
 /// CPU time of this thread so far, in microseconds.

@@ -25,7 +25,8 @@ fn the_python_documentation_is_crawled_to_the_last_page() {
 }
 
 fn crawl_to_the_last_page(name: &str) {
-    let Some(tree) = tree(name) else { return };
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let Some(tree) = rhumb_given::debian_docs(build, name) else { return };
     let reachable = reachable(&tree);
     assert!(reachable.len() > 500, "{} files of {name} are not a manual", reachable.len());
     let root = tree.clone();
@@ -43,18 +44,6 @@ fn crawl_to_the_last_page(name: &str) {
     assert_eq!(served, reachable);
     assert_eq!(kept(&tree, &dir), reachable);
     assert_eq!((&report["stopped_because"], &report["queued"]), (&"finished".into(), &0.into()));
-}
-
-/// The tree, unpacked into the build directory.
-fn tree(name: &str) -> Option<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/debian-docs");
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debian-docs");
-    let output = Command::new("sh").arg(script).arg(&dir).output().unwrap();
-    if !output.status.success() {
-        rhumb_given::left_out(String::from_utf8_lossy(&output.stderr).trim());
-        return None;
-    }
-    Some(dir.join(name))
 }
 
 fn reachable(tree: &Path) -> BTreeSet<PathBuf> {
