@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -24,12 +24,13 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("fetch", &["page"]),
     ("sim", &["page", "neardup", "engine", "state"]),
     ("node", &["page", "neardup", "extract", "engine", "state", "archive", "fetch"]),
+    ("web", &["node"]),
     ("lab", &["page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"]),
     (
         "rhumb",
         &[
             "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
-            "sim", "lab",
+            "sim", "web", "lab",
         ],
     ),
 ];

@@ -152,14 +152,7 @@ impl Settings {
             redirects_max: self.max_redirects,
             concurrency: self.concurrency,
             hosts_awake_max: self.hosts_awake_max,
-            polite: Polite {
-                delay: span(self.delay),
-                delay_factor: self.delay_factor,
-                delay_max: span(self.delay_max),
-                per_address: self.per_address,
-                address_delay: span(self.address_delay),
-                robots_ttl: span(self.robots_ttl),
-            },
+            polite: self.polite(),
             retry: self.retry,
             retry_failed: self.retry_failed,
             logs: self.events.is_some(),
@@ -180,6 +173,19 @@ impl Settings {
             near: self.near,
             noarchive: self.noarchive,
         })
+    }
+}
+
+impl Settings {
+    pub fn polite(&self) -> Polite {
+        Polite {
+            delay: span(self.delay),
+            delay_factor: self.delay_factor,
+            delay_max: span(self.delay_max),
+            per_address: self.per_address,
+            address_delay: span(self.address_delay),
+            robots_ttl: span(self.robots_ttl),
+        }
     }
 }
 

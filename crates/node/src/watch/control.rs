@@ -1,14 +1,15 @@
 //! `DIR/control.sock`: how `rhumb status` asks a crawl that runs, whose store it cannot open.
 //!
-//! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}` or
-//! `{"urls":{…}}`; so is the reply, with one key: `status`, `url`, `coverage` or `error`. URLs are
-//! listed in many replies `line`, and a last one, `end`.
+//! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}`,
+//! `{"view":{…}}` or `{"urls":{…}}`; so is the reply, with one key: `status`, `url`, `coverage`,
+//! `view` or `error`. URLs are listed in many replies `line`, and a last one, `end`.
 
 use super::coverage::{self, Covered};
 use super::live::Live;
 use super::report::Report;
 use super::status::{self, Status, UrlStatus};
 use super::urls::{self, Take, UrlLine, UrlQuery};
+use super::view::{self, ViewQuery};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,7 @@ pub enum Request {
     Status(bool),
     Url(String),
     Coverage(bool),
+    View(ViewQuery),
     Urls(UrlQuery),
 }
 
@@ -52,6 +54,8 @@ pub enum Reply {
     Status(Box<Status>),
     Url(Box<UrlStatus>),
     Coverage(Covered),
+    /// A page of the dashboard.
+    View(serde_json::Value),
     Line(UrlLine),
     /// All lines have come.
     End(bool),
@@ -153,6 +157,9 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         Ok(Request::Url(url)) => status::of_url(&url, now.snapshot.now, &now.about.dir, reader)
             .map(|s| Reply::Url(s.into())),
         Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
+        Ok(Request::View(query)) => {
+            view::answer(&query, &now.about.dir, now.snapshot.now, reader).map(Reply::View)
+        }
         Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };

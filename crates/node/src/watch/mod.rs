@@ -11,6 +11,7 @@ pub mod coverage;
 pub mod diagnosis;
 pub mod events;
 pub mod failing;
+pub mod history;
 pub mod kept;
 pub mod live;
 pub mod memory;
@@ -21,6 +22,7 @@ pub mod reason;
 pub mod report;
 pub mod status;
 pub mod urls;
+pub mod view;
 
 mod server;
 mod summary;

@@ -2,7 +2,8 @@
 //! nobody: while the loop is busy the report says what was published last.
 
 use super::failing::failing_hosts;
-use super::live::Live;
+use super::history::{HistoryFile, Sampled};
+use super::live::{Live, Moment};
 use super::progress::{Progress, ProgressKind};
 use super::report::Report;
 use super::status::{OverduePage, most_overdue};
@@ -154,6 +155,10 @@ fn tell(
 ) -> (Progress, Overdue) {
     let mut reported = Instant::now();
     let mut is_written = true;
+    // A crawl without its history is still a crawl.
+    let history = HistoryFile::open(dir)
+        .inspect_err(|error| tracing::warn!(%error, "no history is kept of this run"))
+        .ok();
     loop {
         match stopped.recv_timeout(progress.every()) {
             Err(RecvTimeoutError::Timeout) => {}
@@ -165,6 +170,9 @@ fn tell(
             reported = Instant::now();
             let mut report = Report::running(&now);
             report.most_overdue = overdue.pages(now.snapshot.now, &report).to_vec();
+            if let Some(history) = &history {
+                record(history, &report, &now);
+            }
             let written = report.write(dir);
             // Told once, not every second: a full disk stays full for a while.
             if let (Err(error), true) = (&written, is_written) {
@@ -172,5 +180,13 @@ fn tell(
             }
             is_written = written.is_ok();
         }
+    }
+}
+
+fn record(history: &HistoryFile, report: &Report, now: &Moment) {
+    let at_s = u32::try_from(now.snapshot.now.0 / 1_000_000).unwrap_or(u32::MAX);
+    let sampled = Sampled::of(report, now.bytes_per_s, now.rss_bytes, at_s);
+    if let Err(error) = history.record(&sampled) {
+        tracing::debug!(%error, "history not written");
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Args;
 use rhumb_engine::event::StopReason;
 
+use super::dashboard::{Door, Listen, TokenFlag};
 use super::ended::{Ended, Trouble};
 use super::json;
 use rhumb_node::run::{self, Crawled};
@@ -32,6 +33,7 @@ Examples:
   rhumb crawl https://example.org/ --coverage 0.98
   rhumb crawl https://example.org/ --extract
   rhumb crawl https://example.org/ --events events.jsonl
+  rhumb crawl https://example.org/ --dashboard auto
 
 Durations are 300ms, 5s, 10m, 2h, 7d; sizes 500kB, 64MB, 1GiB. A configuration has the names of
 the flags with _ for - (max_pages = 1000), seeds = [\"https://example.org/ 2\"], the sections
@@ -40,6 +42,13 @@ the directory of a crawl shows them all.")]
 pub struct Flags {
     #[command(flatten)]
     typed: Typed,
+
+    /// Show this run in a browser: where to listen, or auto for a free port on loopback
+    #[arg(long, value_name = "ADDR|auto", help_heading = "Watching")]
+    dashboard: Option<Listen>,
+
+    #[command(flatten)]
+    token: TokenFlag,
 }
 
 pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -47,7 +56,16 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     for note in settings.notes.iter().filter(|_| !quiet) {
         eprintln!("{note}");
     }
+    // The address is taken before anything begins, and served from the crawl's own socket.
+    let door = flags.dashboard.map(|listen| Door::take(listen, &flags.token)).transpose()?;
+    let serving = door
+        .map(|door| {
+            eprintln!("dashboard: {}", door.address());
+            door.open(&settings.dir)
+        })
+        .transpose()?;
     let crawled = run::crawl(&settings, ProgressKind::for_stderr(quiet))?;
+    drop(serving);
     if settings.json {
         json::print(out, &crawled.report)?;
     }

@@ -9,6 +9,7 @@ mod bench_hostile;
 mod completions;
 mod coverage;
 mod crawl;
+mod dashboard;
 mod dedup;
 mod demo;
 mod ended;
@@ -59,6 +60,7 @@ enum Verb {
     Crawl(Box<crawl::Flags>),
     Demo(demo::Flags),
     Status(status::Flags),
+    Dashboard(dashboard::Flags),
     Urls(urls::Flags),
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
@@ -87,6 +89,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
+        Verb::Dashboard(flags) => dashboard::run(&flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
         Verb::Urls(flags) => urls::run(flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),

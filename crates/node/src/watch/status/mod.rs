@@ -14,6 +14,7 @@ mod url;
 pub use belief::{HostTrust, UrlBelief};
 pub use hosts::{HostLine, Hosts};
 pub use overdue::{OverduePage, most_overdue};
+pub(super) use url::host_status;
 pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 
 use super::control::{self, Reply, Request};

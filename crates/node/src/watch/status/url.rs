@@ -224,7 +224,7 @@ fn history(record: &UrlRecord, next_visit: NextVisit) -> UrlHistory {
     }
 }
 
-fn host_status(key: &HostKey, record: &HostRecord, now: Time) -> HostStatus {
+pub fn host_status(key: &HostKey, record: &HostRecord, now: Time) -> HostStatus {
     HostStatus {
         host: key.origin(),
         pages: record.pages,

@@ -1,0 +1,126 @@
+//! What the dashboard shows beyond `rhumb status`: each page of it is one [`ViewQuery`], answered
+//! from the store by a scan that is bounded in rows, of a running crawl through its socket.
+//!
+//! An answer is a JSON value: the dashboard's page draws it, and serves it as it is.
+
+mod alike;
+mod ceiling;
+mod frontier;
+mod hosts;
+mod what_if;
+
+pub use alike::{AlikeCluster, AlikePage, AlikeView};
+pub use ceiling::{DelayCause, HoldingHost, SpeedView};
+pub use frontier::{FrontierView, HostCell};
+pub use hosts::{HostView, HostsBy, HostsView};
+pub use what_if::WhatIfView;
+
+use super::control::{self, Reply, Request};
+use super::moment;
+use super::status::{STATE_DIR, check_is_crawl, unexpected};
+use crate::settings::Settings;
+use rhumb_engine::config::Polite;
+use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::host::HostRecord;
+use rhumb_engine::time::Time;
+use rhumb_page::url::HostKey;
+use rhumb_state::local::{LocalReader, UrlRow};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+
+/// Host rows that one page reads: about a tenth of a second.
+const HOSTS_READ_MAX: usize = 100_000;
+/// URL rows that one page reads.
+const URLS_READ_MAX: usize = 200_000;
+
+/// A page of the dashboard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewQuery {
+    Speed,
+    Frontier,
+    Hosts(HostsBy),
+    /// `https://example.org`, or a name alone.
+    Host(String),
+    Duplicates,
+    /// What would an exclusion refuse, and what would another delay allow?
+    WhatIf {
+        exclude: Option<String>,
+        delay_ms: Option<u64>,
+    },
+}
+
+/// The page of the crawl in `dir`, running or not.
+pub fn of_dir(dir: &Path, query: &ViewQuery) -> Result<Value, Error> {
+    check_is_crawl(dir)?;
+    let asked = control::ask(dir, &Request::View(query.clone())).map_err(|error| {
+        let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
+        Error::new(ErrorKind::Retry, what)
+    })?;
+    match asked {
+        Some(Reply::View(value)) => Ok(value),
+        Some(reply) => Err(unexpected(reply)),
+        None => answer(query, dir, moment::now(), &LocalReader::open(&dir.join(STATE_DIR))?),
+    }
+}
+
+/// The page, from the store.
+pub fn answer(
+    query: &ViewQuery,
+    dir: &Path,
+    now: Time,
+    reader: &LocalReader,
+) -> Result<Value, Error> {
+    let polite = polite_of(dir);
+    let view = match query {
+        ViewQuery::Speed => to_value(&ceiling::read(reader, &polite, now)?),
+        ViewQuery::Frontier => to_value(&frontier::read(reader, &polite, now)?),
+        ViewQuery::Hosts(by) => to_value(&hosts::list(reader, &polite, *by)?),
+        ViewQuery::Host(text) => to_value(&hosts::one(reader, &polite, text, now)?),
+        ViewQuery::Duplicates => to_value(&alike::read(reader)?),
+        ViewQuery::WhatIf { exclude, delay_ms } => {
+            to_value(&what_if::read(reader, &polite, now, exclude.as_deref(), *delay_ms)?)
+        }
+    };
+    view.map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()))
+}
+
+fn to_value<T: Serialize>(view: &T) -> serde_json::Result<Value> {
+    serde_json::to_value(view)
+}
+
+/// The delays of the last run's settings; the usual ones if they cannot be read.
+fn polite_of(dir: &Path) -> Polite {
+    let settings = Settings::of_dir(dir).map(|settings| settings.polite());
+    settings.unwrap_or_default()
+}
+
+/// Calls `each` for at most [`HOSTS_READ_MAX`] hosts; tells how many, if there were more.
+fn each_host(
+    reader: &LocalReader,
+    mut each: impl FnMut(&HostKey, &HostRecord),
+) -> Result<Option<u64>, Error> {
+    for (count, row) in reader.hosts().enumerate() {
+        let (key, record) = row?;
+        if count == HOSTS_READ_MAX {
+            return Ok(Some(count as u64));
+        }
+        each(&key, &record);
+    }
+    Ok(None)
+}
+
+/// Calls `each` for at most [`URLS_READ_MAX`] URLs; tells how many, if there were more.
+fn each_url(
+    reader: &LocalReader,
+    mut each: impl FnMut(&UrlRow) -> Result<(), Error>,
+) -> Result<Option<u64>, Error> {
+    for (count, row) in reader.url_rows(&[], None).enumerate() {
+        if count == URLS_READ_MAX {
+            return Ok(Some(count as u64));
+        }
+        each(&row?)?;
+    }
+    Ok(None)
+}

@@ -1,0 +1,20 @@
+//! What does a person see of a crawl in a browser? The dashboard: each page answers a question,
+//! works without scripts, and has its data as JSON at the same path with `.json`.
+//!
+//! It knows a crawl by its directory alone and asks as `rhumb status` does: a running crawl by its
+//! socket, one at rest by its store. So a crawl never waits for a viewer, and what is shown is
+//! what the command line says. This crate never decides anything about a crawl, and never writes.
+
+mod assets;
+mod events;
+mod figures;
+mod guard;
+mod overview;
+mod page;
+mod routes;
+mod serve;
+mod source;
+mod tables;
+
+pub use guard::Access;
+pub use serve::{BindError, Bound, Serving, bind};

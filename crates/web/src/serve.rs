@@ -1,0 +1,157 @@
+//! The server: a thread of its own, a bounded number of connections, requests of a bounded size and
+//! time. A viewer that reads nothing holds one connection and nothing else.
+
+use crate::guard::Access;
+use crate::{routes, source::Source};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fmt, io};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, oneshot};
+
+const CONNECTIONS_MAX: usize = 128;
+/// Of a request's head.
+const REQUEST_BYTES_MAX: usize = 16 << 10;
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+/// After a failed accept, so that a lack of descriptors does not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// A scan that is under way at the end is left to itself after this time.
+const STOP_TIME_MAX: Duration = Duration::from_millis(500);
+/// Threads for questions to the store, which take turns.
+const BLOCKING_THREADS_MAX: usize = 4;
+
+/// A port that is ours: taken before a crawl begins, so that a port in use is told at once.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    addr: SocketAddr,
+}
+
+#[derive(Debug)]
+pub struct BindError {
+    addr: SocketAddr,
+    why: io::Error,
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BindError { addr, why } = self;
+        match why.kind() {
+            io::ErrorKind::AddrInUse => {
+                write!(
+                    f,
+                    "dashboard: {addr} is in use by another program: say auto, or another port"
+                )
+            }
+            _ => write!(f, "dashboard: cannot listen on {addr}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+pub fn bind(addr: SocketAddr) -> Result<Bound, BindError> {
+    let bound = || -> io::Result<Bound> {
+        let listener = TcpListener::bind(addr)?;
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        Ok(Bound { listener, addr })
+    };
+    bound().map_err(|why| BindError { addr, why })
+}
+
+impl Bound {
+    /// The port that was given, if 0 was asked for.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Serves the dashboard of the crawl in `dir` until the value is dropped.
+    pub fn serve(self, dir: &Path, token: Option<String>) -> io::Result<Serving> {
+        let access = Arc::new(Access { addr: self.addr, token });
+        let app = routes::router(Arc::new(Source::new(dir)), access);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS_MAX)
+            .build()?;
+        let (stop, stopped) = oneshot::channel();
+        let thread =
+            thread::Builder::new().name("rhumb-dashboard".to_owned()).spawn(move || {
+                runtime.block_on(async {
+                    tokio::select! { () = accept(self.listener, app) => {}, _ = stopped => {} }
+                });
+                runtime.shutdown_timeout(STOP_TIME_MAX);
+            })?;
+        Ok(Serving { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+/// A dashboard that is being served.
+pub struct Serving {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Serves until the process ends.
+    pub fn wait(mut self) {
+        // Closing the channel would be the message to stop.
+        let stop = self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        drop(stop);
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, app: axum::Router) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::error!(%error, "the dashboard cannot be served");
+            return;
+        }
+    };
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let app = app.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = converse(stream, app).await {
+                        tracing::debug!(%error, "a viewer's connection was lost");
+                    }
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a viewer's connection was lost");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, app: axum::Router) -> hyper::Result<()> {
+    hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIME_MAX)
+        .max_buf_size(REQUEST_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app))
+        .await
+}
