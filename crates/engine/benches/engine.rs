@@ -182,7 +182,7 @@ impl Crawl {
             Action::Resolve { host } => {
                 let [a, b, c, ..] = url(self.sent, "").fingerprint(0).to_le_bytes();
                 let until = self.now + Span::secs(86_400);
-                let answer = Ok(Address { ip: IpAddr::from([10, a, b, c]), until });
+                let answer = Ok(Address { ips: vec![IpAddr::from([10, a, b, c])], until });
                 self.send(Span::millis(5), Event::Resolved { host, answer });
             }
             Action::Acknowledge { .. } | Action::Log(_) => unreachable!("one partition, no log"),

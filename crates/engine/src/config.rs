@@ -9,6 +9,10 @@ use regex::Regex;
 use rhumb_page::robots::Agent;
 use rhumb_page::url::Rules;
 
+/// A stop waits so long for requests under way: most answers take less, and a stop must not take
+/// long whatever hangs.
+const STOP_GRACE: Span = Span::secs(3);
+
 /// The number of front queues. Class 0 is the most urgent.
 pub const CLASSES: usize = 32;
 
@@ -38,6 +42,8 @@ pub struct Config {
     pub hosts_awake_max: usize,
     pub polite: Polite,
     pub retry: Retry,
+    /// A stop waits so long for requests under way.
+    pub stop_grace: Span,
     /// All that failed in earlier runs is tried again, whatever the kind, and with all its tries.
     pub retry_failed: bool,
     /// What happens is logged.
@@ -237,6 +243,7 @@ impl Default for Config {
             hosts_awake_max: 16_384,
             polite: Polite::default(),
             retry: Retry::default(),
+            stop_grace: STOP_GRACE,
             retry_failed: false,
             logs: false,
             traps: Traps::default(),

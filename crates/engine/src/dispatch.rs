@@ -98,11 +98,11 @@ impl Engine {
     fn begin(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
         let ticket = host.ticket;
-        let Some((ip, _)) = host.address.filter(|(_, until)| *until > now) else {
+        let Some(ip) = host.addresses.current(now) else {
             host.queued_up = false;
-            let left = host.address.take();
             // It may have been called to a place at its old address, which it will not take.
-            let next = left.and_then(|(ip, _)| self.addresses.call(ip, &self.config.polite));
+            let left = host.addresses.last();
+            let next = left.and_then(|ip| self.addresses.call(ip, &self.config.polite));
             if let Some((other, ticket)) = next {
                 self.back_in_line(now, other, ticket);
             }
@@ -133,13 +133,17 @@ impl Engine {
     fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Errand)> {
         let host = self.awake.at(slot);
         if !host.errands.is_empty() {
-            // Those who ask for our own robots.txt are told when we have it.
-            let own = host.key.robots_url();
+            // Those who ask for our own robots.txt are told when we have it; while we wait for it
+            // ourselves they must not, or two that redirect to each other would wait for ever.
+            let own = host.key.robots_url().filter(|_| !host.awaits_robots);
             let errand = host.errands.iter().position(|errand| Some(&errand.url) != own.as_ref());
             if let Some(at) = errand {
                 let errand = host.errands.remove(at);
-                return Some((errand.url, Errand::RobotsFor(errand.for_host)));
+                return Some((errand.url.clone(), Errand::RobotsFor(errand)));
             }
+        }
+        if host.awaits_robots {
+            return None;
         }
         if host.record.robots_until.is_none_or(|until| until <= now) || host.robots.is_none() {
             let url = match &host.robots_at {
@@ -226,7 +230,7 @@ impl Engine {
         };
         let purpose = errand.purpose();
         let host = match &errand {
-            Errand::RobotsFor(asker) => asker.clone(),
+            Errand::RobotsFor(errand) => errand.for_host.clone(),
             _ => host.key.clone(),
         };
         step.actions.push(Action::Fetch(Fetch {

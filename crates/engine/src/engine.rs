@@ -10,6 +10,7 @@ use crate::copies::Copies;
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
+use crate::frontier::address_list::Detours;
 use crate::frontier::awake::{AwakeHosts, Errand as HostErrand};
 use crate::frontier::back_queue;
 use crate::frontier::ready::Ready;
@@ -67,6 +68,7 @@ pub struct Engine {
     pub(crate) ready: Ready,
     pub(crate) sleepers: Sleepers,
     pub(crate) addresses: Addresses,
+    pub(crate) detours: Detours,
     /// Looked up, never iterated.
     pub(crate) flights: HashMap<FetchId, Flight>,
     pub(crate) next_fetch: u64,
@@ -87,6 +89,9 @@ pub struct Engine {
     pub(crate) dirty: Vec<u32>,
     pub(crate) revisiting: Option<Revisiting>,
     pub(crate) stopping: Option<StopReason>,
+    /// Since when it is stopping, and whether it has waited long enough for what is under way.
+    stopping_since: Option<Time>,
+    has_given_up: bool,
     /// By how much our time is ahead of the world's: a clock that was set back between two runs
     /// must not make us wait for times that were lived through before.
     ahead: Span,
@@ -109,7 +114,7 @@ pub(crate) enum Errand {
     },
     Robots,
     /// robots.txt of another host that redirects here.
-    RobotsFor(HostKey),
+    RobotsFor(HostErrand),
 }
 
 impl Errand {
@@ -144,6 +149,7 @@ impl Engine {
             awake_limit,
             ready: Ready::default(),
             addresses: Addresses::default(),
+            detours: Detours::default(),
             flights: HashMap::new(),
             next_fetch: 0,
             resolving: 0,
@@ -160,6 +166,8 @@ impl Engine {
             dirty: Vec::new(),
             revisiting: config.continuous.map(|c| Revisiting::new(c, opening.scheduler)),
             stopping: None,
+            stopping_since: None,
+            has_given_up: false,
             ahead,
             config,
         }
@@ -193,6 +201,7 @@ impl Engine {
         let now = now + self.ahead;
         self.settle_mass(step);
         self.check_limits();
+        self.check_grace(now);
         self.outbox.flush(&mut self.counters, step);
         self.conclude_review(step);
         self.conclude_post(now, step);
@@ -236,8 +245,9 @@ impl Engine {
 
     /// The same in our own time.
     pub(crate) fn next_due(&self, now: Time) -> Option<(Time, &'static str)> {
-        if self.stopping.is_some() {
-            return None;
+        if let Some(since) = self.stopping_since {
+            let at = since + self.config.stop_grace;
+            return Some((at.max(now), "the grace for requests under way ends"));
         }
         let host = self.ready.next_due().map(|t| (t, "a host is due"));
         let has_room = self.awake.len() < self.awake_limit && !self.sleepers.is_asked();
@@ -252,8 +262,19 @@ impl Engine {
         Some((next.0.max(now), next.1))
     }
 
+    /// A stop waits so long for what is under way. What is not here then is fetched by the next run.
+    fn check_grace(&mut self, now: Time) {
+        if self.stopping.is_some() {
+            let since = *self.stopping_since.get_or_insert(now);
+            self.has_given_up |= now.since(since) >= self.config.stop_grace;
+        }
+    }
+
     /// Why the crawl is over, once it is.
     pub fn over(&self) -> Option<StopReason> {
+        if self.has_given_up {
+            return self.stopping;
+        }
         if !self.flights.is_empty() || !self.judging.is_empty() {
             return None;
         }
@@ -389,6 +410,7 @@ impl Engine {
             + self.flights.len() * FLIGHT_BYTES
             + self.judging.heap_bytes()
             + self.copies.heap_bytes()
+            + self.detours.heap_bytes()
             + (self.outbox.held_len() + self.post.held_len()) * DISCOVERY_BYTES
             + (self.since_sift.len() + self.since_wake.len()) * OVERLAY_BYTES
     }
@@ -409,6 +431,7 @@ impl Engine {
             + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES
             + 2 * (SIFT_MAX * 4 + awake) * OVERLAY_BYTES
             + Copies::HEAP_BYTES_MAX
+            + Detours::HEAP_BYTES_MAX
     }
 }
 

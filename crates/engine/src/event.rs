@@ -56,9 +56,10 @@ pub enum Event {
     Tick,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The addresses of a name, those to be tried first at the front, and how long they are good.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    pub ip: IpAddr,
+    pub ips: Vec<IpAddr>,
     pub until: Time,
 }
 

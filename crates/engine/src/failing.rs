@@ -9,7 +9,6 @@
 use crate::config::Retry;
 use crate::engine::Engine;
 use crate::event::Step;
-use crate::frontier::awake::Doing;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, back_off};
@@ -148,7 +147,7 @@ impl Engine {
         for errand in std::mem::take(&mut host.errands) {
             // It waits for this answer: it cannot have gone to sleep.
             let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
-            self.awake.at(asker).doing = Doing::Nothing;
+            self.awake.at(asker).awaits_robots = false;
             let answer = RobotsAnswer::Unreachable { retry_after: None, kind };
             self.robots_answered(now, asker, Outcome::Robots(answer), step);
             self.advance(now, asker, step);

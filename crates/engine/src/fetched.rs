@@ -19,6 +19,13 @@ impl Engine {
         let flight = self.flights.remove(&fetch).expect("a fetch that was asked for");
         let next_in_line = self.addresses.leave(flight.ip, &self.config.polite, now);
         self.answered(now, flight.slot, &report);
+        if self.tries_next_address(flight.slot, &report) {
+            self.keep_as_it_came(fetch, &report, step);
+            self.send_back(flight.slot, flight.errand);
+            self.advance(now, flight.slot, step);
+            next_in_line.into_iter().for_each(|(slot, t)| self.back_in_line(now, slot, t));
+            return;
+        }
         match flight.errand {
             Errand::Page { place, entry } => {
                 let (slot, entry) = (flight.slot, *entry);
@@ -39,11 +46,12 @@ impl Engine {
                 self.tell_askers(now, flight.slot, &report.outcome, step);
                 self.robots_answered(now, flight.slot, report.outcome, step);
             }
-            Errand::RobotsFor(host) => {
+            Errand::RobotsFor(errand) => {
                 self.keep_as_it_came(fetch, &report, step);
                 // Somebody waits for this answer: it cannot have gone to sleep.
-                let slot = self.awake.slot_of(&host).expect("the host that sent the errand");
-                self.awake.at(slot).doing = Doing::Nothing;
+                let asker = self.awake.slot_of(&errand.for_host);
+                let slot = asker.expect("the host that sent the errand");
+                self.awake.at(slot).awaits_robots = false;
                 self.robots_answered(now, slot, report.outcome, step);
                 self.advance(now, slot, step);
             }
@@ -66,9 +74,32 @@ impl Engine {
         host.turns += 1;
         host.record.answers += 1;
         host.record.bytes += report.bytes;
-        host.record.last_took = report.took;
+        match connection_failed(report) {
+            // The server had no part in how long this took.
+            true => {}
+            false => {
+                host.record.last_took = report.took;
+                host.addresses.connected();
+            }
+        }
         host.record.not_before = now + polite::delay(&polite, &host.record);
         self.mark_dirty(slot);
+    }
+
+    /// Whether the address gave no connection and the host has another one, which is asked next.
+    fn tries_next_address(&mut self, slot: u32, report: &Report) -> bool {
+        connection_failed(report) && self.awake.at(slot).addresses.take_next()
+    }
+
+    /// What was to be asked for waits as if it had not been.
+    fn send_back(&mut self, slot: u32, errand: Errand) {
+        self.counters.retries += 1;
+        let host = self.awake.at(slot);
+        match errand {
+            Errand::Page { place, entry } => host.queue(place.section()).put_back(place, *entry),
+            Errand::Robots => {}
+            Errand::RobotsFor(errand) => host.errands.insert(0, errand),
+        }
     }
 
     fn keep_as_it_came(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
@@ -140,25 +171,36 @@ impl Engine {
     }
 
     /// Follows a redirect of robots.txt. On another host it becomes an errand of that host, so
-    /// that its politeness holds for this request too.
+    /// that its politeness holds for this request too; that host's own rules are not waited for.
     fn robots_moved(&mut self, now: Time, slot: u32, to: Url, step: &mut Step) {
         let host = self.awake.at(slot);
         let hops = host.robots_at.take().map_or(0, |(_, hops)| hops) + 1;
-        if hops > ROBOTS_REDIRECTS_MAX || !matches!(to.scheme(), Scheme::Http | Scheme::Https) {
+        if hops > ROBOTS_REDIRECTS_MAX {
             // RFC 9309: beyond five redirects the file may be taken as unavailable, i.e. absent.
             self.counters.robots_absent += 1;
             return self.robots_in_force(now, slot, Box::new(Robots::allow_all()), step);
         }
-        host.robots_at = Some((to.clone(), hops));
         let (own, there) = (host.key.clone(), to.host_key());
-        if !self.config.partition.owns(&to) {
-            // Only its own partition can keep the peace with that host.
+        let is_own = there == own;
+        if !(is_own || self.may_ask_for_robots(&to)) {
             return self.robots_unreachable(now, slot, FailKind::RobotsUnreachable, None, step);
         }
-        if there != own {
-            self.awake.at(slot).doing = Doing::Elsewhere;
+        let host = self.awake.at(slot);
+        host.robots_at = Some((to.clone(), hops));
+        if !is_own {
+            host.awaits_robots = true;
             self.send_errand(now, there, HostErrand { for_host: own, url: to }, step);
         }
+    }
+
+    /// Whether a robots.txt may redirect to a URL of another host: to that host's robots.txt, or to
+    /// what the crawl may fetch anyway. Anything else would let any site send us anywhere.
+    fn may_ask_for_robots(&self, to: &Url) -> bool {
+        let is_web = matches!(to.scheme(), Scheme::Http | Scheme::Https);
+        let is_robots = to.path_and_query() == "/robots.txt";
+        let is_admitted = self.config.scope.admits(to) && self.config.rules.admits(to);
+        // Only its own partition can keep the peace with that host.
+        is_web && (is_robots || is_admitted) && self.config.partition.owns(to)
     }
 
     /// Others whose robots.txt redirects to ours need no request of their own.
@@ -172,7 +214,7 @@ impl Engine {
         for errand in askers {
             // It waits for this answer: it cannot have gone to sleep.
             let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
-            self.awake.at(asker).doing = Doing::Nothing;
+            self.awake.at(asker).awaits_robots = false;
             self.robots_answered(now, asker, outcome.clone(), step);
             self.advance(now, asker, step);
         }
@@ -205,4 +247,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// The request never reached the server: no connection was made.
+fn connection_failed(report: &Report) -> bool {
+    report.outcome.failed_as() == Some(FailKind::Connect)
 }

@@ -114,7 +114,8 @@ impl Engine {
         match answer {
             Ok(address) => {
                 let until = address.until.max(now + ADDRESS_MIN);
-                self.awake.at(slot).address = Some((address.ip, until));
+                let good = self.detours.of(&host);
+                self.awake.at(slot).addresses.resolved(address, good, until);
             }
             Err(kind) => {
                 self.counters.count_error(kind);
@@ -174,6 +175,9 @@ impl Engine {
         if host.doing != Doing::Nothing || host.queued_up {
             return;
         }
+        if host.awaits_robots && host.errands.is_empty() {
+            return;
+        }
         let rests = host.rest_until > now;
         if rests {
             self.refuse_errands(now, slot, step);
@@ -205,7 +209,7 @@ impl Engine {
         let host = self.awake.at(slot);
         // Names are resolved ahead of time, but not sooner than a failure allows.
         let ahead = if host.record.failures == 0 { NAP_MIN } else { Span::ZERO };
-        if host.address.is_none_or(|(_, until)| until <= now) && at <= now + ahead {
+        if host.addresses.current(now).is_none() && at <= now + ahead {
             return self.resolve(slot, step);
         }
         host.queued_up = true;
@@ -231,7 +235,8 @@ impl Engine {
         let awake = self.awake.get(slot).expect("an awake host in this slot");
         let place = bed(awake, self.counters.next_sleep, at, at + NAP_MIN);
         self.counters.next_sleep += u64::from(place.is_some());
-        let Awake { key, mut record, now, later, .. } = self.awake.remove(slot);
+        let Awake { key, mut record, now, later, addresses, .. } = self.awake.remove(slot);
+        self.detours.remember(&key, &addresses);
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
         let old = std::mem::replace(&mut record.sleep, place);
         if let Some(place) = old {

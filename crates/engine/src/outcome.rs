@@ -5,7 +5,7 @@ use crate::known::KnownLinks;
 use crate::marks::Marks;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
-use rhumb_page::robots::Robots;
+use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -287,6 +287,12 @@ pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
         400..=499 => RobotsAnswer::Absent,
         _ => RobotsAnswer::Unreachable { retry_after, kind: FailKind::ServerError },
     })
+}
+
+/// The rules of a robots.txt, read as Google's parser reads it (docs/decisions/0004-reading-of-robots.md).
+pub fn read_robots(bytes: &[u8], token: &str) -> Robots {
+    let bytes = &bytes[..bytes.len().min(ROBOTS_BYTES_MAX)];
+    Robots::parse_as(bytes, token, Reading::Google)
 }
 
 /// A request that brought no answer.

@@ -63,17 +63,24 @@ pub fn permitted(ip: IpAddr, allow_private: bool) -> Result<(), Why> {
     }
 }
 
-/// The first of a name's addresses that we may connect to, or why not even the first one.
-pub fn first_permitted(addresses: &[IpAddr], allow_private: bool) -> Result<IpAddr, Why> {
-    let mut refusal = Why::Unspecified;
-    for (index, ip) in addresses.iter().enumerate() {
-        match permitted(*ip, allow_private) {
-            Ok(()) => return Ok(*ip),
-            Err(why) if index == 0 => refusal = why,
-            Err(_) => {}
-        }
+/// Those of a name's addresses that we may connect to, or why not even the first one. IPv4 and IPv6
+/// take turns, IPv4 first: where one of them leads nowhere, the second try is of the other.
+pub fn all_permitted(addresses: &[IpAddr], allow_private: bool) -> Result<Vec<IpAddr>, Why> {
+    let (v4, v6): (Vec<IpAddr>, Vec<IpAddr>) = addresses
+        .iter()
+        .filter(|ip| permitted(**ip, allow_private).is_ok())
+        .partition(|ip| ip.is_ipv4());
+    let mut in_turn = Vec::with_capacity(v4.len() + v6.len());
+    for n in 0..v4.len().max(v6.len()) {
+        in_turn.extend(v4.get(n).into_iter().chain(v6.get(n)));
     }
-    Err(refusal)
+    match (in_turn.is_empty(), addresses.first()) {
+        (false, _) => Ok(in_turn),
+        (true, Some(first)) => {
+            Err(permitted(*first, allow_private).err().unwrap_or(Why::Unspecified))
+        }
+        (true, None) => Err(Why::Unspecified),
+    }
 }
 
 fn why_not_v4(ip: Ipv4Addr) -> Option<Why> {
@@ -192,6 +199,17 @@ mod tests {
         ("2002:7f00:1::1", Some(Why::Loopback)),
         ("2002:c0a8:101::", Some(Why::Private)),
     ];
+
+    #[test]
+    fn the_addresses_of_a_name_are_tried_in_turn_of_their_families() {
+        let ips = |texts: &[&str]| -> Vec<IpAddr> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let name = ips(&["2606:4700::1", "10.0.0.1", "1.1.1.1", "2606:4700::2", "1.1.1.2"]);
+        let tried = ips(&["1.1.1.1", "2606:4700::1", "1.1.1.2", "2606:4700::2"]);
+        assert_eq!(all_permitted(&name, false), Ok(tried));
+        assert_eq!(all_permitted(&ips(&["10.0.0.1", "::1"]), false), Err(Why::Private));
+    }
 
     #[test]
     fn every_kind_of_inside_address_is_refused_also_when_carried_by_another() {

@@ -15,7 +15,7 @@ use crate::written::{Complaints, Written};
 use rhumb_engine::config::Config;
 use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
 use rhumb_engine::mass::Mass;
-use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
+use rhumb_engine::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use rhumb_engine::partition::Partition;
 use rhumb_engine::record::Status;
 use rhumb_engine::time::{Span, Time};
@@ -216,7 +216,10 @@ impl Checker {
                 watch.crawl_delay = Span(asked).min(polite.delay_max);
             }
         }
-        let slow = report.took.times(polite.delay_factor).min(polite.delay_max);
+        // Where no connection was made, the server had no part in how long it took.
+        let is_slow = report.outcome.failed_as() != Some(FailKind::Connect);
+        let took = if is_slow { report.took } else { Span::ZERO };
+        let slow = took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
         if fetch.purpose != Purpose::Robots {
             self.written.answered(part, &fetch.url, report);
@@ -226,12 +229,17 @@ impl Checker {
     /// A process died: its connections end now.
     pub fn crashed(&mut self, part: u32, now: Time) {
         self.tally.crashes += 1;
+        self.tally.repeated += self.connections_ended(part, now);
+    }
+
+    /// A process is gone, by a stop or a crash; how many requests were under way.
+    pub fn connections_ended(&mut self, part: u32, now: Time) -> u64 {
         self.written.oracle.crashed(part);
         let (dead, open) =
             std::mem::take(&mut self.open).into_iter().partition(|((of, _), _)| *of == part);
         self.open = open;
         let dead: BTreeMap<(u32, FetchId), (HostKey, IpAddr)> = dead;
-        self.tally.repeated += dead.len() as u64;
+        let count = dead.len() as u64;
         for (host, address) in dead.into_values() {
             *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
             let watch = self.hosts.get_mut(&host).expect("its host");
@@ -244,6 +252,7 @@ impl Checker {
             watch.rest_until = now + self.polite.delay;
             watch.crawl_delay = Span::ZERO;
         }
+        count
     }
 
     /// Power was cut where the process had just died: rows and archive are what is left on the

@@ -105,6 +105,7 @@ impl Drive {
         let clock = self.shared.borrow().clock;
         self.shared.borrow_mut().begin_run(run);
         for process in &mut self.processes {
+            self.shared.borrow_mut().checker.connections_ended(process.partition.own, clock);
             process.lie_down(&self.shared, if run > 0 { clock + DOWNTIME } else { clock });
             process.over = None;
         }

@@ -38,6 +38,8 @@ pub struct Faults {
     pub late_per_mille: u32,
     /// Of 1,000 answers of the name server, how many are good for a moment only.
     pub brief_per_mille: u32,
+    /// Of 1,024 names, how many have a first address where nobody answers.
+    pub dead_addresses_per_mille: u32,
     /// Of 1,000 letters between partitions, how many are delivered twice, and how many come so late
     /// that they were sent again before.
     pub twice_per_mille: u32,
@@ -57,6 +59,7 @@ impl Faults {
             slow_per_mille: 20,
             late_per_mille: 50,
             brief_per_mille: 300,
+            dead_addresses_per_mille: 100,
             twice_per_mille: 200,
             crashes: 4,
             power_cuts: 2,

@@ -11,27 +11,28 @@ use rhumb_engine::error::Error;
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
-    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots,
+    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots, read_robots,
 };
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{BATCH_MAX, World};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
-use rhumb_page::url::Url;
+use rhumb_page::url::{HostKey, Url};
 use rhumb_state::plain::PlainMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The product token by which the simulated crawler reads robots.txt.
 pub const AGENT: &str = "rhumb";
 /// When a request that is never answered is given up.
 const TIMEOUT: Span = Span::secs(30);
-/// Bytes of robots.txt that are read, as in production.
-const ROBOTS_RENDER_MAX: usize = 512 << 10;
+/// Addresses that begin with these bytes are those of servers that are gone for good.
+const DEAD_NETWORK: [u8; 2] = [10, 255];
 
 pub struct SimWorld {
     web: Rc<Web>,
@@ -192,6 +193,9 @@ impl SimWorld {
         self.shared.borrow_mut().checker.fetch_began(self.own, now, &fetch, &self.web);
         let attempt = self.attempts.get(&fetch.url).copied().unwrap_or(0);
         let mut reply = self.web.respond(&fetch.url, now.0, attempt);
+        if is_dead(fetch.address) {
+            reply.fault = Fault::Refused;
+        }
         if reply.status >= 400 || reply.status == 0 || reply.fault != Fault::None {
             *self.attempts.entry(fetch.url.clone()).or_default() += 1;
         }
@@ -236,6 +240,16 @@ impl SimWorld {
         if reply.status == 200 && reply.fault == Fault::None {
             self.visits.push(Visited { site, n, at, version });
         }
+    }
+
+    /// Some names have a second address, which comes first and where nobody answers.
+    fn addresses(&self, host: &HostKey, ip: Ipv4Addr) -> Vec<IpAddr> {
+        let draw = mix(xxh3_64(host.host().as_bytes()) ^ u64::from(ip.to_bits()));
+        let [a, b, ..] = draw.to_le_bytes();
+        let dead = Ipv4Addr::new(DEAD_NETWORK[0], DEAD_NETWORK[1], a, b);
+        let has_dead = draw >> 32 & 1_023 < u64::from(self.faults.dead_addresses_per_mille);
+        let first = has_dead.then_some(IpAddr::V4(dead));
+        first.into_iter().chain([IpAddr::V4(ip)]).collect()
     }
 
     fn chance(&mut self, per_mille: u32) -> bool {
@@ -336,9 +350,12 @@ impl SimWorld {
         if matches!(reply.body, Body::Robots(_)) {
             self.web.render(&reply.body, &mut bytes);
         }
-        bytes.truncate(ROBOTS_RENDER_MAX);
-        Robots::parse(&bytes, AGENT)
+        read_robots(&bytes, AGENT)
     }
+}
+
+fn is_dead(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V4(ip) if ip.octets()[..2] == DEAD_NETWORK)
 }
 
 /// What came of a page whose body ended after so many percent.
@@ -418,7 +435,8 @@ impl World for SimWorld {
                     DnsAnswer::Found { ip, ttl_s } => {
                         let is_brief = self.chance(self.faults.brief_per_mille);
                         let good_for = if is_brief { 0 } else { u64::from(ttl_s) };
-                        Ok(Address { ip: IpAddr::V4(ip), until: now + Span::secs(good_for) })
+                        let ips = self.addresses(&host, ip);
+                        Ok(Address { ips, until: now + Span::secs(good_for) })
                     }
                     DnsAnswer::NoSuchName => Err(FailKind::DnsNotFound),
                     DnsAnswer::ServerFailure => Err(FailKind::DnsTemporary),

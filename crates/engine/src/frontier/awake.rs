@@ -1,6 +1,7 @@
 //! Hosts that are awake: their record, their queues, and what they are doing now.
 
 use crate::event::FetchId;
+use crate::frontier::address_list::AddressList;
 use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::host::HostRecord;
 use crate::queue::{Place, Section, SleepPlace};
@@ -8,7 +9,6 @@ use crate::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 #[derive(Debug)]
 pub struct Awake {
@@ -21,8 +21,10 @@ pub struct Awake {
     pub robots_at: Option<(Url, u8)>,
     /// robots.txt requests made here for other hosts that redirect to this one.
     pub errands: Vec<Errand>,
-    pub address: Option<(IpAddr, Time)>,
+    pub addresses: AddressList,
     pub doing: Doing,
+    /// Its robots.txt is being fetched from another host; meanwhile it runs errands alone.
+    pub awaits_robots: bool,
     /// It fails, and is not asked for its own sake before this moment.
     pub rest_until: Time,
     /// Valid entries in the heap, the front queues and the lines at addresses carry this number.
@@ -40,8 +42,6 @@ pub enum Doing {
     Nothing,
     Resolving,
     Fetching(FetchId),
-    /// Its robots.txt is being fetched from another host.
-    Elsewhere,
 }
 
 #[derive(Clone, Debug)]
@@ -60,8 +60,9 @@ impl Awake {
             robots: None,
             robots_at: None,
             errands: Vec::new(),
-            address: None,
+            addresses: AddressList::default(),
             doing: Doing::Nothing,
+            awaits_robots: false,
             rest_until: Time::ZERO,
             ticket: 0,
             queued_up: false,
@@ -111,6 +112,7 @@ impl Awake {
             + self.now.heap_bytes()
             + self.later.heap_bytes()
             + self.robots.as_ref().map_or(0, |r| r.heap_bytes())
+            + self.addresses.heap_bytes()
             + 2 * self.key.as_str().len()
     }
 }

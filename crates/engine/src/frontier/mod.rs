@@ -6,6 +6,7 @@
 //! All other hosts sleep in the state, by class or by due time ([`sleepers`]), until a place
 //! becomes free. So memory is bounded by the hosts awake, not by the URLs known.
 
+pub mod address_list;
 pub mod awake;
 pub mod back_queue;
 pub mod ready;

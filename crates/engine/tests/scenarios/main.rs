@@ -6,6 +6,7 @@ mod cut;
 mod failing;
 mod liveness;
 mod manners;
+mod names;
 mod near;
 mod readmission;
 mod revisits;

@@ -7,15 +7,16 @@ use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
 use rhumb_engine::log::Happening;
 use rhumb_engine::marks::Marks;
-use rhumb_engine::outcome::{FailKind, Head, Page, Report, of_failure, of_page, of_robots};
+use rhumb_engine::outcome::{
+    FailKind, Head, Page, Report, of_failure, of_page, of_robots, read_robots,
+};
 use rhumb_engine::record::UrlRecord;
 use rhumb_engine::rng::mix;
 use rhumb_engine::time::{Span, Time};
 use rhumb_neardup::Sketch;
-use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryState;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 
 /// Where every scenario begins.
@@ -42,7 +43,7 @@ pub enum Reply {
 }
 
 /// An address and for how long it is good.
-type Resolution = Result<(IpAddr, Span), FailKind>;
+type Resolution = Result<(Vec<IpAddr>, Span), FailKind>;
 
 pub struct Stage {
     pub engine: Engine,
@@ -59,6 +60,7 @@ pub struct Stage {
     /// Hosts that do not answer at all, and between which times.
     silent: HashMap<String, (Time, Time)>,
     addresses: HashMap<String, Vec<Resolution>>,
+    dead: HashSet<IpAddr>,
     /// How long the store takes to answer.
     pub answers_after: fn(&Question) -> Span,
     coming: BTreeMap<(Time, u64), Event>,
@@ -92,6 +94,7 @@ impl Stage {
             took: HashMap::new(),
             silent: HashMap::new(),
             addresses: HashMap::new(),
+            dead: HashSet::new(),
             answers_after: |_| Span::ZERO,
             coming: BTreeMap::new(),
             sent: 0,
@@ -140,8 +143,21 @@ impl Stage {
 
     /// What the name server says of a host, in turn; the last answer stays.
     pub fn resolves(mut self, host: &str, answers: &[Result<([u8; 4], Span), FailKind>]) -> Stage {
-        let answers = answers.iter().map(|a| a.map(|(ip, ttl)| (IpAddr::from(ip), ttl)));
+        let answers = answers.iter().map(|a| a.map(|(ip, ttl)| (vec![IpAddr::from(ip)], ttl)));
         self.addresses.insert(host.to_owned(), answers.collect());
+        self
+    }
+
+    /// The addresses of a host, in the order in which the name server gives them.
+    pub fn has_addresses(mut self, host: &str, ips: &[[u8; 4]]) -> Stage {
+        let ips = ips.iter().map(|ip| IpAddr::from(*ip)).collect();
+        self.addresses.insert(host.to_owned(), vec![Ok((ips, Span::secs(3_600)))]);
+        self
+    }
+
+    /// No connection is to be had at these addresses.
+    pub fn dead(mut self, ips: &[[u8; 4]]) -> Stage {
+        self.dead.extend(ips.iter().map(|ip| IpAddr::from(*ip)));
         self
     }
 
@@ -234,9 +250,9 @@ impl Stage {
             Action::Fetch(fetch) => self.fetch(fetch),
             Action::Resolve { host } => {
                 self.resolved.push((self.now, host.host()));
-                let answer = self.address(&host).map(|(ip, ttl)| {
+                let answer = self.address(&host).map(|(ips, ttl)| {
                     let until = self.now + ttl;
-                    Address { ip, until }
+                    Address { ips, until }
                 });
                 self.send(Span::ZERO, Event::Resolved { host, answer });
             }
@@ -256,10 +272,10 @@ impl Stage {
     fn address(&mut self, host: &HostKey) -> Resolution {
         match self.addresses.get_mut(&host.host()) {
             Some(answers) if answers.len() > 1 => answers.remove(0),
-            Some(answers) => answers[0],
+            Some(answers) => answers[0].clone(),
             None => {
                 let [a, b, c, ..] = url(&host.origin()).fingerprint(3).to_le_bytes();
-                Ok((IpAddr::from([10, a, b, c]), Span::secs(3_600)))
+                Ok((vec![IpAddr::from([10, a, b, c])], Span::secs(3_600)))
             }
         }
     }
@@ -289,6 +305,7 @@ impl Stage {
     fn report(&mut self, fetch: &Fetch, took: Span) -> Report {
         let silent = self.silent.get(fetch.url.host());
         let reply = match self.replies.get_mut(&fetch.url) {
+            _ if self.dead.contains(&fetch.address) => Reply::Fails(FailKind::Connect),
             _ if silent.is_some_and(|(from, to)| (*from..*to).contains(&self.now)) => {
                 Reply::Fails(FailKind::Timeout)
             }
@@ -319,7 +336,7 @@ impl Stage {
                 None => listing(sitemaps, self.page_of(&fetch.url, links)),
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
-            Purpose::Robots => of_robots(head, || Robots::parse(rules.as_bytes(), self.agent)),
+            Purpose::Robots => of_robots(head, || read_robots(rules.as_bytes(), self.agent)),
         };
         Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
     }

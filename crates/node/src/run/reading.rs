@@ -10,17 +10,17 @@ use rhumb_engine::known::KnownLinks;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
     ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
-    of_robots,
+    of_robots, read_robots,
 };
 use rhumb_engine::time::{Span, Time};
 use rhumb_extract::{MainText, Wanted};
 use rhumb_fetch::date;
 use rhumb_fetch::head::{Head as RawHead, RetryAfter};
-use rhumb_fetch::{Failure, FailureKind, Response, TlsFault, Truncation};
+use rhumb_fetch::{Failure, FailureKind, Response, Stage, TlsFault, Truncation};
 use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
 use rhumb_page::media::Kind;
-use rhumb_page::robots::{Directives, Reading, Robots};
+use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
 use rhumb_page::{feed, html, sitemap};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl Reader {
     }
 
     fn robots(&self, response: &Response) -> Robots {
-        Robots::parse_as(&response.decoded().bytes, &self.token, Reading::Google)
+        read_robots(&response.decoded().bytes, &self.token)
     }
 
     /// What a body says, and its row.
@@ -309,7 +309,7 @@ pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
     let kind = match failure.kind {
         FailureKind::UnsupportedScheme => FailKind::Scheme,
         FailureKind::Refused(_) => FailKind::AddressRefused,
-        FailureKind::Connect => FailKind::Connect,
+        FailureKind::Connect | FailureKind::Timeout(Stage::Connect) => FailKind::Connect,
         FailureKind::Tls(TlsFault::Handshake) => FailKind::Tls,
         FailureKind::Tls(TlsFault::Expired) => FailKind::TlsExpired,
         FailureKind::Tls(TlsFault::Name) => FailKind::TlsName,

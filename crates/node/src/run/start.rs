@@ -30,8 +30,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// A stop waits so long for requests in flight; what is then not here is fetched again next time.
-const STOP_GRACE: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// Connections kept open, at most, of those that the system lets us have.
 const IDLE_CONNECTIONS_MAX: usize = 8_192;
@@ -271,20 +269,16 @@ struct Published {
     engine: Engine,
     live: Arc<Live>,
     published: Option<Instant>,
-    stopping: Option<(StopReason, Instant)>,
 }
 
 impl Published {
     fn new(engine: Engine, live: Arc<Live>) -> Published {
-        Published { engine, live, published: None, stopping: None }
+        Published { engine, live, published: None }
     }
 }
 
 impl Machine for Published {
     fn step(&mut self, now: Time, event: Event, step: &mut Step) {
-        if let Event::Stopped(reason) = event {
-            self.stopping.get_or_insert((reason, Instant::now()));
-        }
         self.engine.step(now, event, step);
     }
 
@@ -305,8 +299,7 @@ impl Machine for Published {
     }
 
     fn over(&self) -> Option<StopReason> {
-        let waited = self.stopping.filter(|(_, since)| since.elapsed() >= STOP_GRACE);
-        self.engine.over().or(waited.map(|(reason, _)| reason))
+        self.engine.over()
     }
 }
 

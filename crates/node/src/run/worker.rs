@@ -9,7 +9,7 @@ use rhumb_engine::event::{Address, Event, Fetch, Purpose};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{FailKind, Outcome, Report};
 use rhumb_engine::time::{Span, Time};
-use rhumb_fetch::address::first_permitted;
+use rhumb_fetch::address::all_permitted;
 use rhumb_fetch::dns::{DnsFailureKind, Resolver};
 use rhumb_fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
 use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
@@ -160,8 +160,8 @@ impl Workers {
     async fn address(&self, host: &HostKey) -> Result<Address, FailKind> {
         if host.scheme() == Scheme::File {
             // The disk has no address; one that nothing else uses stands for it.
-            let ip = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-            return Ok(Address { ip, until: Time(u64::MAX) });
+            let ips = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
+            return Ok(Address { ips, until: Time(u64::MAX) });
         }
         let resolved = self.resolver.resolve(&host.host()).await.map_err(|failure| {
             tracing::debug!(host = %host.as_str(), %failure, "not resolved");
@@ -170,13 +170,13 @@ impl Workers {
                 DnsFailureKind::Refused | DnsFailureKind::Temporary => FailKind::DnsTemporary,
             }
         })?;
-        let ip = first_permitted(&resolved.addresses, self.allow_private).map_err(|why| {
+        let ips = all_permitted(&resolved.addresses, self.allow_private).map_err(|why| {
             tracing::debug!(host = %host.as_str(), ?why, "address refused");
             FailKind::AddressRefused
         })?;
         // At least long enough for one request, however soon the name expires.
         let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
-        Ok(Address { ip, until: self.clock.now() + holds })
+        Ok(Address { ips, until: self.clock.now() + holds })
     }
 }
 

@@ -1,0 +1,132 @@
+//! Names and addresses: which address is asked, who holds whose robots.txt, and when a stop ends.
+
+use crate::stage::{DAWN, Reply, Stage, url};
+use rhumb_engine::config::Config;
+use rhumb_engine::event::{Event, StopReason};
+use rhumb_engine::outcome::FailKind;
+use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::time::Span;
+
+#[test]
+fn a_host_whose_first_addresses_are_dead_is_fetched_from_the_next() {
+    let mut stage = Stage::new(Config::default())
+        .has_addresses("a.test", &[[9, 0, 0, 1], [9, 0, 0, 2], [9, 0, 0, 3]])
+        .dead(&[[9, 0, 0, 1], [9, 0, 0, 2]])
+        .page("a.test/", &["a.test/1"])
+        .page("a.test/1", &[])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(
+        stage.told(),
+        [
+            "0.0 a.test/robots.txt",
+            "1.1 a.test/robots.txt",
+            "2.2 a.test/robots.txt",
+            "3.3 a.test/",
+            "4.4 a.test/1"
+        ],
+        "one delay apart, and then at the address that answers"
+    );
+}
+
+#[test]
+fn an_address_that_dies_is_left_for_the_next_and_a_host_without_any_fails() {
+    let (one, other) = ([9, 0, 0, 1], [9, 0, 0, 2]);
+    let mut stage = Stage::new(Config::default())
+        .has_addresses("a.test", &[one, other])
+        .page("a.test/", &["a.test/1"])
+        .page("a.test/1", &[])
+        .seed(&["a.test/"]);
+    stage.run_for(Span::millis(500));
+    stage = stage.dead(&[one]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages(), ["a.test/", "a.test/", "a.test/1"]);
+
+    let mut stage = Stage::new(Config::default())
+        .has_addresses("a.test", &[one, other])
+        .dead(&[one, other])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::HostsFailing);
+    let record = stage.state.rows.hosts.get(&url("a.test/").host_key()).unwrap();
+    assert_eq!((record.failing, record.failures), (Some(FailKind::Connect), 6));
+    assert_eq!(stage.log.len(), 12, "both addresses in each of six tries");
+}
+
+#[test]
+fn two_robots_files_that_redirect_to_each_other_hold_nobody_up() {
+    let mut stage = Stage::new(Config::default())
+        .answers("a.test/robots.txt", &[Reply::Moved(url("b.test/robots.txt"))])
+        .answers("b.test/robots.txt", &[Reply::Moved(url("a.test/robots.txt"))])
+        .page("a.test/", &[])
+        .page("b.test/", &[])
+        .seed(&["a.test/", "b.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    let mut pages = stage.pages();
+    pages.sort_unstable();
+    assert_eq!(pages, ["a.test/", "b.test/"]);
+    assert!(stage.log.len() <= 14, "{:?}", stage.told());
+}
+
+#[test]
+fn a_ring_of_robots_files_holds_nobody_up() {
+    let hosts = ["a.test", "b.test", "c.test", "d.test"];
+    let mut stage = Stage::new(Config::default());
+    for (n, host) in hosts.iter().enumerate() {
+        let next = Reply::Moved(url(&format!("{}/robots.txt", hosts[(n + 1) % hosts.len()])));
+        stage = stage
+            .answers(&format!("{host}/robots.txt"), &[next])
+            .page(&format!("{host}/"), &[])
+            .seed(&[&format!("{host}/")]);
+    }
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages().len(), 4, "{:?}", stage.told());
+}
+
+#[test]
+fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
+    let narrow = || {
+        let mut config = Config::default();
+        config.rules = rhumb_page::url::Rules::new(&[], &["secret".to_owned()]).unwrap();
+        config
+    };
+    for (to, status) in [
+        ("b.test/robots.txt", Status::Gone),
+        ("b.test/rules", Status::Gone),
+        ("b.test/secret", Status::Queued),
+        ("file:///etc/passwd", Status::Queued),
+    ] {
+        let mut stage = Stage::new(narrow())
+            .answers("a.test/robots.txt", &[Reply::Moved(url(to))])
+            .seed(&["a.test/"]);
+        stage.run();
+        assert_eq!(stage.record("a.test/").status, status, "{to}");
+        let asked = stage.log.iter().any(|(_, asked)| *asked == url(to));
+        assert_eq!(asked, status == Status::Gone, "{to}");
+    }
+}
+
+#[test]
+fn a_stop_waits_three_seconds_for_what_hangs_and_no_longer() {
+    let mut stage = Stage::new(Config::default())
+        .page("a.test/", &[])
+        .takes("a.test/", Span::secs(600))
+        .seed(&["a.test/"]);
+    stage.run_for(Span::secs(5));
+    stage.send(Span::ZERO, Event::Stopped(StopReason::Interrupted));
+    let asked = stage.now;
+    assert_eq!(stage.run(), StopReason::Interrupted);
+    assert_eq!(stage.now.since(asked), Span::secs(3));
+    assert!(stage.now > DAWN);
+    stage.reopen(Config::default());
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages(), ["a.test/", "a.test/"], "the next run fetches it");
+}
+
+#[test]
+fn robots_files_are_read_as_google_reads_them() {
+    let rules = Reply::Rules("user agent: *\ndisalow: /no\n");
+    let mut stage =
+        Stage::new(Config::default()).answers("a.test/robots.txt", &[rules]).seed(&["a.test/no"]);
+    stage.run();
+    assert_eq!(stage.record("a.test/no").status, Status::Refused(Refusal::Robots));
+}
