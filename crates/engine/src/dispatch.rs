@@ -6,8 +6,9 @@ use crate::engine::{Engine, Errand, Flight};
 use crate::event::{Action, Fetch, FetchId, Step};
 use crate::frontier::awake::Doing;
 use crate::frontier::ready::Chooser;
+use crate::gates::Gate;
 use crate::order;
-use crate::polite::Gate;
+use crate::polite::{Called, Way};
 use crate::queue::{Entry, Place};
 use crate::record::Next;
 use crate::time::Time;
@@ -101,14 +102,17 @@ impl Engine {
         let Some(ip) = host.addresses.current(now) else {
             host.queued_up = false;
             // It may have been called to a place at its old address, which it will not take.
-            let left = host.addresses.last();
-            let next = left.and_then(|ip| self.addresses.call(ip, &self.config.polite));
-            if let Some((other, ticket)) = next {
-                self.back_in_line(now, other, ticket);
+            let way = host.addresses.last().map(|ip| host.way(ip));
+            if let Some(way) = way {
+                let called = self.gateways.call(way, &self.config);
+                self.called(now, called);
             }
             return self.advance(now, slot, step);
         };
-        match self.addresses.enter(ip, (slot, ticket), &self.config.polite, now) {
+        let way = host.way(ip);
+        let (gate, called) = self.gateways.enter(way, (slot, ticket), &self.config, now);
+        self.called(now, called);
+        match gate {
             Gate::Open => {}
             Gate::Full => return,
             Gate::Resting(until) => return self.ready.wait(until, slot, ticket),
@@ -117,14 +121,20 @@ impl Engine {
         match self.choose(now, slot, step) {
             Some((url, errand)) => {
                 self.charge(now);
-                self.fetch(slot, ip, url, errand, step);
+                self.fetch(slot, way, url, errand, step);
             }
             None => {
-                if let Some((other, ticket)) = self.addresses.leave(ip, &self.config.polite, now) {
-                    self.back_in_line(now, other, ticket);
-                }
+                let called = self.gateways.leave(way, now, &self.config, now);
+                self.called(now, called);
                 self.advance(now, slot, step);
             }
+        }
+    }
+
+    /// Somebody left: those who wait for that may try.
+    pub(crate) fn called(&mut self, now: Time, called: Called) {
+        for (slot, ticket) in called.into_iter().flatten() {
+            self.back_in_line(now, slot, ticket);
         }
     }
 
@@ -204,14 +214,7 @@ impl Engine {
         }
     }
 
-    fn fetch(
-        &mut self,
-        slot: u32,
-        ip: std::net::IpAddr,
-        url: Url,
-        errand: Errand,
-        step: &mut Step,
-    ) {
+    fn fetch(&mut self, slot: u32, way: Way, url: Url, errand: Errand, step: &mut Step) {
         let id = FetchId(self.next_fetch);
         self.next_fetch += 1;
         let host = self.awake.at(slot);
@@ -237,13 +240,13 @@ impl Engine {
             id,
             url,
             host,
-            address: ip,
+            address: way.ip,
             purpose,
             etag,
             last_modified,
             depth,
         }));
-        self.flights.insert(id, Flight { slot, ip, errand });
+        self.flights.insert(id, Flight { slot, way, errand });
         let held = self.flights.len() + self.judging.len();
         let is_within = self.flights.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");

@@ -17,11 +17,12 @@ use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
 use crate::host::HostRecord;
 use crate::judge::Judging;
+use crate::lookups::Lookups;
 use crate::mass::Mass;
 use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::past::Visits;
-use crate::polite::Addresses;
+use crate::polite::{Gateways, Way};
 use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::Role;
@@ -29,16 +30,15 @@ use crate::refresh::scheduler::Scheduler;
 use crate::review::{JudgedBy, Review};
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
+use crate::shares::Shares;
 use crate::time::{Span, Time};
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
-use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+use std::collections::{HashMap, HashSet, VecDeque};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Back queues at the start, per request in flight.
 pub const AWAKE_PER_FETCH: usize = 3;
-/// Names being resolved at once.
-pub const RESOLVING_MAX: usize = 512;
 
 /// What the engine is opened with: what the rows say that is not read by question.
 #[derive(Debug, Default)]
@@ -67,13 +67,19 @@ pub struct Engine {
     pub(crate) awake_limit: usize,
     pub(crate) ready: Ready,
     pub(crate) sleepers: Sleepers,
-    pub(crate) addresses: Addresses,
+    pub(crate) gateways: Gateways,
+    pub(crate) shares: Shares,
+    /// Hosts that the owner named, by the hash of their key: they need no leave to be contacted.
+    pub(crate) seed_hosts: HashSet<u64>,
+    /// Names that nobody has, looked up to find out whether any name has an address; their sites.
+    pub(crate) probes: HashMap<HostKey, u64>,
+    /// Hosts that rest because their sites have had their share of names in this run.
+    pub(crate) held: u64,
     pub(crate) detours: Detours,
     /// Looked up, never iterated.
     pub(crate) flights: HashMap<FetchId, Flight>,
     pub(crate) next_fetch: u64,
-    pub(crate) resolving: usize,
-    pub(crate) resolve_line: VecDeque<(u32, u32)>,
+    pub(crate) lookups: Lookups,
     pub(crate) judging: Judging,
     pub(crate) copies: Copies,
     pub(crate) outbox: Outbox,
@@ -102,7 +108,7 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub slot: u32,
-    pub ip: IpAddr,
+    pub way: Way,
     pub errand: Errand,
 }
 
@@ -148,12 +154,15 @@ impl Engine {
             awake: AwakeHosts::default(),
             awake_limit,
             ready: Ready::default(),
-            addresses: Addresses::default(),
+            gateways: Gateways::default(),
+            shares: Shares::default(),
+            seed_hosts: HashSet::new(),
+            probes: HashMap::new(),
+            held: 0,
             detours: Detours::default(),
             flights: HashMap::new(),
             next_fetch: 0,
-            resolving: 0,
-            resolve_line: VecDeque::new(),
+            lookups: Lookups::default(),
             judging: Judging::default(),
             copies: Copies::default(),
             outbox: Outbox::default(),
@@ -288,7 +297,8 @@ impl Engine {
 
     /// Why an engine that is idle has nothing to do.
     pub fn idle_because(&self) -> StopReason {
-        match self.sleepers.resting() {
+        // What rests because its site has had its share does not fail.
+        match self.sleepers.resting().saturating_sub(self.held) {
             0 => StopReason::Finished,
             _ => StopReason::HostsFailing,
         }
@@ -336,6 +346,7 @@ impl Engine {
                 false => self.mass.trusted_elsewhere(weight),
             }
             self.config.scope.add(&seed.url);
+            self.seed_hosts.insert(xxh3_64(seed.url.host_key().as_str().as_bytes()));
             step.rows.push(Row::Seed { url: seed.url.clone(), weight });
             self.outbox.push(seed);
         }
@@ -406,7 +417,9 @@ impl Engine {
         let hosts: usize = self.awake.iter().map(|host| host.heap_bytes()).sum();
         hosts
             + self.ready.heap_len() * 16
-            + self.addresses.len() * 64
+            + self.gateways.len() * GATE_BYTES
+            + self.shares.heap_bytes()
+            + self.seed_hosts.len() * 16
             + self.flights.len() * FLIGHT_BYTES
             + self.judging.heap_bytes()
             + self.copies.heap_bytes()
@@ -423,7 +436,9 @@ impl Engine {
         // Of those awake, each was woken beside all that were woken before it.
         let rows: usize = (0..awake).map(back_queue::rows_beside).sum();
         let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
-        awake * (host + 64 + 4 * 16)
+        // A name rests as long as its longest delay, whether or not its host is awake.
+        awake * (host + 4 * 16 + 4 * GATE_BYTES)
+            + Shares::HEAP_BYTES_MAX
             + 4 * rows * (back_queue::ENTRY_BYTES + size_of::<Place>())
             + letters * CHUNK_MAX * DISCOVERY_BYTES
             + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
@@ -435,6 +450,7 @@ impl Engine {
     }
 }
 
+const GATE_BYTES: usize = 80;
 const FLIGHT_BYTES: usize = size_of::<Flight>() + size_of::<Visits>() + SKETCH_BYTES + 96;
 pub(crate) const DISCOVERY_BYTES: usize = size_of::<Discovery>() + 96;
 const OVERLAY_BYTES: usize = size_of::<(HostKey, HostRecord)>() + 48;

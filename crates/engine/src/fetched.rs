@@ -1,5 +1,6 @@
 //! What became of a request, as far as its host is concerned.
 
+use crate::config::Config;
 use crate::engine::{Engine, Errand};
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
 use crate::frontier::awake::{Doing, Errand as HostErrand};
@@ -17,13 +18,14 @@ pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
 impl Engine {
     pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
         let flight = self.flights.remove(&fetch).expect("a fetch that was asked for");
-        let next_in_line = self.addresses.leave(flight.ip, &self.config.polite, now);
         self.answered(now, flight.slot, &report);
+        let until = self.name_rests_until(now, flight.slot, &report);
+        let next_in_line = self.gateways.leave(flight.way, until, &self.config, now);
         if self.tries_next_address(flight.slot, &report) {
             self.keep_as_it_came(fetch, &report, step);
             self.send_back(flight.slot, flight.errand);
             self.advance(now, flight.slot, step);
-            next_in_line.into_iter().for_each(|(slot, t)| self.back_in_line(now, slot, t));
+            self.called(now, next_in_line);
             return;
         }
         match flight.errand {
@@ -57,9 +59,7 @@ impl Engine {
             }
         }
         self.advance(now, flight.slot, step);
-        if let Some((slot, ticket)) = next_in_line {
-            self.back_in_line(now, slot, ticket);
-        }
+        self.called(now, next_in_line);
     }
 
     /// The response has ended: from here the host's delay runs.
@@ -84,6 +84,24 @@ impl Engine {
         }
         host.record.not_before = now + polite::delay(&polite, &host.record);
         self.mark_dirty(slot);
+    }
+
+    /// Hosts of one name have one delay, whatever their schemes and ports, and obey what one of them
+    /// was asked for. How often one of them fails is its own matter.
+    fn name_rests_until(&mut self, now: Time, slot: u32, report: &Report) -> Time {
+        let Config { polite, retry, .. } = &self.config;
+        let asked = match &report.outcome {
+            Outcome::Busy { retry_after, .. }
+            | Outcome::Robots(RobotsAnswer::Unreachable { retry_after, .. }) => {
+                retry_after.unwrap_or(Span::ZERO).min(retry.retry_after_max)
+            }
+            Outcome::Robots(RobotsAnswer::Rules(robots)) => {
+                let delay = robots.crawl_delay().map_or(0, |delay| delay.as_micros() as u64);
+                Span(delay).min(polite.delay_max)
+            }
+            _ => Span::ZERO,
+        };
+        self.awake.at(slot).record.not_before.max(now + asked)
     }
 
     /// Whether the address gave no connection and the host has another one, which is asked next.

@@ -1,6 +1,6 @@
 //! A host's day: it wakes, finds its address, works through its queue, and goes back to sleep.
 
-use crate::engine::{Engine, RESOLVING_MAX};
+use crate::engine::Engine;
 use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
 use crate::frontier::back_queue::BackQueue;
@@ -8,14 +8,18 @@ use crate::frontier::ready::Chooser;
 use crate::outcome::FailKind;
 use crate::polite;
 use crate::queue::{Section, SleepPlace};
+use crate::shares::Leave;
 use crate::time::{Span, Time};
 use rhumb_page::url::HostKey;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A host with a longer wait before it sleeps meanwhile.
 pub const NAP_MIN: Span = Span::secs(30);
 /// An address is good for at least this long, whatever the name server says: names are resolved
 /// up to a nap before the request, and an answer must be of use for one.
 pub const ADDRESS_MIN: Span = Span::secs(60);
+/// A host whose site has had its share of names is looked at again after so long.
+const HELD_REST: Span = Span::secs(600);
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
 /// Queues refilled by one question.
@@ -73,7 +77,10 @@ impl Engine {
         record.enter_run(run);
         // Woken for another's sake, it goes on resting.
         let rest_until = match record.sleep {
-            Some(SleepPlace::Resting { run: of, due, .. }) if of == run => due,
+            Some(SleepPlace::Resting { run: of, due, .. }) if of == run => {
+                self.held -= u64::from(record.failing.is_none());
+                due
+            }
             _ => Time::ZERO,
         };
         if let Some(opened) = self.reopened {
@@ -108,9 +115,14 @@ impl Engine {
         answer: Result<Address, FailKind>,
         step: &mut Step,
     ) {
-        self.resolving -= 1;
+        if self.probed(&host, answer.is_ok()) {
+            return;
+        }
         let slot = self.awake.slot_of(&host).expect("a host that resolves stays awake");
-        self.awake.at(slot).doing = Doing::Nothing;
+        let awake = self.awake.at(slot);
+        let is_new = matches!(awake.doing, Doing::Resolving { is_new: true });
+        let site = awake.site;
+        awake.doing = Doing::Nothing;
         match answer {
             Ok(address) => {
                 let until = address.until.max(now + ADDRESS_MIN);
@@ -123,13 +135,7 @@ impl Engine {
             }
         }
         self.advance(now, slot, step);
-        while self.resolving < RESOLVING_MAX {
-            let Some((slot, ticket)) = self.resolve_line.pop_front() else { break };
-            if self.is_in_line(slot, ticket) {
-                self.awake.at(slot).queued_up = false;
-                self.advance(now, slot, step);
-            }
-        }
+        self.looked_up(now, site, is_new, step);
     }
 
     pub(crate) fn refilled(&mut self, now: Time, hosts: Vec<Refilled>, step: &mut Step) {
@@ -178,7 +184,8 @@ impl Engine {
         if host.awaits_robots && host.errands.is_empty() {
             return;
         }
-        let rests = host.rest_until > now;
+        let contact = self.first_contact(now, slot);
+        let rests = self.awake.at(slot).rest_until > now;
         if rests {
             self.refuse_errands(now, slot, step);
         }
@@ -193,7 +200,7 @@ impl Engine {
             || host.has_out()
             || host.now.wants_refill()
             || host.later.wants_refill();
-        let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until));
+        let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until).max(contact));
         // Where its robots.txt went, and who asks it for theirs, is not in the rows.
         let is_needed = !host.errands.is_empty() || host.robots_at.is_some();
         let turns = host.turns;
@@ -210,24 +217,43 @@ impl Engine {
         // Names are resolved ahead of time, but not sooner than a failure allows.
         let ahead = if host.record.failures == 0 { NAP_MIN } else { Span::ZERO };
         if host.addresses.current(now).is_none() && at <= now + ahead {
-            return self.resolve(slot, step);
+            return self.resolve(now, slot, step);
         }
         host.queued_up = true;
         let ticket = host.ticket;
         self.ready.wait(at, slot, ticket);
     }
 
-    fn resolve(&mut self, slot: u32, step: &mut Step) {
+    /// When a host that was never asked may be; at once if it was, or if its site's share is none of
+    /// its matter. If the site has had its share, the host rests.
+    fn first_contact(&mut self, now: Time, slot: u32) -> Time {
         let host = self.awake.at(slot);
-        if self.resolving >= RESOLVING_MAX {
-            host.queued_up = true;
-            let ticket = host.ticket;
-            self.resolve_line.push_back((slot, ticket));
-            return;
+        let has_work = !(host.errands.is_empty() && host.now.is_empty() && host.later.is_empty());
+        let was_tried = host.record.answers > 0 || host.record.failing.is_some();
+        if was_tried || !has_work || host.rest_until > now {
+            return Time::ZERO;
         }
-        self.resolving += 1;
-        host.doing = Doing::Resolving;
-        step.actions.push(Action::Resolve { host: host.key.clone() });
+        if let Some(at) = host.first_contact {
+            return at;
+        }
+        if self.seed_hosts.contains(&xxh3_64(host.key.as_str().as_bytes())) {
+            return Time::ZERO;
+        }
+        let leave = self.shares.ask(host.site, self.config.polite.delay, NAP_MIN, now);
+        match leave {
+            Leave::At(at) => {
+                host.first_contact = Some(at);
+                at
+            }
+            Leave::Later(at) => {
+                host.record.not_before = host.record.not_before.max(at);
+                at
+            }
+            Leave::Spent => {
+                host.rest_until = now + HELD_REST;
+                host.rest_until
+            }
+        }
     }
 
     /// To sleep, or out of sight if nothing waits.
@@ -238,6 +264,8 @@ impl Engine {
         let Awake { key, mut record, now, later, addresses, .. } = self.awake.remove(slot);
         self.detours.remember(&key, &addresses);
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
+        let is_held = matches!(place, Some(SleepPlace::Resting { .. })) && record.failing.is_none();
+        self.held += u64::from(is_held);
         let old = std::mem::replace(&mut record.sleep, place);
         if let Some(place) = old {
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: false });

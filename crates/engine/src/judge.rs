@@ -213,6 +213,10 @@ impl Engine {
             (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
             _ => kin.near.is_none() || self.config.near.follow,
         };
+        if matches!(report.outcome, Outcome::Page(_)) && other.is_none() && kin.near.is_none() {
+            let site = self.awake.at(slot).site;
+            self.shares.fetched(site, now);
+        }
         let host = self.awake.at(slot);
         let is_page = entry.record.role == Role::Page;
         host.record.pages += u64::from(is_page && matches!(report.outcome, Outcome::Page(_)));

@@ -1,9 +1,10 @@
-//! How long to wait before the next request to a host, and how many at once to an address.
+//! How long to wait before the next request to a host, and how many at once to a name, a site and
+//! an address.
 
-use crate::config::Polite;
+use crate::config::{Config, Polite};
+use crate::gates::{Gate, Gates, Waiter};
 use crate::host::HostRecord;
 use crate::time::{Span, Time};
-use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
 /// From the end of a response to the next request to that host: the greatest of the delay, a
@@ -14,89 +15,81 @@ pub fn delay(polite: &Polite, host: &HostRecord) -> Span {
     polite.delay.max(slow).max(asked)
 }
 
-/// Requests in flight by address. Hosts whose address is full wait in line behind it.
+/// What a request takes part in besides its host: the name, whatever scheme and port; the site; the
+/// address. Each has a bound of its own, and a request enters all of them or none.
 #[derive(Debug, Default)]
-pub struct Addresses {
-    /// Looked up, never iterated.
-    by_ip: HashMap<IpAddr, AddressState>,
-    /// Those that nobody uses are forgotten when there are this many.
-    sweep_at: usize,
+pub struct Gateways {
+    names: Gates<u64>,
+    sites: Gates<u64>,
+    addresses: Gates<IpAddr>,
 }
 
-/// Fewer addresses than this are not worth sweeping.
-const SWEEP_MIN: usize = 1_024;
-
-#[derive(Debug, Default)]
-struct AddressState {
-    flying: u16,
-    not_before: Time,
-    /// Slot and ticket of hosts that were ready when the address was not.
-    waiting: VecDeque<(u32, u32)>,
+/// Where a request goes through.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub name: u64,
+    pub site: u64,
+    pub ip: IpAddr,
 }
 
-/// May a request go to an address?
-#[derive(Debug, PartialEq, Eq)]
-pub enum Gate {
-    Open,
-    /// In line; it will be handed back when a request there ends.
-    Full,
-    /// The address itself wants rest until then.
-    Resting(Time),
-}
+/// Hosts that may try next, because somebody left.
+pub type Called = [Option<Waiter>; 3];
 
-impl Addresses {
-    /// Takes a place at the address, or says why not. A full address remembers who asked.
-    pub fn enter(&mut self, ip: IpAddr, who: (u32, u32), polite: &Polite, now: Time) -> Gate {
-        if self.by_ip.len() >= self.sweep_at.max(SWEEP_MIN) {
-            self.sweep(now);
-            self.sweep_at = 2 * self.by_ip.len();
+impl Gateways {
+    /// Takes a place at each, or at none and says why not. Hosts that may try instead come along.
+    pub fn enter(&mut self, way: Way, who: Waiter, config: &Config, now: Time) -> (Gate, Called) {
+        let mut called = [None; 3];
+        let gate = self.names.enter(way.name, who, 1, Span::ZERO, now);
+        if gate != Gate::Open {
+            return (gate, called);
         }
-        let state = self.by_ip.entry(ip).or_default();
-        if state.flying >= polite.per_address {
-            state.waiting.push_back(who);
-            return Gate::Full;
+        let gate = self.sites.enter(way.site, who, site_share(config), Span::ZERO, now);
+        if gate == Gate::Open {
+            let Polite { per_address, address_delay, .. } = config.polite;
+            let gate = self.addresses.enter(way.ip, who, per_address, address_delay, now);
+            if gate == Gate::Open {
+                return (gate, called);
+            }
+            called[0] = self.sites.leave(way.site, now, now);
+            called[1] = self.names.leave(way.name, now, now);
+            return (gate, called);
         }
-        if state.not_before > now {
-            return Gate::Resting(state.not_before);
-        }
-        state.flying += 1;
-        // With a rest between requests, those that start together are spaced as well.
-        state.not_before = now + polite.address_delay;
-        Gate::Open
+        called[0] = self.names.leave(way.name, now, now);
+        (gate, called)
     }
 
-    /// A request to the address ended; the host that may try next, if one waits.
-    pub fn leave(&mut self, ip: IpAddr, polite: &Polite, now: Time) -> Option<(u32, u32)> {
-        let state = self.by_ip.get_mut(&ip).expect("left an address that was never entered");
-        assert!(state.flying > 0, "left an address more often than entered");
-        state.flying -= 1;
-        state.not_before = now + polite.address_delay;
-        let next = state.waiting.pop_front();
-        if state.flying == 0 && state.waiting.is_empty() && polite.address_delay == Span::ZERO {
-            self.by_ip.remove(&ip);
-        }
-        next
+    /// A request ended, or none was made: nobody of that name is asked before `until`.
+    pub fn leave(&mut self, way: Way, until: Time, config: &Config, now: Time) -> Called {
+        [
+            self.names.leave(way.name, until, now),
+            self.sites.leave(way.site, now, now),
+            self.addresses.leave(way.ip, now + config.polite.address_delay, now),
+        ]
     }
 
-    /// The host that waits longest at an address with room, if the one that was called before it
-    /// went elsewhere.
-    pub fn call(&mut self, ip: IpAddr, polite: &Polite) -> Option<(u32, u32)> {
-        let state = self.by_ip.get_mut(&ip).filter(|state| state.flying < polite.per_address)?;
-        state.waiting.pop_front()
-    }
-
-    /// Forgets addresses that nobody uses and whose rest is over.
-    fn sweep(&mut self, now: Time) {
-        self.by_ip.retain(|_, s| s.flying > 0 || !s.waiting.is_empty() || s.not_before > now);
+    /// A host that was called will not go: others may.
+    pub fn call(&mut self, way: Way, config: &Config) -> Called {
+        [
+            self.names.call(way.name, 1),
+            self.sites.call(way.site, site_share(config)),
+            self.addresses.call(way.ip, config.polite.per_address),
+        ]
     }
 
     pub fn len(&self) -> usize {
-        self.by_ip.len()
+        self.names.len() + self.sites.len() + self.addresses.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_ip.is_empty()
+        self.len() == 0
     }
+}
+
+/// Requests in flight to all hosts of one site: a quarter of all, and no fewer than two addresses
+/// may have.
+fn site_share(config: &Config) -> u16 {
+    let quarter = u16::try_from(config.concurrency / 4).unwrap_or(u16::MAX);
+    quarter.max(config.polite.per_address.saturating_mul(2))
 }
 
 #[cfg(test)]
@@ -116,18 +109,5 @@ mod tests {
         assert_eq!(delay(&polite, &host), Span::secs(60));
         let patient = Polite { delay: Span::secs(90), ..polite };
         assert_eq!(delay(&patient, &host), Span::secs(90));
-    }
-
-    #[test]
-    fn a_full_address_hands_its_place_to_the_host_that_waited_longest() {
-        let (polite, ip) =
-            (Polite { per_address: 1, ..Polite::default() }, IpAddr::from([10, 0, 0, 1]));
-        let mut addresses = Addresses::default();
-        assert_eq!(addresses.enter(ip, (1, 0), &polite, Time(0)), Gate::Open);
-        assert_eq!(addresses.enter(ip, (2, 0), &polite, Time(0)), Gate::Full);
-        assert_eq!(addresses.enter(ip, (3, 0), &polite, Time(0)), Gate::Full);
-        assert_eq!(addresses.leave(ip, &polite, Time(5)), Some((2, 0)));
-        assert_eq!(addresses.enter(ip, (2, 0), &polite, Time(5)), Gate::Open);
-        assert_eq!(addresses.leave(ip, &polite, Time(9)), Some((3, 0)));
     }
 }

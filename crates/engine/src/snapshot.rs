@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub hosts_asleep_until: u64,
     /// Hosts with work that fail: the next run tries them again at once.
     pub hosts_failing: u64,
+    /// Hosts that were not asked yet, because their sites have had their share of names in this run.
+    pub hosts_held: u64,
     /// Outbox rows not yet sifted.
     pub outbox: u64,
     pub next_due: Option<(Time, &'static str)>,
@@ -70,10 +72,11 @@ impl Engine {
             hosts_awake: self.awake.len(),
             hosts_awake_limit: self.awake_limit,
             hosts_ready: self.ready.len(),
-            hosts_resolving: self.resolving,
+            hosts_resolving: self.lookups.all,
             hosts_asleep: self.sleepers.ready(),
             hosts_asleep_until: self.sleepers.later() + self.sleepers.resting_before(),
-            hosts_failing: self.sleepers.resting(),
+            hosts_failing: self.sleepers.resting().saturating_sub(self.held),
+            hosts_held: self.held,
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_due(now),
             heap_bytes: 0,

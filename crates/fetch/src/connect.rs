@@ -20,6 +20,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::Limits;
 use super::failure::{Failure, FailureKind, Stage, TlsFault};
+use super::open::OpenConnection;
 use super::tee::{Tee, TeeStream, Wire};
 
 /// hyper panics below this.
@@ -28,6 +29,8 @@ const HYPER_BUFFER_BYTES_MIN: usize = 8 << 10;
 pub(super) struct Connection {
     pub address: IpAddr,
     pub tee: Tee,
+    /// Counted as long as it is open.
+    _open: OpenConnection,
     /// It has served a request before.
     pub is_used: bool,
     sender: http1::SendRequest<Empty<Bytes>>,
@@ -74,10 +77,11 @@ impl Connection {
 /// Connects within `connect_time_max`, TLS included.
 pub(super) async fn connect(
     url: &Url,
-    address: IpAddr,
+    open: OpenConnection,
     tls: &TlsConnector,
     limits: &Limits,
 ) -> Result<Connection, ConnectFailure> {
+    let address = open.address();
     let connecting = connect_wire(url, address, tls);
     let time_max = limits.connect_time_max.min(limits.total_time_max);
     let wire = match tokio::time::timeout(time_max, connecting).await {
@@ -102,7 +106,7 @@ pub(super) async fn connect(
         .handshake(stream)
         .await
         .map_err(|error| Failure::of_exchange(&error))?;
-    Ok(Connection { address, tee, is_used: false, sender, driver: Some(driver) })
+    Ok(Connection { address, tee, _open: open, is_used: false, sender, driver: Some(driver) })
 }
 
 /// A failure, and whether it was for lack of descriptors, which idle connections hold too.

@@ -3,7 +3,8 @@
 //! hickory speaks DNS; what it lacks for a crawler is here. Every answer is kept as long as its TTL
 //! says (within bounds), failures too: names that do not exist as long as their zone says, servers
 //! that fail for a short while. Whoever asks while a question is under way waits for its answer.
-//! The questions under way and the answers kept are both bounded. Which addresses may be connected
+//! The questions under way and the answers kept are both bounded. A name is asked for IPv4 and IPv6
+//! addresses at once; where there are some of one kind, the other is not waited for long. Which addresses may be connected
 //! to is not decided here (`address`).
 
 use std::collections::{HashMap, VecDeque};
@@ -16,16 +17,21 @@ use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
 };
+use hickory_resolver::lookup_ip::LookupIp;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::Name;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{Notify, OnceCell, Semaphore};
 
 use super::ConfigError;
 
 /// A name with more addresses than this is cut: the first ones do.
 pub const ADDRESSES_MAX: usize = 16;
+/// Once there are IPv4 addresses, those of IPv6 are waited for so long.
+const SECOND_KIND_WAIT: Duration = Duration::from_millis(100);
+
+type Lookup = Result<LookupIp, NetError>;
 
 #[derive(Clone, Debug)]
 pub struct DnsConfig {
@@ -110,7 +116,8 @@ impl fmt::Display for DnsFailure {
 impl std::error::Error for DnsFailure {}
 
 pub struct Resolver {
-    hickory: TokioResolver,
+    v4: TokioResolver,
+    v6: TokioResolver,
     in_flight: Semaphore,
     answers: Mutex<Answers>,
     config: DnsConfig,
@@ -118,10 +125,13 @@ pub struct Resolver {
 
 impl Resolver {
     pub fn new(config: DnsConfig) -> Result<Resolver, ConfigError> {
-        let hickory =
-            hickory(&config).map_err(|error| ConfigError(format!("name resolution: {error}")))?;
+        let hickory = |strategy| {
+            hickory(&config, strategy)
+                .map_err(|error| ConfigError(format!("name resolution: {error}")))
+        };
         Ok(Resolver {
-            hickory,
+            v4: hickory(LookupIpStrategy::Ipv4Only)?,
+            v6: hickory(LookupIpStrategy::Ipv6Only)?,
             in_flight: Semaphore::new(config.in_flight_max),
             answers: Mutex::new(Answers::new(config.answers_max)),
             config,
@@ -164,28 +174,53 @@ impl Resolver {
                 return self.failed(kind, error.to_string(), None, Instant::now());
             }
         };
-        let lookup = self.hickory.lookup_ip(name).await;
+        let (v4, v6) = self.look_up(name).await;
         let now = Instant::now();
-        match lookup {
-            Ok(found) => {
-                let ttl = found.valid_until().saturating_duration_since(now);
-                let addresses: Vec<IpAddr> = found.iter().take(ADDRESSES_MAX).collect();
-                if addresses.is_empty() {
-                    return self.failed(
-                        DnsFailureKind::NoAddress,
-                        "empty answer".into(),
-                        None,
-                        now,
-                    );
-                }
-                let ttl = ttl.clamp(self.config.ttl_min, self.config.ttl_max);
-                Answer { outcome: Ok(addresses), until: now + ttl }
-            }
-            Err(error) => {
-                let (kind, negative_ttl) = judge(&error);
-                self.failed(kind, error.to_string(), negative_ttl, now)
-            }
+        let found: Vec<&LookupIp> = [Some(&v4), v6.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(|lookup| lookup.as_ref().ok())
+            .collect();
+        let addresses: Vec<IpAddr> =
+            found.iter().flat_map(|found| found.iter().take(ADDRESSES_MAX)).collect();
+        if let (false, Some(until)) =
+            (addresses.is_empty(), found.iter().map(|found| found.valid_until()).min())
+        {
+            let ttl = until.saturating_duration_since(now);
+            let ttl = ttl.clamp(self.config.ttl_min, self.config.ttl_max);
+            return Answer { outcome: Ok(addresses), until: now + ttl };
         }
+        let errors = [v4.err(), v6.and_then(|lookup| lookup.err())];
+        // That there is none of one kind says less than how the other question failed.
+        let judged = errors.into_iter().flatten().map(|error| (judge(&error), error.to_string()));
+        let worst = judged.min_by_key(|((kind, _), _)| *kind == DnsFailureKind::NoAddress);
+        match worst {
+            Some(((kind, negative_ttl), detail)) => self.failed(kind, detail, negative_ttl, now),
+            None => self.failed(DnsFailureKind::NoAddress, "empty answer".into(), None, now),
+        }
+    }
+
+    /// Both kinds of addresses; none of IPv6 if they take much longer than those of IPv4.
+    async fn look_up(&self, name: Name) -> (Lookup, Option<Lookup>) {
+        let has_v4 = Notify::new();
+        let v4 = async {
+            let found = self.v4.lookup_ip(name.clone()).await;
+            if found.is_ok() {
+                has_v4.notify_one();
+            }
+            found
+        };
+        let v6 = async {
+            let late = async {
+                has_v4.notified().await;
+                tokio::time::sleep(SECOND_KIND_WAIT).await;
+            };
+            tokio::select! {
+                found = self.v6.lookup_ip(name.clone()) => Some(found),
+                () = late => None,
+            }
+        };
+        tokio::join!(v4, v6)
     }
 
     fn failed(
@@ -267,7 +302,7 @@ fn judge(error: &NetError) -> (DnsFailureKind, Option<u32>) {
     }
 }
 
-fn hickory(config: &DnsConfig) -> Result<TokioResolver, NetError> {
+fn hickory(config: &DnsConfig, strategy: LookupIpStrategy) -> Result<TokioResolver, NetError> {
     let mut builder = match config.server {
         None => TokioResolver::builder_tokio()?,
         Some(server) => {
@@ -285,8 +320,7 @@ fn hickory(config: &DnsConfig) -> Result<TokioResolver, NetError> {
         None => ResolveHosts::Always,
         Some(_) => ResolveHosts::Never,
     };
-    // One question instead of two for nearly every name.
-    options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
+    options.ip_strategy = strategy;
     options.timeout = config.timeout;
     options.attempts = config.attempts_max;
     // Answers are kept here, failures and all: a second cache would only hold them twice.

@@ -7,7 +7,8 @@
 //! the engine tries again when the host's time has come.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use http_body_util::Empty;
@@ -26,6 +27,7 @@ use super::connect::{Connection, connect};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
 use super::large::LargeBodies;
+use super::open::OpenConnections;
 use super::pool::{Bounds, Pool};
 use super::response::Response;
 use super::{ConfigError, Fetch, Request, TlsConfig};
@@ -74,6 +76,7 @@ pub struct Http {
     tls: TlsConnector,
     pool: Mutex<Pool>,
     large: LargeBodies,
+    open: OpenConnections,
 }
 
 impl Http {
@@ -88,7 +91,13 @@ impl Http {
                 idle_time_max: config.idle_time_max,
             })),
             large: LargeBodies::default(),
+            open: OpenConnections::default(),
         })
+    }
+
+    /// The most connections that were ever open to one address at one time.
+    pub fn most_open(&self) -> Arc<AtomicU32> {
+        self.open.most()
     }
 
     /// Connections open and unused.
@@ -136,7 +145,8 @@ impl Http {
     }
 
     async fn connect(&self, request: &Request, address: IpAddr) -> Result<Connection, Failure> {
-        let attempt = connect(&request.url, address, &self.tls, &request.limits).await;
+        let attempt =
+            connect(&request.url, self.open.open(address), &self.tls, &request.limits).await;
         let failed = match attempt {
             Ok(connection) => return Ok(connection),
             Err(failed) if failed.out_of_descriptors => failed,
@@ -146,7 +156,8 @@ impl Http {
             return Err(failed.failure);
         }
         self.close_idle_connections();
-        let again = connect(&request.url, address, &self.tls, &request.limits).await;
+        let again =
+            connect(&request.url, self.open.open(address), &self.tls, &request.limits).await;
         again.map_err(|failed| failed.failure)
     }
 

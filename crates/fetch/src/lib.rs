@@ -29,6 +29,7 @@ mod failure;
 mod file;
 mod http;
 mod large;
+mod open;
 mod pool;
 mod response;
 mod tee;

@@ -4,11 +4,14 @@ use crate::event::FetchId;
 use crate::frontier::address_list::AddressList;
 use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::host::HostRecord;
+use crate::polite::Way;
 use crate::queue::{Place, Section, SleepPlace};
 use crate::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use std::collections::HashMap;
+use std::net::IpAddr;
+use xxhash_rust::xxh3::xxh3_64;
 
 #[derive(Debug)]
 pub struct Awake {
@@ -22,6 +25,11 @@ pub struct Awake {
     /// robots.txt requests made here for other hosts that redirect to this one.
     pub errands: Vec<Errand>,
     pub addresses: AddressList,
+    /// Hashes of what it shares bounds with: hosts of its name, hosts of its site.
+    pub name: u64,
+    pub site: u64,
+    /// It was never asked, and may be for the first time then.
+    pub first_contact: Option<Time>,
     pub doing: Doing,
     /// Its robots.txt is being fetched from another host; meanwhile it runs errands alone.
     pub awaits_robots: bool,
@@ -40,7 +48,10 @@ pub struct Awake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Nothing,
-    Resolving,
+    Resolving {
+        /// It never answered.
+        is_new: bool,
+    },
     Fetching(FetchId),
 }
 
@@ -52,7 +63,12 @@ pub struct Errand {
 
 impl Awake {
     pub fn new(key: HostKey, record: HostRecord, now: BackQueue, later: BackQueue) -> Awake {
+        let name = xxh3_64(key.server().as_bytes());
+        let site = xxh3_64(key.site().as_str().as_bytes());
         Awake {
+            name,
+            site,
+            first_contact: None,
             key,
             record,
             now,
@@ -69,6 +85,11 @@ impl Awake {
             turns: 0,
             dirty: false,
         }
+    }
+
+    /// What a request to this address goes through.
+    pub fn way(&self, ip: IpAddr) -> Way {
+        Way { name: self.name, site: self.site, ip }
     }
 
     pub fn queue(&mut self, section: Section) -> &mut BackQueue {

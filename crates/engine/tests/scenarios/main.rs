@@ -4,6 +4,7 @@ mod choice;
 mod crowds;
 mod cut;
 mod failing;
+mod floods;
 mod liveness;
 mod manners;
 mod names;

@@ -6,6 +6,7 @@ use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::time::Span;
+use rhumb_page::url::Rules;
 
 #[test]
 fn a_host_whose_first_addresses_are_dead_is_fetched_from_the_next() {
@@ -84,10 +85,9 @@ fn a_ring_of_robots_files_holds_nobody_up() {
 
 #[test]
 fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
-    let narrow = || {
-        let mut config = Config::default();
-        config.rules = rhumb_page::url::Rules::new(&[], &["secret".to_owned()]).unwrap();
-        config
+    let narrow = || Config {
+        rules: Rules::new(&[], &["secret".to_owned()]).unwrap(),
+        ..Config::default()
     };
     for (to, status) in [
         ("b.test/robots.txt", Status::Gone),
@@ -129,4 +129,39 @@ fn robots_files_are_read_as_google_reads_them() {
         Stage::new(Config::default()).answers("a.test/robots.txt", &[rules]).seed(&["a.test/no"]);
     stage.run();
     assert_eq!(stage.record("a.test/no").status, Status::Refused(Refusal::Robots));
+}
+
+#[test]
+fn http_and_https_of_one_name_share_one_delay_and_one_request_at_a_time() {
+    let mut stage = Stage::new(Config::default())
+        .page("a.test/", &["https://a.test/s", "a.test/1"])
+        .answers("https://a.test/robots.txt", &[Reply::Rules("")])
+        .page("https://a.test/s", &["https://a.test/t"])
+        .page("https://a.test/t", &[])
+        .seed(&["a.test/", "https://a.test/s", "http://a.test:8080/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    // The stage itself fails if a name is asked twice at once, or sooner than its delay.
+    let close = stage.log.windows(2).filter(|w| w[1].0.since(w[0].0) < Span::millis(1_100));
+    assert_eq!(close.count(), 0, "{:?}", stage.told());
+    assert_eq!(stage.pages().len(), 5, "{:?}", stage.told());
+}
+
+#[test]
+fn what_http_is_asked_to_wait_https_of_that_name_waits_too() {
+    let mut stage = Stage::new(Config::default())
+        .answers("a.test/", &[Reply::Later(429, Span::secs(100)), Reply::Status(404)])
+        .takes("https://a.test/s", Span::millis(10))
+        .seed(&["a.test/", "https://a.test/s"]);
+    stage.run();
+    let at = |url: &str| stage.log.iter().position(|(_, u)| u.as_str() == url).unwrap();
+    let (told, next) = (at("http://a.test/"), at("https://a.test/s"));
+    if told < next {
+        assert!(
+            stage.log[next].0.since(stage.log[told].0) >= Span::secs(100),
+            "{:?}",
+            stage.told()
+        );
+    }
+    let held = stage.log.windows(2).any(|w| w[1].0.since(w[0].0) >= Span::secs(100));
+    assert!(held, "{:?}", stage.told());
 }

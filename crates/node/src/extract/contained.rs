@@ -13,7 +13,7 @@ use std::time::Duration;
 use rhumb_extract::Date;
 use rhumb_extract::document::{self, Document};
 use rhumb_page::url::Url;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::watch::memory;
@@ -118,6 +118,8 @@ fn finish(mut child: Child, answer: Option<Vec<u8>>) -> io::Result<Contained> {
 
 /// The child's whole life.
 pub fn serve(content_type: &str, url: &Url, out: &mut dyn Write) -> io::Result<()> {
+    // Whoever asked is gone: nobody would read the answer.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
     let bound = |limit| Rlimit { current: Some(limit), maximum: Some(limit) };
     setrlimit(Resource::As, bound(memory::of_this_process().address_bytes + CHILD_BYTES_MAX))?;
     setrlimit(Resource::Cpu, bound(CHILD_CPU_S_MAX))?;

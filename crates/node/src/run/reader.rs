@@ -1,7 +1,9 @@
 //! The reading thread: answers the engine's questions from snapshots of the state.
 
+use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, Question};
 use rhumb_state::local::LocalReader;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 
@@ -9,11 +11,14 @@ pub fn start(
     reader: LocalReader,
     questions: Receiver<Question>,
     events: Sender<Event>,
-    failed: Sender<rhumb_engine::error::Error>,
+    failed: Sender<Error>,
 ) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("rhumb-reader".into()).spawn(move || {
         while let Ok(question) = questions.recv() {
-            match reader.answer(question) {
+            // A panic in there must not leave the engine waiting for an answer.
+            let answered = catch_unwind(AssertUnwindSafe(|| reader.answer(question)));
+            let what = "state: a question could not be answered";
+            match answered.unwrap_or_else(|_| Err(Error::new(ErrorKind::Corrupt, what))) {
                 Ok(answer) => {
                     if events.send(Event::Answered(answer)).is_err() {
                         return;

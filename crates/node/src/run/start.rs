@@ -97,8 +97,15 @@ fn run(
     let rows = open_rows(settings)?;
     let parts = (&shop, (state.reader(), state.seed()), &rows);
     let follows_importance = order::policy(&config).follows_importance();
-    let workers =
-        make_workers(settings, &runtime, clock, parts, follows_importance, events_in.clone())?;
+    let workers = make_workers(
+        settings,
+        &runtime,
+        clock.clone(),
+        parts,
+        follows_importance,
+        events_in.clone(),
+    )?;
+    live.watch_connections(workers.fetcher.http.most_open());
     let workers = Arc::new(workers);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
@@ -119,7 +126,7 @@ fn run(
         workers,
         couriers: Couriers::default(),
         runtime: runtime.handle().clone(),
-        clock,
+        clock: clock.clone(),
         events,
         questions,
         reader_failed,

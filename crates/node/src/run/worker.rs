@@ -1,6 +1,7 @@
 //! Workers: what tasks do for one URL or one name, and how the loop is told.
 
 use super::clock::Clock;
+use super::couriers::unharmed;
 use super::reading::{Reader, report_failure};
 use super::shop::{Bytes, Held, Shop};
 use crate::extract::WhileCrawling;
@@ -56,7 +57,7 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
-        let at = self.clock.now();
+        let (at, began) = (self.clock.date(), self.clock.now());
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {
             limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
@@ -86,6 +87,9 @@ impl Workers {
             Err(failure) => self.failed(&fetch, failure, at),
         };
         if let Outcome::Page(page) = &mut report.outcome {
+            // On the engine's clock, as all times in records are.
+            let steady = |date: Time| Time((date.0 + began.0).saturating_sub(at.0));
+            page.modified = page.modified.map(steady);
             self.known.set_known_apart(page, fetch.depth, self.follows_importance);
         }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
@@ -153,7 +157,7 @@ impl Workers {
     }
 
     pub async fn resolve(self: Arc<Self>, host: HostKey) {
-        let answer = self.address(&host).await;
+        let answer = unharmed(self.address(&host)).await.unwrap_or(Err(FailKind::Internal));
         self.tell(Event::Resolved { host, answer });
     }
 

@@ -154,6 +154,7 @@ impl Settings {
             hosts_awake_max: self.hosts_awake_max,
             polite: self.polite(),
             retry: self.retry,
+            stop_grace: Config::default().stop_grace,
             retry_failed: self.retry_failed,
             logs: self.events.is_some(),
             traps: self.traps,

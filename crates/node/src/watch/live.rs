@@ -11,7 +11,8 @@ use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Rates are over this time: long enough to be calm, short enough to show a change.
@@ -43,6 +44,8 @@ pub struct Live {
     seconds_before: f64,
     started: Instant,
     started_at: Time,
+    /// The most connections that were open to one address.
+    connections: OnceLock<Arc<AtomicU32>>,
     inner: Mutex<Inner>,
 }
 
@@ -68,6 +71,8 @@ pub struct Moment {
     pub drain_per_s: Option<f64>,
     pub rss_bytes: u64,
     pub peak_rss_bytes: u64,
+    /// In this run.
+    pub open_connections_per_address_max: u32,
 }
 
 impl Live {
@@ -83,8 +88,14 @@ impl Live {
             seconds_before: earlier.map_or(0.0, |report| report.seconds),
             started: now,
             started_at: snapshot.now,
+            connections: OnceLock::new(),
             inner: Mutex::new(Inner { snapshot, published: now, samples: Samples::default() }),
         })
+    }
+
+    /// Where it is counted how many connections were open to one address at most.
+    pub fn watch_connections(&self, most: Arc<AtomicU32>) {
+        let _ = self.connections.set(most);
     }
 
     /// Cheap; ten times a second is plenty.
@@ -117,6 +128,10 @@ impl Live {
             drain_per_s: rates.drain_per_s,
             rss_bytes: memory.rss_bytes,
             peak_rss_bytes: memory.peak_rss_bytes,
+            open_connections_per_address_max: self
+                .connections
+                .get()
+                .map_or(0, |most| most.load(Ordering::Relaxed)),
         }
     }
 

@@ -86,6 +86,9 @@ pub struct Report {
     /// Hosts with work that fail, and some of them by name: the next run tries them at once.
     pub hosts_failing: u64,
     pub failing_hosts: Vec<FailingHost>,
+    /// Hosts that were not asked yet, because their sites have more names than their pages are worth:
+    /// the next run asks more of them.
+    pub hosts_held: u64,
     /// The earliest moment at which there is something to do, and what.
     pub next_due: Option<Due>,
     /// Why nothing is being fetched, if nothing is.
@@ -96,6 +99,8 @@ pub struct Report {
     /// led somewhere, and while running.
     pub hint: Option<String>,
     pub peak_rss_bytes: u64,
+    /// Of the last run: the most connections that were open to one address at one time.
+    pub open_connections_per_address_max: u32,
     pub run: Run,
     pub written: String,
 }
@@ -141,6 +146,7 @@ impl Report {
             hosts_awake: snapshot.hosts_awake as u64,
             hosts_asleep: snapshot.hosts_asleep + snapshot.hosts_asleep_until,
             hosts_failing: snapshot.hosts_failing,
+            hosts_held: snapshot.hosts_held,
             next_due: snapshot
                 .next_due
                 .map(|(at, why)| Due { at: rfc3339(at), why: why.to_owned() }),
@@ -152,6 +158,7 @@ impl Report {
                 .filter(|covered| !covered.is_empty()),
             collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
+            open_connections_per_address_max: now.open_connections_per_address_max,
             run,
             written: rfc3339(snapshot.now),
             ..Report::of_counters(&snapshot.counters)
@@ -171,10 +178,12 @@ impl Report {
             pages_per_s: per_second(counters.pages, last.seconds),
             stopped_because: last.stopped_because,
             hosts_failing: last.hosts_failing,
+            hosts_held: last.hosts_held,
             failing_hosts: last.failing_hosts,
             coverage: last.coverage,
             collection: last.collection,
             peak_rss_bytes: last.peak_rss_bytes,
+            open_connections_per_address_max: last.open_connections_per_address_max,
             run: last.run,
             written: last.written,
             ..Report::of_counters(counters)

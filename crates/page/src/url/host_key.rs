@@ -46,6 +46,15 @@ impl HostKey {
         unreversed(self.parts().0)
     }
 
+    /// What hosts have in common that are one server to whoever runs it: for a name that name,
+    /// whatever scheme and port; for an address the port too, since other servers have other ports.
+    pub fn server(&self) -> &str {
+        match (self.ip(), self.parts()) {
+            (None, (name, ..)) if !name.is_empty() => name,
+            _ => self.as_str(),
+        }
+    }
+
     /// The effective port; `None` for `file`.
     pub fn port(&self) -> Option<u16> {
         let port = self.parts().2;

@@ -15,6 +15,8 @@ mod killed;
 mod later_runs;
 mod listed;
 mod manners;
+mod name_server;
+mod names;
 mod near;
 mod orders;
 mod power;

@@ -12,6 +12,7 @@ mod journal;
 mod keys;
 mod mark;
 mod merged;
+mod merging;
 mod migrate;
 mod open;
 mod post;

@@ -6,8 +6,9 @@ use super::format::{Home, in_use};
 use super::fresh::Generation;
 use super::journal::{self, Batch, Journal, Reading};
 use super::mark::Mark;
+use super::merging::UNMERGED_MAX;
 use super::store::Store;
-use super::stow::{Stower, UNMERGED_MAX};
+use super::stow::Stower;
 use super::table::{Keyspaces, Table};
 use super::{
     COMMITS, COUNTERS, FRESH_BYTES, LocalReader, LocalState, RULES, SCHEDULER, Shared, file_error,

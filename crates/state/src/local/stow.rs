@@ -5,6 +5,7 @@
 //! still in our journal, and are moved again by the next opening.
 
 use super::fresh::{FreshRow, SharedGeneration, in_order};
+use super::merging::wait_for_merging;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
 use super::{file_error, lock, store_error};
@@ -16,14 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// Tables of one keyspace that fjall has not yet merged: with more of them every look-up is slower,
-/// so nothing is added before it has caught up.
-pub(super) const UNMERGED_MAX: usize = 16;
-const UNMERGED_WAIT: Duration = Duration::from_millis(20);
-/// How often we wait for that before we give up: five minutes.
-const UNMERGED_WAITS_MAX: usize = 15_000;
 
 impl Keyspaces {
     /// Moves rows into fjall. The last table tells how many commits the tables hold: when it says
@@ -56,16 +49,7 @@ impl Keyspaces {
             return Ok(());
         }
         let keyspace = self.made(database, table)?;
-        let mut waits = 0;
-        while keyspace.l0_table_count() >= UNMERGED_MAX {
-            is_working(database)?;
-            waits += 1;
-            if waits > UNMERGED_WAITS_MAX {
-                let what = format!("state: the tables of {} are not merged", table.name());
-                return Err(Error::new(ErrorKind::Retry, what));
-            }
-            std::thread::sleep(UNMERGED_WAIT);
-        }
+        wait_for_merging(database, keyspace, table)?;
         let mut ingestion = keyspace.start_ingestion().map_err(store_error)?;
         for (key, value) in rows {
             match value {
@@ -79,7 +63,7 @@ impl Keyspaces {
 }
 
 /// Whoever merges tables may have failed, which only those who write to fjall's journal are told.
-fn is_working(database: &Database) -> Result<(), Error> {
+pub(super) fn is_working(database: &Database) -> Result<(), Error> {
     database.persist(PersistMode::Buffer).map_err(store_error)
 }
 
