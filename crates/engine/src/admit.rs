@@ -24,6 +24,8 @@ pub struct Scope {
     reach: Reach,
     /// Hosts or sites of the seeds, by `reach`. Looked up, never iterated.
     members: HashSet<Box<str>>,
+    /// The seeds themselves, by their hash, where they matter. Looked up, never iterated.
+    seeds: HashSet<u64>,
     /// The sum of the members' hashes: it does not depend on their order.
     fingerprint: u64,
 }
@@ -43,7 +45,7 @@ impl Scope {
     }
 
     pub fn new(reach: Reach) -> Scope {
-        Scope { reach, members: HashSet::new(), fingerprint: 0 }
+        Scope { reach, members: HashSet::new(), seeds: HashSet::new(), fingerprint: 0 }
     }
 
     pub fn reach(&self) -> Reach {
@@ -61,9 +63,15 @@ impl Scope {
             }
             Reach::Any => return,
         };
+        self.seeds.insert(xxh3_64(seed.as_str().as_bytes()));
         if self.members.insert(member.into()) {
             self.fingerprint = self.fingerprint.wrapping_add(xxh3_64(member.as_bytes()));
         }
+    }
+
+    /// Whether the scope was made from this URL; never where all is within it.
+    pub fn is_seed(&self, url: &Url) -> bool {
+        self.seeds.contains(&xxh3_64(url.as_str().as_bytes()))
     }
 
     /// Of the hosts or sites that it has.

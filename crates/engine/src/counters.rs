@@ -37,6 +37,8 @@ pub struct Counters {
     pub robots_absent: u64,
     pub revisits: u64,
     pub discoveries: u64,
+    /// Links of pages that had more of them than are followed of one page.
+    pub links_beyond: u64,
     /// URLs filed anew while they waited, having become more important.
     pub promoted: u64,
     /// Sitemaps read, and the pages that they list.
@@ -94,6 +96,7 @@ impl Counters {
             (&mut self.promoted, other.promoted),
             (&mut self.sitemaps, other.sitemaps),
             (&mut self.listed, other.listed),
+            (&mut self.links_beyond, other.links_beyond),
             (&mut self.asked, other.asked),
             (&mut self.changes_seen, other.changes_seen),
             (&mut self.announced, other.announced),

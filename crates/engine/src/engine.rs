@@ -35,7 +35,6 @@ use crate::time::{Span, Time};
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
 use std::collections::{HashMap, HashSet, VecDeque};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Back queues at the start, per request in flight.
 pub const AWAKE_PER_FETCH: usize = 3;
@@ -337,19 +336,6 @@ impl Engine {
 
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    fn seeded(&mut self, seeds: Vec<(Discovery, f64)>, step: &mut Step) {
-        for (seed, weight) in seeds {
-            match self.config.partition.owns(&seed.url) {
-                true => self.mass.seeded([(seed.url.clone(), weight)].into_iter()),
-                false => self.mass.trusted_elsewhere(weight),
-            }
-            self.config.scope.add(&seed.url);
-            self.seed_hosts.insert(xxh3_64(seed.url.host_key().as_str().as_bytes()));
-            step.rows.push(Row::Seed { url: seed.url.clone(), weight });
-            self.outbox.push(seed);
-        }
     }
 
     /// Importance moves on in memory, whatever else happens.

@@ -227,6 +227,9 @@ impl Engine {
         let next = self.tried(&record, next);
         self.mass.stand(&record);
         self.log_answer(now, &entry.url, &report, (&record, next), step);
+        if let Outcome::Moved { to: Some(to) } = &report.outcome {
+            self.follow_seed(&entry, report.status, to, step);
+        }
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
         self.settle(slot, place, Entry { url: entry.url, record }, next, step);
@@ -363,6 +366,7 @@ impl Engine {
         match &report.outcome {
             Outcome::Page(page) => {
                 self.counters.pages += 1;
+                self.counters.links_beyond += page.links_beyond;
                 self.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
                 self.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
                 self.counters.duplicates += u64::from(is_copy);

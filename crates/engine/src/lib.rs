@@ -42,6 +42,7 @@ pub mod refresh;
 pub mod review;
 pub mod revisit;
 pub mod rng;
+pub mod seeds;
 mod shares;
 mod sifted;
 mod sitemaps;

@@ -20,12 +20,16 @@ impl Marks {
     /// It says next to nothing and has no links without its scripts.
     pub const SCRIPTED: Marks = Marks(16);
 
-    const ALL: [(Marks, &str); 5] = [
+    /// It has more links than are followed of one page.
+    pub const LINKS_CUT: Marks = Marks(32);
+
+    const ALL: [(Marks, &str); 6] = [
         (Marks::NOINDEX, "noindex"),
         (Marks::NOFOLLOW, "nofollow"),
         (Marks::NOARCHIVE, "noarchive"),
         (Marks::TRUNCATED, "truncated"),
         (Marks::SCRIPTED, "scripted"),
+        (Marks::LINKS_CUT, "links_cut"),
     ];
 
     /// This mark if it is set, else none.

@@ -84,6 +84,8 @@ pub struct Page {
     pub found: Vec<Found>,
     /// Links to what is known already, by ways no shorter than before.
     pub known: KnownLinks,
+    /// Links beyond the bound, which are not followed.
+    pub links_beyond: u64,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
     /// What Last-Modified says, on our clock.

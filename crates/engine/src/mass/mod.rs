@@ -101,7 +101,8 @@ impl Mass {
 
     /// The owner's trust: weights by seed. Those known by number already keep theirs.
     pub fn seeded(&mut self, seeds: impl Iterator<Item = (Url, f64)>) {
-        for (url, weight) in seeds {
+        // Those without weight only widen the scope.
+        for (url, weight) in seeds.filter(|(_, weight)| *weight > 0.0) {
             let weight = if weight.is_finite() && weight > 0.0 { weight } else { 0.0 };
             self.weight += weight;
             *self.seeds.entry(url).or_insert(0.0) += weight;

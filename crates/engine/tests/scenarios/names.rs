@@ -85,10 +85,8 @@ fn a_ring_of_robots_files_holds_nobody_up() {
 
 #[test]
 fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
-    let narrow = || Config {
-        rules: Rules::new(&[], &["secret".to_owned()]).unwrap(),
-        ..Config::default()
-    };
+    let narrow =
+        || Config { rules: Rules::new(&[], &["secret".to_owned()]).unwrap(), ..Config::default() };
     for (to, status) in [
         ("b.test/robots.txt", Status::Gone),
         ("b.test/rules", Status::Gone),

@@ -180,3 +180,56 @@ fn another_user_agent_reads_robots_txt_for_itself() {
     assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
     assert_eq!(stage.engine.counters().admitted, 3);
 }
+
+fn within(reach: Reach) -> Config {
+    Config { scope: Scope::new(reach), ..Config::default() }
+}
+
+#[test]
+fn the_scope_follows_where_seeds_lead_and_the_next_run_has_it_too() {
+    let mut stage = Stage::new(within(Reach::Host))
+        .answers("a.test/", &[Reply::MovedForNow(url("www.a.test/"))])
+        .answers("www.a.test/", &[Reply::Moved(url("https://www.b.test/"))])
+        .page("https://www.b.test/", &["https://www.b.test/1", "http://c.test/"])
+        .page("https://www.b.test/1", &[])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("https://www.b.test/1").status, Status::Fetched);
+    assert_eq!(stage.record("c.test/").status, Status::Refused(Refusal::Scope));
+    // As the node does: from the rows of seeds alone.
+    let again = |stage: &mut Stage| {
+        let mut config = within(Reach::Host);
+        stage.state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
+        stage.reopen(config);
+        assert_eq!(stage.run(), StopReason::Finished);
+    };
+    let asked_before = stage.log.len();
+    again(&mut stage);
+    assert_eq!(stage.log.len(), asked_before, "the same scope: nothing is judged anew");
+    assert_eq!(stage.record("https://www.b.test/1").status, Status::Fetched);
+}
+
+#[test]
+fn what_was_refused_before_a_seed_led_there_is_taken_then() {
+    let mut stage = Stage::new(within(Reach::Site))
+        .page("a.test/", &["b.test/1"])
+        .page("b.test/", &[])
+        .page("b.test/1", &[])
+        .answers("old.test/", &[Reply::Moved(url("b.test/"))])
+        .takes("old.test/robots.txt", Span::secs(60))
+        .seed(&["a.test/", "old.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("b.test/1").status, Status::Fetched);
+}
+
+#[test]
+fn a_temporary_redirect_to_another_site_stays_outside_and_so_does_one_that_no_seed_led_to() {
+    let mut stage = Stage::new(within(Reach::Site))
+        .answers("a.test/", &[Reply::MovedForNow(url("login.test/"))])
+        .page("b.test/", &["b.test/away"])
+        .answers("b.test/away", &[Reply::Moved(url("c.test/"))])
+        .seed(&["a.test/", "b.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.record("login.test/").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.record("c.test/").status, Status::Refused(Refusal::Scope));
+}

@@ -39,6 +39,8 @@ pub enum Reply {
     /// A status with Retry-After.
     Later(u16, Span),
     Moved(Url),
+    /// A redirect that may be another one the next time.
+    MovedForNow(Url),
     Fails(FailKind),
 }
 
@@ -347,6 +349,7 @@ impl Stage {
             Reply::Status(status) => head.status = status,
             Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
             Reply::Moved(to) => (head.status, head.location) = (301, Some(to)),
+            Reply::MovedForNow(to) => (head.status, head.location) = (302, Some(to)),
             Reply::Fails(kind) => {
                 let outcome = of_failure(fetch.purpose, kind);
                 return Report { outcome, status: 0, bytes: 0, at: self.now, took, held: false };

@@ -56,6 +56,8 @@ struct Said {
     scripted: bool,
     found: Vec<Found>,
     is_sitemap: bool,
+    /// Links beyond the bound.
+    links_beyond: u64,
     /// A fingerprint of the text that tells whether the page changed.
     text: Option<u32>,
     sketch: Option<Arc<Sketch>>,
@@ -180,10 +182,12 @@ impl Reader {
         let directives = told.page.robots_for(&self.token);
         let own_text = told.own_text.as_deref().map(str::len);
         let scripted = told.page.links.is_empty() && needs_scripts(body, own_text);
+        let links_beyond = told.page.links_beyond;
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
         let said = Said {
             directives,
             scripted,
+            links_beyond,
             found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
             is_sitemap: false,
             text: told.main_text.and_then(|main| print_of(&main)).or(visible),
@@ -211,13 +215,15 @@ impl Reader {
             found,
             // Who knows them is asked afterwards: see `Workers::fetch`.
             known: KnownLinks::default(),
+            links_beyond: said.links_beyond,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),
             sketch: said.sketch,
             marks: marks(directives)
                 | Marks::TRUNCATED.when(body.is_cut)
-                | Marks::SCRIPTED.when(said.scripted),
+                | Marks::SCRIPTED.when(said.scripted)
+                | Marks::LINKS_CUT.when(said.links_beyond > 0),
             cut: None,
             is_sitemap: said.is_sitemap,
         }

@@ -18,6 +18,7 @@ use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, Step, StopReason};
 use rhumb_engine::order;
+use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Machine, Position};
 use rhumb_fetch::dns::{DnsConfig, Resolver};
@@ -32,7 +33,7 @@ use tokio::runtime::Runtime;
 
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// Connections kept open, at most, of those that the system lets us have.
-const IDLE_CONNECTIONS_MAX: usize = 8_192;
+const IDLE_CONNECTIONS_MAX: usize = 2_048;
 
 /// Idle connections to one address, per request that may be in flight to it.
 const IDLE_PER_REQUEST: usize = 2;
@@ -46,7 +47,7 @@ pub struct Crawled {
 
 /// Crawls by these settings until done, stopped or failed.
 pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Error> {
-    let config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
+    let mut config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
     let metrics = match settings.metrics {
         Some(addr) => Some(metrics::bind(addr).map_err(|e| invalid(e.to_string()))?),
         None => None,
@@ -58,6 +59,12 @@ pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Err
     // The archive first, for the state to know which of its commits count.
     let (writer, archive_end) = open_archive(settings, home.archived()?)?;
     let (mut state, opening) = LocalState::open(home, entropy, archive_end)?;
+    for (url, weight) in state.reader().seeds()? {
+        // Where seeds of earlier runs led.
+        if weight == FOLLOWED_WEIGHT {
+            config.scope.add(&url);
+        }
+    }
     if settings.near.policy != NearPolicy::Off {
         state.compare_texts(settings.near.threshold)?;
     }

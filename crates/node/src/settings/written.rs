@@ -21,7 +21,8 @@ use super::word::{Archive, Pattern, StripList, UserAgent, Word};
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
-    /// Stay on the seeds' hosts, on their sites (registrable domains), or go anywhere [site]
+    /// Stay on the seeds' hosts, on their sites (registrable domains), or go anywhere; where a seed
+    /// redirects within its site, or permanently to another, the scope follows [site]
     #[arg(long, value_name = "host|site|any", help_heading = "Where to go")]
     pub scope: Option<Word<Reach>>,
 

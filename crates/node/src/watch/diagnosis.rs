@@ -6,6 +6,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
@@ -34,7 +35,9 @@ pub fn hint(dir: &Path, reader: &LocalReader) -> Result<Option<String>, Error> {
     let mut targets = None;
     let mut fates: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut looked = 0;
-    for (url, _) in seeds.iter().take(SEEDS_MAX) {
+    // Those without weight are where others led.
+    let named = seeds.iter().filter(|(_, weight)| *weight != FOLLOWED_WEIGHT);
+    for (url, _) in named.take(SEEDS_MAX) {
         looked += 1;
         match case.fate(url, &mut targets)? {
             Some(Fate { cause, line }) => fates.entry(cause).or_insert((0, line)).0 += 1,

@@ -24,12 +24,14 @@ pub mod status;
 pub mod urls;
 pub mod view;
 
+mod printable;
 mod server;
 mod summary;
 mod teller;
 
 pub use events::EventLog;
 pub use live::{About, Live};
+pub use printable::printable;
 pub use progress::ProgressKind;
 pub use report::Report;
 

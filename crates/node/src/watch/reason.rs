@@ -3,6 +3,7 @@
 //! The engine has decided; here its rules are read once more to name the one that decided. Rules
 //! that have changed since are said to have.
 
+use super::printable;
 use crate::settings::Settings;
 use rhumb_engine::admit::{self, DEPTH_TRAP, Reach, TrapRule};
 use rhumb_engine::config::Config;
@@ -98,7 +99,10 @@ impl Reasons<'_> {
         };
         let verdict = robots.verdict(url);
         Ok(match verdict.line.filter(|_| !verdict.allowed) {
-            Some((number, text)) => format!("line {number} of its robots.txt forbids it: {text}"),
+            Some((number, text)) => {
+                let text = printable(&text);
+                format!("line {number} of its robots.txt forbids it: {text}")
+            }
             None => changed(Refusal::Robots),
         })
     }
@@ -111,6 +115,7 @@ fn with_marks(state: &str, marks: Marks) -> String {
         (Marks::NOARCHIVE, "asks not to be kept (noarchive)"),
         (Marks::TRUNCATED, "is not whole"),
         (Marks::SCRIPTED, "says next to nothing without its scripts"),
+        (Marks::LINKS_CUT, "has more links than are followed of one page"),
     ];
     let said = words.into_iter().filter(|(mark, _)| marks.has(*mark)).map(|(_, words)| words);
     [state].into_iter().chain(said).collect::<Vec<_>>().join("; ")

@@ -64,6 +64,8 @@ pub struct Report {
     pub retries: u64,
     pub revisits: u64,
     pub discoveries: u64,
+    /// Links that were not followed because their pages have too many (or too long ones).
+    pub links_beyond: u64,
     /// URLs that moved up while they waited.
     pub promoted: u64,
     /// Sitemaps read, and the pages and sitemaps that they list; they are no pages.
@@ -223,6 +225,7 @@ impl Report {
             retries: counters.retries,
             revisits: counters.revisits,
             discoveries: counters.discoveries,
+            links_beyond: counters.links_beyond,
             promoted: counters.promoted,
             sitemaps: counters.sitemaps,
             listed_by_sitemaps: counters.listed,

@@ -11,7 +11,7 @@ use super::ended::{Ended, Trouble};
 use super::json;
 use rhumb_node::run::{self, Crawled};
 use rhumb_node::settings::Typed;
-use rhumb_node::watch::ProgressKind;
+use rhumb_node::watch::{ProgressKind, printable};
 
 /// Crawl from seeds into a directory.
 ///
@@ -71,9 +71,9 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     }
     let is_empty = crawled.report.pages == 0;
     if is_empty {
-        eprintln!("error: no page was fetched: {}", why_empty(&crawled));
+        eprintln!("error: no page was fetched: {}", printable(&why_empty(&crawled)));
     } else if let Some(hint) = crawled.report.hint.as_deref().filter(|_| !quiet) {
-        eprintln!("hint: {hint}");
+        eprintln!("hint: {}", printable(hint));
     }
     if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet) {
         eprintln!("{hint}");

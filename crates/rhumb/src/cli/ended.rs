@@ -7,6 +7,7 @@ use clap::error::ErrorKind as Parsing;
 use rhumb_engine::error::Error;
 
 use rhumb_node::settings::SettingsError;
+use rhumb_node::watch::printable;
 
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
@@ -60,11 +61,11 @@ pub fn exit(result: Result<Ended, Trouble>) -> ExitCode {
         Ok(Ended::Failed) => ExitCode::from(FAILED),
         Ok(Ended::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(Trouble::Failed(what)) => {
-            eprintln!("error: {what}");
+            eprintln!("error: {}", printable(&what));
             ExitCode::from(FAILED)
         }
         Err(Trouble::Usage(what)) => {
-            eprintln!("error: {what}");
+            eprintln!("error: {}", printable(&what));
             ExitCode::from(USAGE)
         }
     }

@@ -17,6 +17,7 @@ use crate::dedup::input::{Input, Raw, is_warc};
 use rhumb_node::extract::contained::{self, Contained};
 use rhumb_node::extract::{Done, Row, Run, Wish, run_lines, run_records};
 use rhumb_node::settings::{TOKEN_DEFAULT, Word, Words, open_input};
+use rhumb_node::watch::printable;
 
 /// Bytes of a single page that are read.
 const PAGE_BYTES_MAX: u64 = 256 << 20;
@@ -218,7 +219,7 @@ fn print_document(flags: &Flags, read: &Contained, out: &mut impl Write) -> Resu
     if flags.json || flags.format.0 == Format::Json {
         json::print(out, read)?;
     } else {
-        writeln!(out, "{}", read.text.trim_end())?;
+        writeln!(out, "{}", printable(read.text.trim_end()))?;
         out.flush()?;
     }
     for oddity in &read.oddities {
@@ -254,8 +255,8 @@ fn print_page(flags: &Flags, body: &[u8], out: &mut impl Write) -> Result<Ended,
     }
     match format {
         Format::Json => json::print(out, &row)?,
-        Format::Markdown => writeln!(out, "{}", row.markdown.unwrap_or_default())?,
-        Format::Text => writeln!(out, "{}", row.text)?,
+        Format::Markdown => writeln!(out, "{}", printable(&row.markdown.unwrap_or_default()))?,
+        Format::Text => writeln!(out, "{}", printable(&row.text))?,
     }
     out.flush()?;
     Ok(Ended::Done)

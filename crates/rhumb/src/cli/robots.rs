@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::ended::{Ended, Trouble};
 use super::{json, robots_batch};
 use rhumb_node::settings::{Word, open_input};
+use rhumb_node::watch::printable;
 
 /// A line of a file may be far longer than what anybody wants to see.
 const LINE_CHARS_SHOWN: usize = 200;
@@ -99,7 +100,10 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     for Answer { url, allowed, line } in &answers {
         let word = if *allowed { "allowed" } else { "denied " };
         match line {
-            Some(Line { number, text }) => writeln!(out, "{word}  {url}  (line {number}: {text})")?,
+            Some(Line { number, text }) => {
+                let text = printable(text);
+                writeln!(out, "{word}  {url}  (line {number}: {text})")?;
+            }
             None => writeln!(out, "{word}  {url}  (no rule matches)")?,
         }
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use rhumb_page::url::Url;
 
 use super::ended::{Ended, Trouble};
-use rhumb_node::watch::status;
+use rhumb_node::watch::{printable, status};
 
 /// Show what a crawl knows and does, running or not.
 ///
@@ -40,7 +40,7 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         Url::parse(url).map_err(|error| Trouble::Usage(format!("{url:?}: {error}")))?;
     }
     let text = status::describe(&flags.dir, flags.url.as_deref(), flags.json)?;
-    out.write_all(text.as_bytes())?;
+    out.write_all(printable(&text).as_bytes())?;
     out.flush()?;
     Ok(Ended::Done)
 }

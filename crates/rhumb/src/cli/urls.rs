@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::ended::{Ended, Trouble};
 use rhumb_node::settings::Word;
+use rhumb_node::watch::printable;
 use rhumb_node::watch::urls::{self, HostPattern, UrlLine, UrlQuery, UrlState};
 
 /// List the URLs of a crawl, running or not, by state.
@@ -67,6 +68,6 @@ fn print(out: &mut impl Write, line: &UrlLine, json: bool) -> io::Result<()> {
             serde_json::to_writer(&mut *out, line)?;
             out.write_all(b"\n")
         }
-        false => writeln!(out, "{}", line.text()),
+        false => writeln!(out, "{}", printable(&line.text())),
     }
 }

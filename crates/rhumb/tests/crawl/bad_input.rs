@@ -127,3 +127,16 @@ fn answer_for_ever(mut stream: TcpStream) -> std::io::Result<()> {
         stream.write_all(filler.as_bytes())?;
     }
 }
+
+#[test]
+fn what_a_robots_txt_says_to_terminals_is_not_passed_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("robots.txt");
+    fs::write(&file, "User-agent: *\nDisallow: /a\u{1b}]0;owned\u{7} \u{9b}2J\n").unwrap();
+    let arguments =
+        ["robots", "--agent", "bot", "--file", text(&file), "/a%1B]0;owned%07%20%C2%9B2J"];
+    let output = rhumb(&arguments);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.starts_with("denied") && shown.contains("line 2"), "{shown:?}");
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+}

@@ -128,7 +128,7 @@ fn a_site_that_wants_a_login_or_forbids_all_is_named_with_its_status() {
 #[test]
 fn a_seed_that_redirects_out_of_the_scope_is_named_with_its_target() {
     let away = [("Location", "http://elsewhere.example/start")];
-    let site = answering(move |_| answer("301 Moved", &away, ""));
+    let site = answering(move |_| answer("302 Found", &away, ""));
     let output = crawl(site.dir.path(), &site.url("/"), &["--allow-private"]);
     assert_no_page(&output, "redirects to http://elsewhere.example/start: outside --scope site");
 }

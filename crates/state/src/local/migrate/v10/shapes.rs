@@ -214,6 +214,7 @@ impl From<Counters> for counters::Counters {
             robots_absent: old.robots_absent,
             revisits: old.revisits,
             discoveries: old.discoveries,
+            links_beyond: 0,
             promoted: old.promoted,
             sitemaps: 0,
             listed: 0,
