@@ -75,7 +75,9 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     } else if let Some(hint) = crawled.report.hint.as_deref().filter(|_| !quiet) {
         eprintln!("hint: {}", printable(hint));
     }
-    if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet) {
+    // What is to be done about hosts that fail was said, if nothing else came.
+    let is_said = is_empty && crawled.reason == StopReason::HostsFailing;
+    if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet && !is_said) {
         eprintln!("{hint}");
     }
     Ok(match crawled.reason {
