@@ -270,7 +270,7 @@ impl Engine {
         Some((next.0.max(now), next.1))
     }
 
-    /// A stop waits so long for what is under way. What is not here then is fetched by the next run.
+    /// A stop waits so long for what is under way. What is not here then, the next run fetches.
     fn check_grace(&mut self, now: Time) {
         if self.stopping.is_some() {
             let since = *self.stopping_since.get_or_insert(now);

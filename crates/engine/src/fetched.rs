@@ -86,8 +86,8 @@ impl Engine {
         self.mark_dirty(slot);
     }
 
-    /// Hosts of one name have one delay, whatever their schemes and ports, and obey what one of them
-    /// was asked for. How often one of them fails is its own matter.
+    /// Hosts of one name have one delay, whatever their schemes and ports, and obey what one of
+    /// them was asked for. How often one of them fails is its own matter.
     fn name_rests_until(&mut self, now: Time, slot: u32, report: &Report) -> Time {
         let Config { polite, retry, .. } = &self.config;
         let asked = match &report.outcome {

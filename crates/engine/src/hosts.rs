@@ -224,8 +224,8 @@ impl Engine {
         self.ready.wait(at, slot, ticket);
     }
 
-    /// When a host that was never asked may be; at once if it was, or if its site's share is none of
-    /// its matter. If the site has had its share, the host rests.
+    /// When a host that was never asked may be; at once if it was, or if its site's share is none
+    /// of its matter. If the site has had its share, the host rests.
     fn first_contact(&mut self, now: Time, slot: u32) -> Time {
         let host = self.awake.at(slot);
         let has_work = !(host.errands.is_empty() && host.now.is_empty() && host.later.is_empty());

@@ -291,7 +291,8 @@ pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
     })
 }
 
-/// The rules of a robots.txt, read as Google's parser reads it (docs/decisions/0004-reading-of-robots.md).
+/// The rules of a robots.txt, read as Google's parser reads it
+/// (docs/decisions/0004-reading-of-robots.md).
 pub fn read_robots(bytes: &[u8], token: &str) -> Robots {
     let bytes = &bytes[..bytes.len().min(ROBOTS_BYTES_MAX)];
     Robots::parse_as(bytes, token, Reading::Google)

@@ -1,10 +1,10 @@
 //! Names are free: a site that invents hosts gets one site's share of first contacts.
 //!
 //! Before a host that never answered is looked up for the first time, it needs leave. A site's
-//! first contacts are a delay apart, and each run has so many of them for it: a few for nothing, and
-//! more as its new pages prove to be worth it. Hosts beyond that rest, and are looked at again after
-//! a while; every later run begins to count anew. Where any name at all has an address (wildcard
-//! DNS), names say nothing of a site's size, and its pages must be worth more.
+//! first contacts are a delay apart, and each run has so many of them for it: a few for nothing,
+//! and more as its new pages prove to be worth it. Hosts beyond that rest, and are looked at again
+//! after a while; every later run begins to count anew. Where any name at all has an address
+//! (wildcard DNS), names say nothing of a site's size, and its pages must be worth more.
 //!
 //! Hosts that the owner named need no leave.
 

@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub hosts_asleep_until: u64,
     /// Hosts with work that fail: the next run tries them again at once.
     pub hosts_failing: u64,
-    /// Hosts that were not asked yet, because their sites have had their share of names in this run.
+    /// Hosts that were not asked yet: their sites have had their share of names in this run.
     pub hosts_held: u64,
     /// Outbox rows not yet sifted.
     pub outbox: u64,

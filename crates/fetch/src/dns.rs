@@ -4,8 +4,8 @@
 //! says (within bounds), failures too: names that do not exist as long as their zone says, servers
 //! that fail for a short while. Whoever asks while a question is under way waits for its answer.
 //! The questions under way and the answers kept are both bounded. A name is asked for IPv4 and IPv6
-//! addresses at once; where there are some of one kind, the other is not waited for long. Which addresses may be connected
-//! to is not decided here (`address`).
+//! addresses at once; where there are IPv4 ones, the others are not waited for long. Which may be
+//! connected to is not decided here (`address`).
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

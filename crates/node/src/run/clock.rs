@@ -1,6 +1,6 @@
 //! The present: for the engine, and for dates.
 //!
-//! The engine's time begins with the system's clock at the start of a run and then goes on steadily,
+//! The engine's time begins with the system's clock at the start of a run and goes on from there,
 //! whatever is done to that clock, so that no delay is cut short. It counts the time that the
 //! machine was suspended: hosts have rested meanwhile, and pages have changed.
 //!

@@ -88,7 +88,7 @@ pub struct Report {
     /// Hosts with work that fail, and some of them by name: the next run tries them at once.
     pub hosts_failing: u64,
     pub failing_hosts: Vec<FailingHost>,
-    /// Hosts that were not asked yet, because their sites have more names than their pages are worth:
+    /// Hosts that were not asked yet: their sites have more names than their pages are worth, and
     /// the next run asks more of them.
     pub hosts_held: u64,
     /// The earliest moment at which there is something to do, and what.
