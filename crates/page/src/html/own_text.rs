@@ -14,6 +14,10 @@ use super::{EndTag, StartTag, Tag, Text};
 /// Text that is compared: the beginning of a longer one stands for it.
 pub const OWN_TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// Text that is gathered, and the most that is taken of one piece: a block without end is decided
+/// by as much of it as this.
+const READ_BYTES_MAX: usize = 2 * OWN_TEXT_BYTES_MAX;
+
 /// Gathers a page's own text from its tokens.
 #[derive(Default)]
 pub struct OwnText {
@@ -34,8 +38,8 @@ impl<'a> Observer<'a> for OwnText {
     #[inline]
     fn text(&mut self, text: &Text<'a>) {
         let is_wanted = self.outside.is_none() && text.owner == Tag::Other;
-        if is_wanted && self.block <= OWN_TEXT_BYTES_MAX {
-            self.take(text);
+        if is_wanted && self.block <= OWN_TEXT_BYTES_MAX && self.kept.len() <= READ_BYTES_MAX {
+            self.take(&text.beginning(READ_BYTES_MAX));
         }
     }
 
@@ -166,5 +170,10 @@ mod tests {
         assert!(own.len() <= OWN_TEXT_BYTES_MAX && own.len() > OWN_TEXT_BYTES_MAX - 64);
         let unbroken = own_text(&"ü".repeat(OWN_TEXT_BYTES_MAX));
         assert_eq!(unbroken.len(), OWN_TEXT_BYTES_MAX);
+        // Each of these becomes three bytes; a block of links without end is none of the page's.
+        let nuls = own_text(&"\0".repeat(4 * OWN_TEXT_BYTES_MAX));
+        assert_eq!(nuls.len(), OWN_TEXT_BYTES_MAX / 3 * 3);
+        let menu = format!("<div>{}<p>The text.", "<a href=/x>on</a> ".repeat(OWN_TEXT_BYTES_MAX));
+        assert_eq!(own_text(&menu), "The text.\n");
     }
 }

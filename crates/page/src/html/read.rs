@@ -15,6 +15,8 @@ use crate::url::{QueryCharset, Url};
 pub const LINKS_MAX: usize = 200_000;
 /// Bytes kept of a title: more is no title.
 pub const TITLE_BYTES_MAX: usize = 1024;
+/// Of a title as written, with its white space.
+const TITLE_READ_BYTES_MAX: usize = 64 << 10;
 /// Feeds kept of one page.
 pub const FEEDS_MAX: usize = 16;
 /// Crawlers that a page addresses by name, and that are remembered.
@@ -252,7 +254,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn title(&mut self, text: &Text<'a>) {
         if text.owner == Tag::Title && self.title.is_none() {
-            self.title = folded_title(&text.decoded());
+            self.title = folded_title(&text.beginning(TITLE_READ_BYTES_MAX).decoded());
         }
     }
 

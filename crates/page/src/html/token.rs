@@ -77,6 +77,12 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// The same text, cut to so many bytes as written: enough for whoever keeps no more.
+    #[inline]
+    pub fn beginning(&self, bytes_max: usize) -> Text<'a> {
+        Text { raw: &self.raw[..self.raw.floor_char_boundary(bytes_max)], ..*self }
+    }
+
     /// The text, with references decoded where the place allows them; borrowed if there is nothing
     /// to decode.
     #[inline]
