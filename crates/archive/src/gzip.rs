@@ -1,5 +1,9 @@
 //! gzip members (RFC 1952), one a record.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use libdeflater::{CompressionLvl, Compressor, Crc};
 
 use crate::deflate::Deflater;
@@ -49,6 +53,16 @@ impl Gzip {
             }
             Level::Library(compressor) => by_library(compressor, plain, members),
         }
+    }
+
+    /// Appends a member with these bytes one after the other, compressed or as they are. It takes
+    /// no memory but for what it appends, and more time.
+    pub(crate) fn pieces(&mut self, pieces: &[&[u8]], compresses: bool, members: &mut Vec<u8>) {
+        let level = if compresses { Compression::fast() } else { Compression::none() };
+        let mut encoder = GzEncoder::new(members, level);
+        let mut written = pieces.iter().try_for_each(|piece| encoder.write_all(piece));
+        written = written.and_then(|()| encoder.try_finish());
+        written.expect("a vector takes all");
     }
 
     /// Appends a member with these bytes as they are.

@@ -37,6 +37,9 @@ const STORED_BYTES_MAX: usize = 1_024;
 
 /// Room for a record that is kept from one to the next; what a larger one took is given back.
 const KEPT_BYTES_MAX: usize = 1 << 20;
+/// A longer block is compressed where it is: to put it behind its headers first would hold it
+/// twice.
+const PIECES_BYTES_MIN: usize = 4 << 20;
 
 /// Longest value of a noted field.
 const NOTE_BYTES_MAX: usize = 4096;
@@ -307,6 +310,10 @@ impl Packer {
         headers.add("WARC-Block-Digest", &digest.to_string());
         headers.add("Content-Type", content_type);
         headers.add("Content-Length", &block.len().to_string());
+        if block.len() > PIECES_BYTES_MIN {
+            let pieces = [headers.text.as_bytes(), b"\r\n", block, b"\r\n\r\n"];
+            return self.gzip.pieces(&pieces, !is_coded(block), &mut self.members);
+        }
         self.plain.clear();
         self.plain.extend_from_slice(headers.text.as_bytes());
         self.plain.extend_from_slice(b"\r\n");
