@@ -1,9 +1,29 @@
-//! Where a chunked body ends (RFC 9112, section 7.1).
+//! What a chunked body is without its chunks, and where it ends (RFC 9112, section 7.1).
 //!
-//! hyper reads the chunks and does not say how many bytes they took. What a server sends behind the
+//! hyper hands the data over, and with it a body of 64 MB would be held twice: as it came, which the
+//! archive wants, and without chunks, which is wanted only while it is read. So the data is made of
+//! the bytes when it is asked for. hyper does not say either how many bytes the chunks took. What a server sends behind the
 //! last one is no part of the message: in an archive it would be a response that nobody asked for.
 
 use memchr::memchr;
+
+/// The data of a chunked body, as much of it as is there and no more than this. What the chunks
+/// are from some point on if they make no sense there, hyper did not take either.
+pub(super) fn chunk_data(bytes: &[u8], len_max: usize) -> Vec<u8> {
+    let mut data = Vec::with_capacity(len_max.min(bytes.len()));
+    let mut at = 0;
+    while let Some((line, start)) = line_at(bytes, at) {
+        let Some(size) = chunk_size(line).filter(|size| *size > 0) else { break };
+        let end = start.saturating_add(size);
+        let there = &bytes[start..end.min(bytes.len())];
+        data.extend_from_slice(&there[..there.len().min(len_max - data.len())]);
+        if data.len() == len_max || bytes.get(end..).is_none_or(|rest| !rest.starts_with(b"\r\n")) {
+            break;
+        }
+        at = end + 2;
+    }
+    data
+}
 
 /// The length of a whole chunked body, trailers and the empty line behind them included. None if it
 /// is not whole, or not written as hyper reads it.
@@ -60,9 +80,16 @@ mod tests {
             let followed = format!("{whole}HTTP/1.1 200 OK\r\n\r\n");
             assert_eq!(chunked_len(followed.as_bytes()), Some(whole.len()), "{followed:?}");
             for cut in 0..whole.len() {
+                let data = chunk_data(whole.as_bytes(), cut);
+                assert!(data.len() <= cut && chunk_data(whole.as_bytes(), 99).starts_with(&data));
                 assert_eq!(chunked_len(&whole.as_bytes()[..cut]), None, "{whole:?} cut at {cut}");
             }
         }
+        let data = |bytes: &str| String::from_utf8(chunk_data(bytes.as_bytes(), 9)).unwrap();
+        assert_eq!(data("5;a=b\r\nhello\r\n02 ; c\r\n\r\n\r\n0\r\n\r\n"), "hello\r\n");
+        assert_eq!(data("5\r\nhello\r\n8\r\nand m"), "helloand ");
+        assert_eq!(data("5\r\nhe"), "he");
+        assert_eq!(data("5\r\nhello\r\nxyz\r\n"), "hello");
         for wrong in [
             "",
             "hello",

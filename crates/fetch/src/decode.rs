@@ -20,6 +20,8 @@ pub const RATIO_FREE_BYTES: usize = 1 << 20;
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 const BROTLI_BUFFER_BYTES: usize = 8 << 10;
 const STEP_BYTES: usize = 64 << 10;
+/// An output that grows beyond this has all its room reserved at once.
+const LARGE_BYTES: usize = 4 << 20;
 
 /// A decoded body, with a note if it is not the whole of what the server meant.
 #[derive(Debug)]
@@ -90,8 +92,9 @@ pub fn decode<'a>(payload: &'a [u8], content_encoding: &str, limits: &Limits) ->
 
     let mut bytes =
         Vec::with_capacity(payload.len().saturating_mul(4).min(output_max).min(1 << 20));
-    let mut note =
-        read_all(&mut stage, &mut bytes).err().map(|e| DecodeNote::Damaged(e.to_string()));
+    let mut note = read_all(&mut stage, &mut bytes, output_max)
+        .err()
+        .map(|e| DecodeNote::Damaged(e.to_string()));
     if bytes.len() > output_max {
         bytes.truncate(output_max);
         let by_size = output_max == limits.decoded_bytes_max;
@@ -165,11 +168,18 @@ fn has_zlib_header(input: &mut impl io::BufRead) -> io::Result<bool> {
     })
 }
 
-/// Reads to the end; what was read before an error stays in `bytes`.
-fn read_all(input: &mut dyn Read, bytes: &mut Vec<u8>) -> io::Result<()> {
+/// Reads to the end, which is one byte beyond the limit at the latest; what was read before an
+/// error stays in `bytes`.
+fn read_all(input: &mut dyn Read, bytes: &mut Vec<u8>, bytes_max: usize) -> io::Result<()> {
     loop {
         let filled = bytes.len();
-        let step = (bytes.capacity() - filled).clamp(STEP_BYTES, 16 * STEP_BYTES);
+        if filled > LARGE_BYTES && filled == bytes.capacity() {
+            // To double it again and again would hold half as much once more each time. What is
+            // reserved and not written takes no memory.
+            bytes.reserve_exact((bytes_max + 1).saturating_sub(filled).max(STEP_BYTES));
+        }
+        let left = (bytes.capacity() - filled).min(16 * STEP_BYTES);
+        let step = if left == 0 || filled < LARGE_BYTES { left.max(STEP_BYTES) } else { left };
         bytes.resize(filled + step, 0);
         let read = input.read(&mut bytes[filled..]);
         bytes.truncate(filled + read.as_ref().map_or(0, |n| *n));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use http_body_util::Empty;
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::TRANSFER_ENCODING;
+use hyper::header::{HeaderMap, TRANSFER_ENCODING};
 use tokio::time::Sleep;
 
 use super::Limits;
@@ -30,9 +30,14 @@ const RESERVE_BYTES_MAX: usize = 1 << 20;
 
 /// Interim heads count like the final one: together they have room for so many of the largest.
 const HEADS_MAX: usize = 2;
-/// What frames a body may take so many times as much as the body, and this much besides. Chunks of
+/// What frames a body may take so many times as much as the body, up to this much of it: chunks of
 /// three bytes, which nobody sends for a reason, are just within it.
 const FRAMING_TIMES_MAX: usize = 2;
+const FRAMING_TIMES_BYTES: usize = 1 << 20;
+/// The same for what is beyond that, as a part of it: chunks of twelve bytes. It is held as long as
+/// the body.
+const FRAMING_PART: usize = 2;
+/// And this much besides.
 const FRAMING_BYTES: usize = 64 << 10;
 /// A large body waits so long for room that others hold.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -97,11 +102,13 @@ async fn read_with_room(
             return (body, room);
         }
         let more = allowed.min(limits.body_bytes_max - allowed);
-        // As it came, and without its framing.
-        let copies = 1 + usize::from(body.unframed.is_some());
+        let framing = match body.is_chunked {
+            true => framing_bytes_max(allowed + more) - framing_bytes_max(allowed),
+            false => 0,
+        };
         let room = room.get_or_insert_with(|| large.room(connection.address));
         let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
-        if !room.grow(copies * more, until).await {
+        if !room.grow(more + framing, until).await {
             body.truncated = Some(Truncation::NoRoom);
             return (body, None);
         }
@@ -110,14 +117,20 @@ async fn read_with_room(
     }
 }
 
+/// Bytes that may frame a body of so many bytes.
+fn framing_bytes_max(body_bytes_max: usize) -> usize {
+    let beginning = body_bytes_max.min(FRAMING_TIMES_BYTES);
+    let rest = (body_bytes_max - beginning) / FRAMING_PART;
+    FRAMING_TIMES_MAX * beginning + rest + FRAMING_BYTES
+}
+
 /// A body on its way in.
 struct Reading {
     found: Option<Found>,
     status: u16,
     incoming: Incoming,
     body_len: usize,
-    /// Gathered here when the bytes on the wire are not the body itself.
-    unframed: Option<Vec<u8>>,
+    is_chunked: bool,
     truncated: Option<Truncation>,
     /// What came beyond the bytes that were allowed so far.
     beyond: Bytes,
@@ -126,10 +139,10 @@ struct Reading {
 impl Reading {
     /// Bytes on the wire that a body of so many bytes may take, its head included.
     fn wire_bytes_max(&self, body_bytes_max: usize) -> usize {
-        let framing = match self.unframed {
-            Some(_) => FRAMING_TIMES_MAX * body_bytes_max + FRAMING_BYTES,
+        let framing = match self.is_chunked {
+            true => framing_bytes_max(body_bytes_max),
             // One more tells a body that just fits from one that does not.
-            None => 1,
+            false => 1,
         };
         self.found.map_or(0, |found| found.end) + body_bytes_max + framing
     }
@@ -138,19 +151,19 @@ impl Reading {
     fn keep(&mut self, data: Bytes, bytes_max: usize) -> bool {
         let kept = data.len().min(bytes_max - self.body_len);
         self.body_len += kept;
-        if let Some(unframed) = &mut self.unframed {
-            unframed.extend_from_slice(&data[..kept]);
-        }
         self.beyond = data.slice(kept..);
         self.beyond.is_empty()
     }
 }
 
 fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> Reading {
-    let is_framed = response.headers().contains_key(TRANSFER_ENCODING);
     let status = response.status().as_u16();
+    let names_chunks = names_chunks(response.headers());
     let incoming = response.into_body();
-    let promised = incoming.size_hint().exact().unwrap_or(0);
+    let length = incoming.size_hint().exact();
+    // An answer that has no body, as 204, has no chunks either.
+    let is_chunked = names_chunks && length.is_none();
+    let promised = length.unwrap_or(0);
     let body_len = usize::try_from(promised).unwrap_or(usize::MAX).min(limits.body_bytes_max);
     let mut copied = tee.lock();
     let found = head::find(&copied.received);
@@ -164,10 +177,17 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
         status,
         incoming,
         body_len: 0,
-        unframed: is_framed.then(Vec::new),
+        is_chunked,
         truncated: None,
         beyond: Bytes::new(),
     }
+}
+
+/// As hyper has it: chunks are the last coding, or there are none.
+fn names_chunks(headers: &HeaderMap) -> bool {
+    let last = headers.get_all(TRANSFER_ENCODING).into_iter().next_back();
+    let coding = last.and_then(|line| line.to_str().ok()?.rsplit(',').next());
+    coding.is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
 }
 
 async fn read_body(
@@ -271,7 +291,8 @@ fn finish(
         took,
         oddities,
         media_type: None,
-        unframed: read.unframed,
+        payload_len: read.body_len,
+        is_chunked: read.is_chunked,
         _room: None,
         limits: limits.clone(),
     })
@@ -279,12 +300,10 @@ fn finish(
 
 /// Bytes behind the head that belong to the message.
 fn body_wire_len(behind_head: &[u8], read: &Reading) -> usize {
-    match &read.unframed {
-        None => read.body_len.min(behind_head.len()),
-        // Of another transfer coding: up to the end of the connection.
-        Some(unframed) if unframed.len() == behind_head.len() => behind_head.len(),
-        Some(_) if read.truncated.is_some() => behind_head.len(),
-        Some(_) => chunked_len(behind_head).unwrap_or(behind_head.len()),
+    match read.is_chunked {
+        false => read.body_len.min(behind_head.len()),
+        true if read.truncated.is_some() => behind_head.len(),
+        true => chunked_len(behind_head).unwrap_or(behind_head.len()),
     }
 }
 

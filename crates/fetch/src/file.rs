@@ -118,6 +118,7 @@ impl Content {
         }
         raw.extend_from_slice(b"\r\n");
         let head_len = raw.len();
+        let payload_len = self.body.len();
         raw.append(&mut self.body);
         let took = started.elapsed();
         Response {
@@ -131,7 +132,8 @@ impl Content {
             first_byte: took,
             took,
             oddities: Vec::new(),
-            unframed: None,
+            payload_len,
+            is_chunked: false,
             _room: None,
             limits: request.limits.clone(),
         }

@@ -12,9 +12,9 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 /// Bytes of large bodies held at one time, over all requests.
-pub const LARGE_BYTES_MAX: usize = 256 << 20;
-/// Of these, at one address.
-const ADDRESS_BYTES_MAX: usize = LARGE_BYTES_MAX / 2;
+pub const LARGE_BYTES_MAX: usize = 128 << 20;
+/// Of these, at one address: the longest body in chunks, with its framing.
+const ADDRESS_BYTES_MAX: usize = LARGE_BYTES_MAX / 4 * 3;
 
 #[derive(Debug, Default)]
 pub(super) struct LargeBodies(Arc<Shared>);
@@ -112,7 +112,7 @@ mod tests {
         let mut held = Held::default();
         assert!(held.take(one, ADDRESS_BYTES_MAX));
         assert!(!held.take(one, 1));
-        assert!(held.take(other, ADDRESS_BYTES_MAX));
+        assert!(held.take(other, LARGE_BYTES_MAX - ADDRESS_BYTES_MAX));
         assert!(!held.take(IpAddr::from([127, 0, 0, 3]), 1));
         held.give_back(one, ADDRESS_BYTES_MAX);
         assert!(held.take(one, 1));

@@ -99,7 +99,7 @@ impl Default for Limits {
             header_bytes_max: 64 << 10,
             headers_max: 256,
             body_bytes_max: 64 << 20,
-            decoded_bytes_max: 128 << 20,
+            decoded_bytes_max: 64 << 20,
             decoded_ratio_max: 200,
             connect_time_max: Duration::from_secs(10),
             first_byte_time_max: Duration::from_secs(30),

@@ -1,9 +1,11 @@
 //! What came back: the bytes as they were, and ways to read them.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::chunks::chunk_data;
 use super::decode::{self, Decoded};
 use super::head::Head;
 use super::large::Room;
@@ -28,8 +30,10 @@ pub struct Response {
     pub first_byte: Duration,
     pub took: Duration,
     pub oddities: Vec<Oddity>,
-    /// The body without transfer coding, where that differs from the bytes after the head.
-    pub(super) unframed: Option<Vec<u8>>,
+    /// Bytes of the body without transfer coding.
+    pub(super) payload_len: usize,
+    /// Whether the bytes after the head are chunks.
+    pub(super) is_chunked: bool,
     /// Held as long as the bytes are.
     pub(super) _room: Option<Arc<Room>>,
     pub(super) limits: Limits,
@@ -81,23 +85,46 @@ impl Response {
     }
 
     /// The body without transfer coding, still content-coded: what payload digests are made of.
-    pub fn payload(&self) -> &[u8] {
-        match &self.unframed {
-            Some(payload) => payload,
-            None => &self.raw[self.head_len..],
+    /// Made anew each time if the body came in chunks.
+    pub fn payload(&self) -> Cow<'_, [u8]> {
+        let behind_head = &self.raw[self.head_len..];
+        match self.is_chunked {
+            true => Cow::Owned(chunk_data(behind_head, self.payload_len)),
+            false => Cow::Borrowed(behind_head),
         }
+    }
+
+    /// The length of that.
+    pub fn payload_len(&self) -> usize {
+        self.payload_len
     }
 
     /// The body as meant, content codings undone under the limits of the request. This is the CPU
     /// work of a fetch and borrows when there is nothing to undo: call it once, off the network.
     pub fn decoded(&self) -> Decoded<'_> {
-        decode::decode(self.payload(), &self.head().content_encoding(), &self.limits)
+        self.decoded_within(&self.limits)
     }
 
     /// The first bytes of that, without undoing all of it.
     pub fn decoded_start(&self, bytes_max: usize) -> Decoded<'_> {
         let limits = Limits { decoded_bytes_max: bytes_max, ..self.limits.clone() };
-        decode::decode(self.payload(), &self.head().content_encoding(), &limits)
+        self.decoded_within(&limits)
+    }
+
+    fn decoded_within(&self, limits: &Limits) -> Decoded<'_> {
+        let codings = self.head().content_encoding();
+        match self.payload() {
+            Cow::Borrowed(payload) => decode::decode(payload, &codings, limits),
+            Cow::Owned(payload) => {
+                let Decoded { bytes, note } = decode::decode(&payload, &codings, limits);
+                let decoded = match bytes {
+                    Cow::Owned(bytes) => Some(bytes),
+                    Cow::Borrowed(_) => None,
+                };
+                // Nothing to undo: the payload is what was meant.
+                Decoded { bytes: Cow::Owned(decoded.unwrap_or(payload)), note }
+            }
+        }
     }
 
     /// What to send along next time.

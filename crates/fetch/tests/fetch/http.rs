@@ -253,7 +253,7 @@ fn content_codings_are_undone_alone_and_in_a_chain() {
         let outcome = fetch(&server, limits());
         assert_eq!(words(&outcome), expected, "{coding}");
         let response = outcome.unwrap();
-        assert_eq!((response.raw.as_slice(), response.payload()), (&bytes[..], &body[..]));
+        assert_eq!((response.raw.as_slice(), &*response.payload()), (&bytes[..], &body[..]));
         // Enough to tell what it is, without undoing all of it.
         let whole = response.decoded().bytes;
         let start = response.decoded_start(2).bytes;

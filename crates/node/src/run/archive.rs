@@ -210,7 +210,7 @@ pub fn content_of<'a>(url: &Url, response: &'a Response) -> Content<'a> {
         return Content::Http { request: &response.raw_request, response: &response.raw };
     }
     let mime = response.media_type.unwrap_or("application/octet-stream");
-    Content::Resource { mime, bytes: response.payload() }
+    Content::Resource { mime, bytes: &response.raw[response.head_len..] }
 }
 
 pub fn truncation(cut: Cut) -> Truncation {

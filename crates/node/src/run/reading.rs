@@ -104,7 +104,7 @@ impl Reader {
             Purpose::Robots => of_robots(head, || self.robots(response)),
             Purpose::Page | Purpose::Sitemap => match broken_off(response) {
                 // Nothing came of it that could be kept.
-                Some(kind) if response.payload().is_empty() => Outcome::Failed(kind),
+                Some(kind) if response.payload_len() == 0 => Outcome::Failed(kind),
                 cut => of_page(head, || {
                     let decoded = response.decoded();
                     let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
