@@ -76,6 +76,7 @@ struct Doors {
 
 impl HostileWeb {
     pub fn serve(kinds: Vec<HostileKind>) -> io::Result<HostileWeb> {
+        kinds::prepare();
         let doors = Doors::open(&kinds)?;
         let names = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         names.set_nonblocking(true)?;

@@ -43,6 +43,13 @@ pub fn all() -> Vec<HostileKind> {
     GROUPS.iter().flat_map(|(_, kinds)| kinds.iter().copied()).collect()
 }
 
+/// Makes what takes long to make, before anybody asks for it.
+pub fn prepare() {
+    encoding::prepare();
+    robots::prepare();
+    trap::prepare();
+}
+
 /// The group of a kind.
 pub fn group_of(name: &str) -> &'static str {
     let has = |(_, kinds): &&KindGroup| kinds.iter().any(|kind| kind.name == name);

@@ -195,6 +195,10 @@ fn slowly(_: &HostileRequest) -> WireScript {
 
 static RULES_AND_ZEROS: LazyLock<Vec<u8>> = LazyLock::new(|| zeros_after(RULES.as_bytes()));
 
+pub(super) fn prepare() {
+    LazyLock::force(&RULES_AND_ZEROS);
+}
+
 fn bomb(_: &HostileRequest) -> WireScript {
     let headers = ["Content-Type: text/plain", "Content-Encoding: gzip"];
     WireScript::answer("200 OK", &headers, &*RULES_AND_ZEROS)

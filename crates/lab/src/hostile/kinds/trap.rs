@@ -273,6 +273,10 @@ fn robots_with_sitemap_bombs(request: &HostileRequest) -> WireScript {
 static SITEMAP_OF_ZEROS: LazyLock<Vec<u8>> =
     LazyLock::new(|| zeros_after(b"<?xml version=\"1.0\"?><urlset><url><loc>http://"));
 
+pub(super) fn prepare() {
+    LazyLock::force(&SITEMAP_OF_ZEROS);
+}
+
 fn sitemap_bomb(request: &HostileRequest) -> WireScript {
     if request.path().ends_with(".gz") {
         return WireScript::answer(
