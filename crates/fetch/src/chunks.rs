@@ -1,9 +1,10 @@
 //! What a chunked body is without its chunks, and where it ends (RFC 9112, section 7.1).
 //!
-//! hyper hands the data over, and with it a body of 64 MB would be held twice: as it came, which the
-//! archive wants, and without chunks, which is wanted only while it is read. So the data is made of
-//! the bytes when it is asked for. hyper does not say either how many bytes the chunks took. What a server sends behind the
-//! last one is no part of the message: in an archive it would be a response that nobody asked for.
+//! hyper hands the data over, and with it a body of 64 MB would be held twice: as it came, which
+//! the archive wants, and without chunks, which is wanted only while it is read. So the data is
+//! made of the bytes when it is asked for. hyper does not say either how many bytes the chunks
+//! took. What a server sends behind the last one is no part of the message: in an archive it would
+//! be a response that nobody asked for.
 
 use memchr::memchr;
 
