@@ -129,7 +129,13 @@ impl Archive for SimArchive {
             let url = part.held.remove(&keep.fetch);
             match (keep.how, url) {
                 (KeepAs::Drop, _) => {}
-                (_, Some(url)) => {
+                (how, Some(url)) => {
+                    if let KeepAs::Revisit(twin) | KeepAs::NotModified(twin) = &how
+                        && !checker.written.is_archived(&twin.url)
+                    {
+                        let what = format!("{url} refers to a record of {}: none", twin.url);
+                        checker.violated(7, what);
+                    }
                     checker.written.archived(&url);
                     part.disk.iter_mut().for_each(|disk| disk.keep(&url));
                 }

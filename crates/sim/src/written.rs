@@ -53,6 +53,12 @@ impl Written {
         self.watch(node).archived += 1;
     }
 
+    /// Some body of it was kept.
+    pub fn is_archived(&mut self, url: &Url) -> bool {
+        let node = self.oracle.node(url);
+        self.watch(node).archived > 0
+    }
+
     fn watch(&mut self, node: u32) -> &mut UrlWatch {
         let node = node as usize;
         if self.urls.len() <= node {
