@@ -6,6 +6,7 @@ mod binary;
 mod bodies;
 mod complete;
 mod copies;
+mod disk_faults;
 mod documentation;
 mod documents;
 mod events;
