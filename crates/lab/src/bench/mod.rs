@@ -7,6 +7,7 @@
 //! - [`crawl`]: the whole crawl beside the plain client, GNU wget2 and wrk.
 //! - [`memory`]: what a known URL costs, and how long a resume takes; `lists` is its web.
 //! - [`hostile`]: one crawl over the hostile web.
+//! - [`soak`]: a crawl that goes on for hours, and whether anything grows.
 //! - `process`: one child process and what the kernel counted. `rival`: the other programs.
 
 pub mod crawl;
@@ -16,6 +17,7 @@ pub mod memory;
 mod process;
 mod rival;
 mod scratch;
+pub mod soak;
 
 use std::io;
 

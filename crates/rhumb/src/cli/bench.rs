@@ -8,6 +8,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::bench_hostile::{self, HostileFlags};
+use super::bench_soak::{self, SoakFlags};
 use super::ended::{Ended, Trouble};
 use super::json;
 use rhumb_lab::bench::crawl::{self, Outcome};
@@ -28,6 +29,7 @@ enum What {
     Crawl(CrawlFlags),
     Memory(MemoryFlags),
     Hostile(HostileFlags),
+    Soak(SoakFlags),
 }
 
 /// The whole crawl beside a plain client over the same web on loopback.
@@ -135,6 +137,7 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
         What::Crawl(flags) => run_crawl(flags, quiet, out),
         What::Memory(flags) => run_memory(flags, quiet, out),
         What::Hostile(flags) => bench_hostile::run(flags, out),
+        What::Soak(flags) => bench_soak::run(flags, quiet, out),
     }
 }
 

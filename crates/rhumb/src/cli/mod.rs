@@ -6,6 +6,7 @@
 
 mod bench;
 mod bench_hostile;
+mod bench_soak;
 mod completions;
 mod coverage;
 mod crawl;
