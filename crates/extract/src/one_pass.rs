@@ -4,7 +4,9 @@ use super::extracted::{Extracted, MainText, Options};
 use super::reading::Reading;
 use super::template::HostTemplate;
 use rhumb_page::charset::{self, Decoded};
-use rhumb_page::html::{Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, read_observed};
+use rhumb_page::html::{
+    AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, read_observed,
+};
 use rhumb_page::url::Url;
 
 /// What is wanted of a page besides its links.
@@ -19,6 +21,8 @@ pub struct Wanted<'t> {
     /// The fingerprint of its visible text, or of its own text if that is wanted. Without this it
     /// is a blank one, if that is less work.
     pub fingerprint: bool,
+    /// The texts of its links; with `main_text` or `extracted` alone.
+    pub anchors: bool,
 }
 
 /// What a page was found to say.
@@ -29,6 +33,8 @@ pub struct Told {
     pub own_text: Option<String>,
     pub main_text: Option<MainText>,
     pub extracted: Option<Extracted>,
+    /// Where its links lead and what they say.
+    pub anchors: Vec<(Url, String)>,
 }
 
 /// Reads a page for its links and all that is wanted, in one pass.
@@ -54,6 +60,14 @@ pub fn read_wanted(
             let mut own = OwnText::new(bytes);
             let page = page_of(&decoded, url, limits, &mut own);
             told(page, Some(own), None, url, wanted)
+        }
+        _ if wanted.anchors => {
+            let own = wanted.own_text.then(|| OwnText::new(bytes));
+            let mut all = (Reading::new(bytes), (own, AnchorTexts::default()));
+            let page = page_of(&decoded, url, limits, &mut all);
+            let (reading, (own, anchors)) = all;
+            let anchors = anchors.finish(&page, url);
+            Told { anchors, ..told(page, own, Some(reading), url, wanted) }
         }
         (true, false) => {
             let mut reading = Reading::new(bytes);
@@ -130,7 +144,8 @@ fn told(
     url: &Url,
     wanted: &Wanted<'_>,
 ) -> Told {
-    let mut told = Told { page, own_text: None, main_text: None, extracted: None };
+    let mut told =
+        Told { page, own_text: None, main_text: None, extracted: None, anchors: Vec::new() };
     if let Some(own) = own {
         let own = own.finish();
         if wanted.fingerprint {

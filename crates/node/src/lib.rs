@@ -5,6 +5,7 @@
 //! when: that is the engine's.
 
 pub mod extract;
+pub mod index;
 pub mod run;
 pub mod settings;
 pub mod watch;

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod dedup;
+pub mod index;
 
 /// The examples of the guide's page on the crates, compiled and run.
 #[cfg(doctest)]

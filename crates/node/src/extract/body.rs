@@ -53,7 +53,7 @@ impl Body<'_> {
     }
 
     /// Whether rows are made of what stands there.
-    fn has_row(&self) -> bool {
+    pub fn has_row(&self) -> bool {
         self.url.path() != "/robots.txt"
     }
 

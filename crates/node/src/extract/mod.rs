@@ -3,11 +3,13 @@
 //! `row`: what is written of a page. `corpus`: JSON lines or WARC records in, JSON lines out, in
 //! order, on several threads. `body`: a fetched body's row, with what recurs on its host, which
 //! `templates` remembers. `recorded`: pages out of WARC records. `rows_file` and `while_crawling`:
-//! the rows of a crawl. `contained`: documents that are read in a process of their own.
+//! the rows of a crawl. `headings`: those of a page.
+//! `contained`: documents that are read in a process of their own.
 
 mod body;
 pub mod contained;
 mod corpus;
+mod headings;
 mod recorded;
 mod row;
 mod rows_file;
@@ -16,7 +18,8 @@ mod while_crawling;
 
 pub use body::Body;
 pub use corpus::{Done, Run, run_lines, run_records};
+pub use headings::headings;
 pub use recorded::Recorded;
 pub use row::{Row, Wish, thread_cpu_us};
 pub use rows_file::{EXTRACT_FILE, Mark};
-pub use while_crawling::{MadeRow, WhileCrawling};
+pub use while_crawling::{Asked, MadeRow, WhileCrawling};

@@ -1,4 +1,5 @@
-//! Extraction while crawling (`--extract`): workers make rows, one thread writes them.
+//! Extraction and indexing while crawling (`--extract`, `--index`): workers make rows and pages of
+//! the index, one thread writes them.
 //!
 //! A row is made when its page is read and written when its record is in the archive, in the order
 //! of the records. What a crash tears off is made anew from the archive at the next opening; so is
@@ -19,6 +20,7 @@ use super::body::{Body, row_of_record};
 use super::row::{Row, Wish};
 use super::rows_file::{Mark, RowsFile};
 use super::templates::Templates;
+use crate::index::{CurrentIndex, INDEX_DIR, IndexedPage};
 
 /// Rows waiting to be written; beyond, those who bring more wait.
 const WAITING_MAX: usize = 256;
@@ -27,61 +29,110 @@ const FLUSH_EVERY: Duration = Duration::from_secs(5);
 const WISH: Wish = Wish { keeps_all: false, markdown: false };
 
 pub struct WhileCrawling {
+    asked: Asked,
     templates: Mutex<Templates>,
     rows: SyncSender<Message>,
     writing: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
+/// What is to be written of pages.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Rows of what they say.
+    pub rows: bool,
+    /// The search index.
+    pub index: bool,
+    /// What pages call this crawler.
+    pub token: String,
+}
+
 /// A row as it will be written, and what its page teaches once it is kept. A copy, which is not,
 /// teaches nothing: what is made anew from the archive never sees it.
 pub struct MadeRow {
-    line: Vec<u8>,
+    line: Option<Vec<u8>>,
     host: String,
     /// None of what has no template.
     blocks: Option<Vec<u64>>,
+    indexed: Option<Box<IndexedPage>>,
 }
 
 enum Message {
-    Row(Vec<u8>, Option<Mark>),
+    Row { line: Option<Vec<u8>>, indexed: Option<Box<IndexedPage>>, mark: Option<Mark> },
     End,
 }
 
+/// Where it is written to.
+struct Outputs {
+    rows: Option<RowsFile>,
+    index: Option<CurrentIndex>,
+}
+
 impl WhileCrawling {
-    /// Opens the rows of a crawl's directory, and makes those that are missing from its archive,
-    /// which nobody else may be writing yet. Directives of pages are matched by the product token.
-    pub fn open(dir: &Path, has_archive: bool, token: &str) -> io::Result<WhileCrawling> {
-        let mut file = RowsFile::open(dir)?;
-        if has_archive {
-            catch_up(dir, &mut file, token)?;
+    /// Opens what is asked for in a crawl's directory, and makes what is missing from its archive,
+    /// which nobody else may be writing yet.
+    pub fn open(dir: &Path, has_archive: bool, asked: Asked) -> io::Result<WhileCrawling> {
+        let mut outputs = Outputs { rows: None, index: None };
+        if asked.rows {
+            let mut file = RowsFile::open(dir)?;
+            if has_archive {
+                catch_up(dir, &mut file, &asked.token)?;
+            }
+            outputs.rows = Some(file);
+        }
+        if asked.index {
+            let index = CurrentIndex::open(&dir.join(INDEX_DIR))?;
+            outputs.index =
+                Some(if has_archive { index.catch_up(dir, &asked.token)? } else { index });
         }
         let (rows, waiting) = sync_channel(WAITING_MAX);
         let writing = std::thread::Builder::new()
             .name("extract".to_owned())
-            .spawn(move || write(&mut file, &waiting))?;
+            .spawn(move || outputs.write(&waiting))?;
         let (templates, writing) = (Mutex::default(), Mutex::new(Some(writing)));
-        Ok(WhileCrawling { templates, rows, writing })
+        Ok(WhileCrawling { asked, templates, rows, writing })
     }
 
-    /// What an HTML page says, and its row, in one pass. Nothing is locked while a page is read.
+    /// What an HTML page says, and what is written of it, in one pass for each of both. Nothing is
+    /// locked while a page is read.
     pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<MadeRow>) {
         let host = body.url.host();
-        let template = self.templates().get(host);
-        let (told, row) = body.told_with_row(wanted, &template, WISH);
-        (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
+        let taught = |wanted: &Wanted<'_>| {
+            let template = self.templates().get(host);
+            let (told, row) = body.told_with_row(wanted, &template, WISH);
+            (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
+        };
+        if !self.asked.index || !body.has_row() {
+            return taught(wanted);
+        }
+        let (told, indexed) = IndexedPage::of_html(body, wanted);
+        let links = Wanted::default();
+        let row = if self.asked.rows { taught(&links).1 } else { None };
+        let row = row.unwrap_or_else(|| MadeRow::without_line(host));
+        (told, Some(MadeRow { indexed: Some(Box::new(indexed)), ..row }))
     }
 
-    /// The row of a body of any other format; none if there is nothing to be read.
+    /// What is written of a body of any other format; none if there is nothing to be read.
     pub fn row(&self, body: &Body<'_>) -> Option<MadeRow> {
-        made(&body.row(None, WISH)?, body.url.host(), None)
+        let row = body.row(None, WISH);
+        let host = body.url.host();
+        let indexed = (self.asked.index && body.has_row())
+            .then(|| Box::new(IndexedPage::of_row(body, row.as_ref())));
+        let line = row.filter(|_| self.asked.rows).and_then(|row| made(&row, host, None));
+        match indexed {
+            None => line,
+            indexed => {
+                Some(MadeRow { indexed, ..line.unwrap_or_else(|| MadeRow::without_line(host)) })
+            }
+        }
     }
 
     /// Takes a row to be written, and where its record is.
     pub fn keep(&self, row: MadeRow, mark: Option<Mark>) -> io::Result<()> {
-        let MadeRow { line, host, blocks } = row;
+        let MadeRow { line, host, blocks, indexed } = row;
         if let Some(blocks) = blocks {
             self.templates().teach(&host, &blocks);
         }
-        let sent = self.rows.send(Message::Row(line, mark));
+        let sent = self.rows.send(Message::Row { line, indexed, mark });
         sent.map_err(|_| self.finish().err().unwrap_or_else(|| io::Error::other("rows ended")))
     }
 
@@ -100,7 +151,8 @@ impl WhileCrawling {
 }
 
 fn made(row: &Row, host: &str, blocks: Option<Vec<u64>>) -> Option<MadeRow> {
-    line(row).ok().map(|line| MadeRow { line, host: host.to_owned(), blocks })
+    let line = line(row).ok()?;
+    Some(MadeRow { line: Some(line), host: host.to_owned(), blocks, indexed: None })
 }
 
 fn line(row: &Row) -> io::Result<Vec<u8>> {
@@ -109,13 +161,37 @@ fn line(row: &Row) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn write(file: &mut RowsFile, waiting: &Receiver<Message>) -> io::Result<()> {
-    loop {
-        match waiting.recv_timeout(FLUSH_EVERY) {
-            Ok(Message::Row(row, mark)) => file.push(&row, mark)?,
-            Err(RecvTimeoutError::Timeout) => file.flush()?,
-            Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return file.flush(),
+impl MadeRow {
+    fn without_line(host: &str) -> MadeRow {
+        MadeRow { line: None, host: host.to_owned(), blocks: None, indexed: None }
+    }
+}
+
+impl Outputs {
+    /// A thread's whole life.
+    fn write(mut self, waiting: &Receiver<Message>) -> io::Result<()> {
+        loop {
+            match waiting.recv_timeout(FLUSH_EVERY) {
+                Ok(Message::Row { line, indexed, mark }) => {
+                    if let (Some(file), Some(line)) = (&mut self.rows, line) {
+                        file.push(&line, mark)?;
+                    }
+                    if let (Some(index), Some(indexed)) = (&mut self.index, indexed) {
+                        index.take(*indexed, mark)?;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.rows.as_mut().map_or(Ok(()), RowsFile::flush)?;
+                    self.index.as_mut().map_or(Ok(()), CurrentIndex::commit_if_due)?;
+                }
+                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return self.finish(),
+            }
         }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.rows.as_mut().map_or(Ok(()), RowsFile::flush)?;
+        self.index.map_or(Ok(()), |index| index.finish().map(drop))
     }
 }
 

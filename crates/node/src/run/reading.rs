@@ -173,6 +173,7 @@ impl Reader {
             main_text: self.revisits,
             fingerprint: self.revisits,
             extracted: None,
+            anchors: false,
         };
         let (told, row) = match rows {
             Some(rows) => rows.html(body, &wanted),

@@ -8,7 +8,8 @@ use super::shop::Shop;
 use super::worker::Workers;
 use super::world::NodeWorld;
 use super::{reader, signals};
-use crate::extract::WhileCrawling;
+use crate::extract::{Asked, WhileCrawling};
+use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
 use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
@@ -102,6 +103,7 @@ fn run(
     let (failed, reader_failed) = channel();
     let shop = Arc::new(Shop::default());
     let rows = open_rows(settings)?;
+    let books = state.reader();
     let parts = (&shop, (state.reader(), state.seed()), &rows);
     let follows_importance = order::policy(&config).follows_importance();
     let workers = make_workers(
@@ -153,6 +155,9 @@ fn run(
     let reason = ended?;
     closed?;
     rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
+    if settings.index {
+        weigh(&settings.dir, &books)?;
+    }
     Ok(reason)
 }
 
@@ -213,12 +218,13 @@ fn make_workers(
 
 /// Where rows of what pages say are written, if they are asked for.
 fn open_rows(settings: &Settings) -> Result<Option<Arc<WhileCrawling>>, Error> {
-    if !settings.extract {
+    if !settings.extract && !settings.index {
         return Ok(None);
     }
     let has_archive = settings.archive != ArchiveKind::None;
-    let rows = WhileCrawling::open(&settings.dir, has_archive, &settings.user_agent.token)
-        .map_err(row_error)?;
+    let token = settings.user_agent.token.clone();
+    let asked = Asked { rows: settings.extract, index: settings.index, token };
+    let rows = WhileCrawling::open(&settings.dir, has_archive, asked).map_err(row_error)?;
     Ok(Some(Arc::new(rows)))
 }
 

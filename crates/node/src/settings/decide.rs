@@ -81,6 +81,7 @@ impl Written {
             warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
             extract: self.extract.unwrap_or(false),
+            index: self.index.unwrap_or(false),
             metrics: self.metrics.and_then(|bound| bound.0),
             revisit_after: self.revisit.and_then(|bound| bound.0).map(|period| period.0),
             continuous: self.continuous.unwrap_or(false),

@@ -99,6 +99,8 @@ pub struct Settings {
     pub compression_level: i32,
     /// Also write what pages say.
     pub extract: bool,
+    /// Also keep a search index current.
+    pub index: bool,
     pub metrics: Option<SocketAddr>,
     /// Pages are visited again after this time; never, if none.
     pub revisit_after: Option<Duration>,

@@ -60,6 +60,7 @@ impl Settings {
             compression_level: Some(self.compression_level),
             extract: Some(self.extract),
             noarchive: Some(Word(self.noarchive)),
+            index: Some(self.index),
             near_duplicates: Some(Word(self.near.policy)),
             near_threshold: Some(self.near.threshold),
             follow_near_duplicates: Some(self.near.follow),

@@ -53,6 +53,7 @@ archive = "none"
 warc_bytes_max = "64MB"
 compression_level = 6
 extract = true
+index = true
 near_duplicates = "skip"
 minor_changes = "ignore"
 near_threshold = 0.9

@@ -191,6 +191,12 @@ pub struct Written {
     #[arg(long, value_name = "obey|ignore", help_heading = "What to keep")]
     pub noarchive: Option<Word<NoArchive>>,
 
+    /// Keep a search index of the pages current, for rhumb search
+    #[arg(long, value_name = "true|false", help_heading = "What to keep")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    pub index: Option<bool>,
+
     /// Pages with nearly the text of another: keep them, skip them in the archive (they are
     /// recorded all the same), or do not look [keep]
     #[arg(long, value_name = "keep|skip|off", help_heading = "What to keep")]
@@ -272,6 +278,7 @@ impl Written {
             compression_level: self.compression_level.or(base.compression_level),
             extract: self.extract.or(base.extract),
             noarchive: self.noarchive.or(base.noarchive),
+            index: self.index.or(base.index),
             near_duplicates: self.near_duplicates.or(base.near_duplicates),
             near_threshold: self.near_threshold.or(base.near_threshold),
             follow_near_duplicates: self.follow_near_duplicates.or(base.follow_near_duplicates),

@@ -14,6 +14,7 @@
 //! place. A `frame` outside a frameset, or an `a` that a tree builder would drop inside a `select`,
 //! still counts.
 
+mod anchor_texts;
 mod content;
 mod lexer;
 mod links;
@@ -29,6 +30,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
+pub use anchor_texts::{ANCHOR_BYTES_MAX, AnchorTexts};
 pub use own_text::OwnText;
 pub use read::{LinksAlone, Observer, read_observed};
 pub use reference::decode_references;

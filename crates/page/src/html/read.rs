@@ -165,6 +165,32 @@ impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
     }
 }
 
+/// Somebody, or nobody.
+impl<'a, A: Observer<'a>> Observer<'a> for Option<A> {
+    const WANTS_VISIBLE: bool = A::WANTS_VISIBLE;
+
+    #[inline]
+    fn text(&mut self, text: &Text<'a>) {
+        if let Some(observer) = self {
+            observer.text(text);
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, start: &StartTag<'a>) {
+        if let Some(observer) = self {
+            observer.start(start);
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, end: &EndTag<'a>) {
+        if let Some(observer) = self {
+            observer.end(end);
+        }
+    }
+}
+
 /// As [`read`], for a page that is text already, with an observer of its tokens.
 pub fn read_observed<'a>(
     html: &'a str,
@@ -381,7 +407,7 @@ fn next<'a>(tokens: &mut Tokenizer<'a>, with_text: bool) -> Option<Token<'a>> {
 }
 
 /// Whether a list separated by white space holds `word`.
-fn has_word(list: &str, word: &str) -> bool {
+pub(super) fn has_word(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|item| item.eq_ignore_ascii_case(word))
 }
 

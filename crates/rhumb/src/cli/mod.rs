@@ -15,12 +15,14 @@ mod dedup;
 mod demo;
 mod ended;
 mod extract;
+mod index;
 mod json;
 mod logging;
 mod man;
 mod rank;
 mod robots;
 mod robots_batch;
+mod search;
 mod sim;
 mod sim_order;
 mod sim_order_text;
@@ -66,6 +68,8 @@ enum Verb {
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
     Extract(extract::Flags),
+    Index(index::Flags),
+    Search(search::Flags),
     Rank(rank::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
@@ -95,6 +99,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Urls(flags) => urls::run(flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),
         Verb::Extract(flags) => extract::run(&flags, &mut out),
+        Verb::Index(flags) => index::run(&flags, &mut out),
+        Verb::Search(flags) => search::run(&flags, &mut out),
         Verb::Rank(flags) => rank::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),

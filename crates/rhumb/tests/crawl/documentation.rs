@@ -33,7 +33,7 @@ fn crawl_to_the_last_page(name: &str) {
     let server = Server::start(move |path| answer(&root, path));
     let temporary = tempfile::tempdir().unwrap();
     let dir = temporary.path().join("crawl");
-    let report = crawl(&format!("http://{}/", server.address), &dir);
+    let report = crawl(&format!("http://{}/", server.address), &dir, &[]);
     let requested = server.requested();
     let distinct: BTreeSet<&String> = requested.iter().collect();
     assert_eq!(distinct.len(), requested.len(), "no request is repeated");
@@ -44,6 +44,16 @@ fn crawl_to_the_last_page(name: &str) {
     assert_eq!(served, reachable);
     assert_eq!(kept(&tree, &dir), reachable);
     assert_eq!((&report["stopped_because"], &report["queued"]), (&"finished".into(), &0.into()));
+}
+
+/// A crawl of a tree, with more arguments: its directory, which is removed with what comes along.
+pub fn crawled(name: &str, arguments: &[&str]) -> Option<(PathBuf, tempfile::TempDir)> {
+    let tree = rhumb_given::debian_docs(Path::new(env!("CARGO_TARGET_TMPDIR")), name)?;
+    let server = Server::start(move |path| answer(&tree, path));
+    let temporary = tempfile::tempdir().unwrap();
+    let dir = temporary.path().join("crawl");
+    crawl(&format!("http://{}/", server.address), &dir, arguments);
+    Some((dir, temporary))
 }
 
 fn reachable(tree: &Path) -> BTreeSet<PathBuf> {
@@ -84,11 +94,12 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn crawl(seed: &str, dir: &Path) -> Value {
+fn crawl(seed: &str, dir: &Path, arguments: &[&str]) -> Value {
     let output = Command::new(binary::rhumb())
         .args(["--quiet", "crawl", seed, "--scope", "host", "--allow-private", "--json"])
         .args(["--delay", "0s", "--delay-factor", "0", "--dir"])
         .arg(dir)
+        .args(arguments)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

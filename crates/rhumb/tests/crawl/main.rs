@@ -12,6 +12,7 @@ mod documents;
 mod events;
 mod extracted;
 mod failing;
+mod indexed;
 mod killed;
 mod later_runs;
 mod listed;

@@ -1,0 +1,199 @@
+//! What is indexed of a page.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rhumb_archive::Record;
+use rhumb_extract::{Extracted, Options, Told, Wanted};
+use rhumb_fetch::head::Head;
+use rhumb_page::media::Kind;
+use rhumb_page::robots::Directives;
+use rhumb_page::url::Url;
+use rhumb_search::SearchPage;
+use rhumb_search::beside::day_of;
+
+use crate::extract::{Body, Recorded, Row, Wish, headings};
+
+/// Main text that is less certain than this and shorter is none: a list of links must be found by
+/// what it lists, so that all its text is indexed.
+const MAIN_SURE: f32 = 0.5;
+const MAIN_BYTES_MIN: usize = 200;
+const WISH: Wish = Wish { keeps_all: false, markdown: false };
+/// Letters of a file's ending that tells its type.
+const ENDING_LETTERS_MAX: usize = 5;
+
+/// What a record brings into the index.
+pub struct IndexedPage {
+    /// The page's URL.
+    pub id: String,
+    /// None of what says nothing, or is not to be found: an earlier version is not, either.
+    pub page: Option<SearchPage>,
+    /// Where its links lead, and what they say.
+    pub anchors: Vec<(Url, String)>,
+}
+
+impl IndexedPage {
+    fn nothing(body: &Body<'_>) -> IndexedPage {
+        let id = body.url.as_str().to_owned();
+        IndexedPage { id, page: None, anchors: Vec::new() }
+    }
+
+    /// An HTML page, and whatever else is wanted of it, in one pass. No template of its host is
+    /// used: it depends on what was read before.
+    pub fn of_html(body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, IndexedPage) {
+        let options = Options { markdown: true, template: None, detects_language: false };
+        let with_text = Wanted { extracted: Some(options), anchors: true, ..*wanted };
+        // The extractor has no state that a panic could leave half changed.
+        let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| body.told(&with_text))) else {
+            let links = Wanted { main_text: false, ..*wanted };
+            return (body.told(&links), IndexedPage::nothing(body));
+        };
+        let mut indexed = IndexedPage::nothing(body);
+        let directives = told.page.robots_for(body.token).merge(body.asks);
+        let anchors = std::mem::take(&mut told.anchors);
+        if !directives.nofollow {
+            indexed.anchors = anchors;
+        }
+        if let Some(found) = told.extracted.take()
+            && !directives.noindex
+        {
+            indexed.page = Some(page_of(body, found, told.page.title.as_deref()));
+        }
+        (told, indexed)
+    }
+
+    /// A document of another format, from its row.
+    pub fn of_row(body: &Body<'_>, row: Option<&Row>) -> IndexedPage {
+        let mut indexed = IndexedPage::nothing(body);
+        let is_list = body.kind() == Kind::Sitemap;
+        let Some(row) = row.filter(|row| row.error.is_none() && !is_list && !body.asks.noindex)
+        else {
+            return indexed;
+        };
+        let or_nothing = |text: &Option<String>| text.clone().unwrap_or_default();
+        indexed.page = Some(SearchPage {
+            title: or_nothing(&row.title),
+            text: row.text.clone(),
+            language: or_nothing(&row.language),
+            day: or_nothing(if row.modified.is_some() { &row.modified } else { &row.published }),
+            ..bare(body)
+        });
+        indexed
+    }
+
+    /// What a record of an archive holds; none if that is no page.
+    pub fn of_record(record: &Record, token: &str) -> Option<IndexedPage> {
+        let recorded = Recorded::of(record)?;
+        let url = Url::parse(record.target()?).ok()?;
+        let body = Body {
+            url: &url,
+            fetched: record.field("WARC-Date").unwrap_or_default(),
+            content_type: recorded.content_type.as_deref(),
+            asks: Directives::of_headers(Head::new(record.http_head()).x_robots_tags(), token),
+            token,
+            bytes: &recorded.body,
+            is_cut: recorded.is_cut,
+        };
+        IndexedPage::of_body(&body)
+    }
+
+    /// What a body is to the index; none of robots.txt.
+    pub fn of_body(body: &Body<'_>) -> Option<IndexedPage> {
+        if !body.has_row() {
+            return None;
+        }
+        Some(match body.kind() {
+            Kind::Html => IndexedPage::of_html(body, &Wanted::default()).1,
+            _ => IndexedPage::of_row(body, body.row(None, WISH).as_ref()),
+        })
+    }
+}
+
+fn page_of(body: &Body<'_>, found: Extracted, title: Option<&str>) -> SearchPage {
+    let is_sure = found.confidence >= MAIN_SURE || found.main.len() >= MAIN_BYTES_MIN;
+    let metadata = found.metadata;
+    let language = metadata.language.or(metadata.language_detected);
+    let day = metadata.modified.or(metadata.published);
+    let stated = metadata.title.map(|said| said.value);
+    SearchPage {
+        title: stated.or(title.map(str::to_owned)).unwrap_or_default(),
+        headings: headings(found.markdown.as_deref().unwrap_or_default()),
+        text: if is_sure { found.main } else { found.all },
+        language: language.map(|said| said.value).unwrap_or_default(),
+        day: day.map(|said| said.value.day()).unwrap_or_default(),
+        ..bare(body)
+    }
+}
+
+/// What is known of a page before it is read.
+fn bare(body: &Body<'_>) -> SearchPage {
+    SearchPage {
+        id: body.url.as_str().to_owned(),
+        url: body.url.as_str().to_owned(),
+        kind: kind(body),
+        fetched: seconds(body.fetched),
+        ..SearchPage::default()
+    }
+}
+
+/// The type of a page in a word, as `type:` has it.
+fn kind(body: &Body<'_>) -> String {
+    match body.kind() {
+        Kind::Html => "html",
+        Kind::Pdf => "pdf",
+        Kind::Feed => "feed",
+        Kind::Text => "text",
+        Kind::Xml => "xml",
+        _ => {
+            let ending = body.url.path().rsplit('.').next().unwrap_or_default();
+            let is_one = (1..=ENDING_LETTERS_MAX).contains(&ending.len())
+                && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            return if is_one { ending.to_ascii_lowercase() } else { "document".to_owned() };
+        }
+    }
+    .to_owned()
+}
+
+/// Seconds since 1970 of a WARC date; 0 if it is none.
+fn seconds(date: &str) -> u32 {
+    let number = |from: usize| date.get(from..from + 2).and_then(|two| two.parse::<i64>().ok());
+    let (Some(hour), Some(minute), Some(second)) = (number(11), number(14), number(17)) else {
+        return 0;
+    };
+    let seconds = i64::from(day_of(date)) * 86_400 + hour * 3600 + minute * 60 + second;
+    u32::try_from(seconds).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(html: &str, noindex: bool) -> IndexedPage {
+        let url = Url::parse("https://e.org/a").expect("a URL");
+        let body = Body {
+            url: &url,
+            fetched: "2024-05-01T10:00:01.5Z",
+            content_type: Some("text/html"),
+            asks: Directives { noindex, ..Directives::default() },
+            token: "rhumb",
+            bytes: html.as_bytes(),
+            is_cut: false,
+        };
+        IndexedPage::of_body(&body).expect("a page")
+    }
+
+    #[test]
+    fn a_page_is_indexed_with_what_its_links_say_unless_it_asks_not_to_be() {
+        let html = "<title>Tides</title><h1>Tides</h1><p>The sea rises and falls twice a day, \
+                    drawn by the moon, and by the sun a little. <a href=/moon>The moon</a></p>";
+        let indexed = of(html, false);
+        let page = indexed.page.expect("a page");
+        assert_eq!((page.id.as_str(), page.kind.as_str()), ("https://e.org/a", "html"));
+        assert!(page.text.contains("drawn by the moon") && page.title == "Tides");
+        assert_eq!(page.fetched, 1_714_557_601);
+        assert_eq!(indexed.anchors[0].1, "The moon");
+        assert!(of(html, true).page.is_none());
+        let asking = |what: &str| of(&format!("<meta name=robots content={what}>{html}"), false);
+        assert!(asking("noindex").page.is_none() && !asking("noindex").anchors.is_empty());
+        assert!(asking("nofollow").page.is_some() && asking("nofollow").anchors.is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! Writers that are killed, indexes that are damaged or of another version.
+
+use std::fs;
+
+use rhumb_search::{Index, IndexMark, Indexer, SearchError, SearchPage};
+
+use super::corpus::{answer, ids, index, page};
+
+fn numbered(n: u32) -> SearchPage {
+    page(
+        &format!("https://h{n}.org/"),
+        "Tides",
+        &format!("Page number{n} tells of tides and cats{}", n % 7),
+    )
+}
+
+/// All pages, and answers to some queries.
+fn contents(index: &Index) -> (Vec<SearchPage>, Vec<(String, Vec<String>)>) {
+    let mut pages = Vec::new();
+    index.each_page(|page| pages.push(page));
+    let queries = ["tides", "cats3", "number12", "\"tells of\" -cats1"];
+    (pages, queries.map(|query| (query.to_owned(), ids(index, query))).to_vec())
+}
+
+#[test]
+fn what_was_not_committed_is_not_there_and_a_writer_goes_on_behind_its_mark() {
+    let whole = tempfile::tempdir().expect("a directory");
+    let expected = contents(&index(whole.path(), (0..40).map(numbered)));
+    let dir = tempfile::tempdir().expect("a directory");
+    for (committed, lost) in [(0u32, 3u32), (10, 15), (10, 10), (25, 31)] {
+        let mut writer = Indexer::open(dir.path()).expect("opened");
+        let from = writer.mark().offset as u32;
+        (from..committed).for_each(|n| writer.add(numbered(n)).expect("taken"));
+        writer.commit(IndexMark { file: 1, offset: committed.into() }).expect("committed");
+        (committed..lost).for_each(|n| writer.add(numbered(n)).expect("taken"));
+        // Dropped here: as if killed.
+    }
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    assert_eq!(writer.mark(), IndexMark { file: 1, offset: 25 });
+    (25..40).for_each(|n| writer.add(numbered(n)).expect("taken"));
+    writer.finish(IndexMark { file: 1, offset: 40 }).expect("finished");
+    assert_eq!(contents(&Index::open(dir.path()).expect("an index")), expected);
+}
+
+#[test]
+fn a_page_of_an_id_that_is_there_takes_the_place_of_the_earlier_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    writer.add(page("https://a.org/", "Tides", "About tides.")).expect("taken");
+    writer.add(page("https://b.org/", "Tides", "Other tides elsewhere.")).expect("taken");
+    writer.add(page("https://a.org/", "Cats", "About cats.")).expect("taken");
+    let counts = writer.finish(IndexMark::default()).expect("finished");
+    assert_eq!((counts.pages, counts.replaced), (2, 1));
+    let index = Index::open(dir.path()).expect("an index");
+    assert_eq!(ids(&index, "tides"), ["https://b.org/"]);
+    assert_eq!(ids(&index, "cats"), ["https://a.org/"]);
+}
+
+#[test]
+fn documents_without_text_are_found_by_their_title_and_url() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let empty = SearchPage { id: "7".to_owned(), ..SearchPage::default() };
+    let index = index(
+        dir.path(),
+        [page("https://a.org/deep/tides", "", ""), empty, page("https://b.org/", "Cats", "")],
+    );
+    assert_eq!(index.pages(), 3);
+    assert_eq!(ids(&index, "tides"), ["https://a.org/deep/tides"]);
+    assert_eq!(ids(&index, "cats"), ["https://b.org/"]);
+    assert_eq!(answer(&index, "-cats").total, 2);
+}
+
+#[test]
+fn what_is_no_index_or_damaged_or_of_another_version_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    assert!(matches!(Index::open(dir.path()), Err(SearchError::Absent(_))));
+    index(dir.path(), (0..5).map(numbered));
+    let told = |dir: &std::path::Path| Index::open(dir).err().map(|error| error.to_string());
+    let rows = fs::read(dir.path().join("rows")).expect("read");
+    fs::write(dir.path().join("rows"), &rows[..rows.len() / 2]).expect("written");
+    assert!(told(dir.path()).is_some_and(|error| error.contains("rows: shorter")));
+    assert!(Indexer::open(dir.path()).is_err());
+    fs::write(dir.path().join("rows"), rows).expect("written");
+    assert!(Index::open(dir.path()).is_ok());
+    fs::write(dir.path().join("version"), "99\n").expect("written");
+    assert!(told(dir.path()).is_some_and(|error| error.contains("format 99")));
+    fs::write(dir.path().join("version"), "1\n").expect("written");
+    fs::write(dir.path().join("terms/meta.json"), "{").expect("written");
+    assert!(matches!(Index::open(dir.path()), Err(SearchError::Damaged(_))));
+}
+
+#[test]
+fn what_links_say_is_found_whenever_it_comes_and_what_is_removed_is_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    writer.anchor("https://a.org/", "lunar almanac").expect("taken");
+    writer.add(page("https://a.org/", "A", "First page.")).expect("taken");
+    writer.add(page("https://b.org/", "B", "Second page.")).expect("taken");
+    writer.add(page("https://c.org/", "C", "Third page.")).expect("taken");
+    writer.commit(IndexMark::default()).expect("committed");
+    writer.anchor("https://b.org/", "solar handbook").expect("taken");
+    assert!(writer.remove("https://c.org/").expect("removed"));
+    assert!(!writer.remove("https://d.org/").expect("nothing to remove"));
+    writer.commit(IndexMark::default()).expect("committed");
+    drop(writer);
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    writer.rename().expect("indexed again");
+    let counts = writer.finish(IndexMark::default()).expect("finished");
+    assert_eq!((counts.pages, counts.replaced, counts.near_duplicates), (2, 0, 0));
+    let index = Index::open(dir.path()).expect("an index");
+    assert_eq!(ids(&index, "almanac"), ["https://a.org/"]);
+    assert_eq!(ids(&index, "\"solar handbook\""), ["https://b.org/"]);
+    assert_eq!(ids(&index, "third"), Vec::<String>::new());
+    assert_eq!(answer(&index, "page").total, 2);
+}
