@@ -106,14 +106,8 @@ fn run(
     let books = state.reader();
     let parts = (&shop, (state.reader(), state.seed()), &rows);
     let follows_importance = order::policy(&config).follows_importance();
-    let workers = make_workers(
-        settings,
-        &runtime,
-        clock.clone(),
-        parts,
-        follows_importance,
-        events_in.clone(),
-    )?;
+    let (at, to) = (clock.clone(), events_in.clone());
+    let workers = make_workers(settings, &runtime, at, parts, follows_importance, to)?;
     live.watch_connections(workers.fetcher.http.most_open());
     let workers = Arc::new(workers);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)

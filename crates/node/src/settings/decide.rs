@@ -41,9 +41,7 @@ impl Written {
         let default = Config::default();
         let polite = default.polite;
         let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
-        let texts = |patterns: Option<Vec<super::Pattern>>| {
-            patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
-        };
+        let texts = |patterns: Option<Vec<super::Pattern>>| texts(patterns.unwrap_or_default());
         // A later run may begin in another directory.
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         Settings {
@@ -108,6 +106,10 @@ impl Written {
             notes: Vec::new(),
         }
     }
+}
+
+fn texts(patterns: Vec<super::Pattern>) -> Vec<String> {
+    patterns.into_iter().map(|pattern| pattern.0).collect()
 }
 
 /// In the order given; the last weight of a URL wins.

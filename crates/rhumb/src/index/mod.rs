@@ -1,8 +1,8 @@
 //! Search indexes made by `rhumb index`: of a crawl's directory (`crawl`), or of JSON lines that
 //! are read, extracted where they are HTML, and indexed.
 //!
-//! That of JSON lines is made beside its place and moved there when it is whole: one that is searched
-//! meanwhile stays as it is, and a run that dies leaves the old one.
+//! That of JSON lines is made beside its place and moved there when it is whole: one that is
+//! searched meanwhile stays as it is, and a run that dies leaves the old one.
 
 mod crawl;
 mod line;
