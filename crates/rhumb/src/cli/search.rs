@@ -20,8 +20,8 @@ const LIMIT_MAX: usize = rhumb_search::ranking::DEPTH;
 /// Words are stemmed by the languages of the index, and pages with any of them are found, those
 /// with more and rarer ones first. "Quotes" find words as they stand, -word leaves pages out, OR
 /// asks for either side, and so do site:, host:, inurl:, intitle:, lang:, type:, before:, after:
-/// and similar:URL for what they say. No query is wrong: what was understood is told. Of pages that are
-/// nearly the same one is shown, and of a host two.
+/// and similar:URL for what they say. No query is wrong: what was understood is told. Of pages that
+/// are nearly the same one is shown, and of a host two.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
