@@ -33,8 +33,8 @@ use kind::{HostileKind, Transport};
 use ledger::Ledgers;
 use serve::KindServer;
 
-/// All names end with it.
-pub const ZONE: &str = "hostile.test";
+/// All names end with it: each kind is a site of its own.
+pub const ZONE: &str = "test";
 /// The kind whose pages must all come.
 pub const HEALTHY: &str = "good";
 /// Only answers that are to no question of ours name it: nobody must connect to it.

@@ -16,12 +16,8 @@ const STOP_SECONDS_MAX: f64 = 30.0;
 
 /// Kinds that do not come out as expected, and why not yet. One that does is to be struck off.
 const KNOWN_GAPS: &[(&str, &str)] = &[
-    ("good", "a robots.txt that redirects may lead to any page"),
-    ("wild", "names are free"),
-    ("farm", "names are free"),
-    ("dnshole", "names are free"),
+    ("farm", "a site of several hosts has no budget of pages"),
     ("bulk", "a host has no budget of bytes"),
-    ("dnsbehind", "only the first address of a name is tried"),
 ];
 /// What is held of all of it, and is not yet; these depend on how busy the machine is.
 const HELD_YET: Held = Held { healthy_pages: 100, peak_rss_bytes: 2 << 30 };

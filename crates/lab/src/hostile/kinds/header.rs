@@ -192,7 +192,7 @@ fn traverses(request: &HostileRequest) -> WireScript {
 }
 
 fn sets_cookies(request: &HostileRequest) -> WireScript {
-    let domains = ["test", "hostile.test", ".hostile.test", "good.hostile.test", "com", ""];
+    let domains = ["test", "cookies.test", ".cookies.test", "good.test", "com", ""];
     let lines: Vec<String> = (0..200)
         .map(|n| format!("Set-Cookie: c{n}=from=cookies; Domain={}; Path=/", domains[n % 6]))
         .collect();

@@ -117,7 +117,7 @@ pub(super) const KINDS: &[HostileKind] = &[
         wild,
     )
     .requests(HOST_SHARE)
-    .names(64)
+    .names(128)
     .lookups(400),
     HostileKind::new("farm", "40 names that link to each other", SHARE_GOOD, farm)
         .requests(HOST_SHARE)
