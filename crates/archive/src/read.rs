@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
@@ -57,6 +58,28 @@ impl Record {
     /// What follows the head, with its codings.
     pub fn payload(&self) -> &[u8] {
         &self.block[self.http_head().len()..]
+    }
+}
+
+impl Record {
+    /// Reads the record whose member lies there, as the index tells.
+    pub fn read_at(path: &Path, file: &File, offset: u64, length: u64) -> Result<Record, Error> {
+        let corrupt = |what: String| Error::corrupt(path, offset, what);
+        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
+        if bytes > HEADER_BYTES_MAX + BLOCK_BYTES_MAX {
+            return Err(corrupt("longer than any record of ours".to_owned()));
+        }
+        let mut packed = vec![0; bytes];
+        file.read_exact_at(&mut packed, offset).map_err(|error| match error.raw_os_error() {
+            Some(_) => Error::io(path, "read", error),
+            None => corrupt(format!("no whole record: {error}")),
+        })?;
+        let mut input = packed.as_slice();
+        let is_plain = input.starts_with(PLAIN_MAGIC);
+        let read = if is_plain { plain_record(&mut input) } else { member(&mut input) };
+        let plain = read.map_err(|error| corrupt(format!("no whole record: {error}")))?;
+        let (fields, block) = parse(plain).map_err(|what| corrupt(what.to_string()))?;
+        Ok(Record { offset, length, block, fields })
     }
 }
 

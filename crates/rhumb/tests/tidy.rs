@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -26,12 +26,14 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("sim", &["page", "neardup", "engine", "state"]),
     ("node", &["page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"]),
     ("web", &["node"]),
+    ("export", &["page", "extract", "engine", "state", "archive", "fetch", "node"]),
     ("lab", &["page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"]),
     (
         "rhumb",
         &[
             "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
             "sim", "web", "lab", "search",
+    ("export", &["page", "extract", "engine", "state", "archive", "fetch", "node"]),
         ],
     ),
 ];

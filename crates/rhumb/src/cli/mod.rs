@@ -14,12 +14,14 @@ mod dashboard;
 mod dedup;
 mod demo;
 mod ended;
+mod export;
 mod extract;
 mod index;
 mod json;
 mod logging;
 mod man;
 mod rank;
+mod rank_crawl;
 mod robots;
 mod robots_batch;
 mod search;
@@ -30,6 +32,7 @@ mod sim_refresh;
 mod sim_refresh_figure;
 mod status;
 mod urls;
+mod wacz;
 
 use std::ffi::OsString;
 use std::io;
@@ -48,6 +51,8 @@ Examples:
   rhumb crawl https://example.org/ --max-pages 1000
   rhumb status rhumb-crawl
   rhumb urls rhumb-crawl --state gone,failed
+  rhumb wacz rhumb-crawl
+  rhumb export rhumb-crawl --parquet tables
   rhumb robots --agent mybot --file robots.txt https://example.org/a
   rhumb sim run --seed 7 --faults")]
 struct Cli {
@@ -70,6 +75,8 @@ enum Verb {
     Extract(extract::Flags),
     Index(index::Flags),
     Search(search::Flags),
+    Export(export::Flags),
+    Wacz(wacz::Flags),
     Rank(rank::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
@@ -101,6 +108,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Extract(flags) => extract::run(&flags, &mut out),
         Verb::Index(flags) => index::run(&flags, &mut out),
         Verb::Search(flags) => search::run(&flags, &mut out),
+        Verb::Export(flags) => export::run(flags, &mut out),
+        Verb::Wacz(flags) => wacz::run(flags, &mut out),
         Verb::Rank(flags) => rank::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),

@@ -1,4 +1,4 @@
-//! `rhumb rank`: PageRank of a link graph, or personalised for the pages one trusts.
+//! `rhumb rank`: PageRank of a link graph or of a crawl, or personalised for the pages one trusts.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,32 @@ use rhumb_lab::order::{DAMPING, TRUTH_ERROR, Trust, trust};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::rank_crawl::LinksOfCrawl;
 
-/// Rank the pages of a link graph by PageRank, or by personalised PageRank.
+/// Rank the pages of a link graph or of a crawl by PageRank, or by personalised PageRank.
 ///
+/// Of a crawl's directory, all URLs within its rules are pages, and the links are those that its
+/// pages had when they were last fetched; `--trust seeds` ranks by what the crawl calls importance.
 /// Graphs are WG1 files, lists of links (a line `page target`) or graphs that --save wrote; .zst
 /// and .gz are unpacked, `-` is standard input. Values are exact to 1e-12 (L1).
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  rhumb rank rhumb-crawl --trust seeds --top 20
+  rhumb rank rhumb-crawl --export-bv links
   rhumb rank --graph cnr-2000.wg1.zst --top 20
   rhumb rank --graph links.txt --first 1 --urls urls.txt --trust 1,2
   rhumb rank --graph links.txt --export-bv links")]
 pub struct Flags {
+    /// A crawl's directory, in the place of --graph
+    #[arg(value_name = "DIR", conflicts_with_all = ["graph", "first", "urls"])]
+    dir: Option<PathBuf>,
+
     #[command(flatten)]
     graph: GraphFlags,
 
-    /// The pages that the surfer jumps to; all if not given. Or `top1`, `top10`, `root`, `every:N`
+    /// The pages that the surfer jumps to; all if not given. Or `top1`, `top10`, `root`, `every:N`; of a
+    /// crawl also `seeds`, by their weights
     #[arg(long, value_name = "ID,…")]
     trust: Option<String>,
 
@@ -38,11 +48,12 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     urls: Option<PathBuf>,
 
-    /// Also write the graph for WebGraph's tools: NAME.graph, NAME.offsets, NAME.properties
+    /// Also write the graph for WebGraph's tools: NAME.graph, NAME.offsets, NAME.properties; of a
+    /// crawl also NAME.urls, lines `page url`
     #[arg(long, value_name = "NAME")]
     export_bv: Option<PathBuf>,
 
-    /// Print one JSON value: [[page, value], …]
+    /// Print one JSON value: [[page, value], …]; of a crawl [[url, value], …]
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +63,7 @@ pub struct Flags {
 pub(super) struct GraphFlags {
     /// The link graph; `-` is standard input
     #[arg(long, value_name = "FILE")]
-    graph: PathBuf,
+    graph: Option<PathBuf>,
 
     /// The number of the first page in lists of links and URLs
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -60,12 +71,15 @@ pub(super) struct GraphFlags {
 
     /// Also keep the graph in a file that can be mapped, and use that
     #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
+    pub(super) save: Option<PathBuf>,
 }
 
 impl GraphFlags {
     pub(super) fn read(&self) -> Result<Graph, Trouble> {
-        let loaded = rhumb_graph::read(&self.graph, self.first, self.save.as_deref());
+        let Some(path) = &self.graph else {
+            return Err(Trouble::Usage("which graph? name one with --graph FILE".to_owned()));
+        };
+        let loaded = rhumb_graph::read(path, self.first, self.save.as_deref());
         let Loaded { graph, left_out, .. } = loaded.map_err(trouble)?;
         if left_out.self_links + left_out.repeated > 0 {
             eprintln!(
@@ -108,14 +122,25 @@ pub(super) fn trouble(error: Error) -> Trouble {
 }
 
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let graph = flags.graph.read()?;
+    let crawl = flags.dir.as_deref().map(LinksOfCrawl::open).transpose()?;
+    let graph = match &crawl {
+        Some(crawl) => crawl.graph(flags.graph.save.as_deref())?,
+        None => flags.graph.read()?,
+    };
     if graph.pages() == 0 {
         eprintln!("warning: the graph has no pages");
     }
     if let Some(name) = &flags.export_bv {
         bv::write(&graph, name).map_err(trouble)?;
+        if let Some(crawl) = &crawl {
+            crawl.write_urls(name)?;
+        }
     }
-    let trust = flags.trust.as_ref().map(|text| flags.graph.trusted(&graph, text)).transpose()?;
+    let trusted = |text: &String| match &crawl {
+        Some(crawl) if text == "seeds" => crawl.seeds(&graph),
+        _ => flags.graph.trusted(&graph, text),
+    };
+    let trust = flags.trust.as_ref().map(trusted).transpose()?;
     let jump = trust.as_ref().map_or(Jump::Anywhere, |trust| Jump::To(trust.weights()));
     let values = pagerank(&graph, DAMPING, jump, TRUTH_ERROR).values;
     let mut pages: Vec<Page> = (0..graph.pages()).collect();
@@ -124,6 +149,9 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     };
     pages.sort_unstable_by(by_value);
     pages.truncate(flags.top);
+    if let Some(crawl) = &crawl {
+        return print_urls(flags, &crawl.named(&pages)?, &values, out);
+    }
     let rows = pages.iter().map(|page| (page + flags.graph.first, values[*page as usize]));
     if flags.json {
         json::print(out, &rows.collect::<Vec<_>>())?;
@@ -133,6 +161,24 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     for (page, value) in rows {
         let url = urls.get((page - flags.graph.first) as usize).map_or("", String::as_str);
         writeln!(out, "{}", format!("{page:>10}  {value:.12}  {url}").trim_end())?;
+    }
+    out.flush()?;
+    Ok(Ended::Done)
+}
+
+fn print_urls(
+    flags: &Flags,
+    pages: &[(Page, String)],
+    values: &[f64],
+    out: &mut impl Write,
+) -> Result<Ended, Trouble> {
+    let rows = pages.iter().map(|(page, url)| (url, values[*page as usize]));
+    if flags.json {
+        json::print(out, &rows.collect::<Vec<_>>())?;
+        return Ok(Ended::Done);
+    }
+    for (url, value) in rows {
+        writeln!(out, "{value:.12}  {url}")?;
     }
     out.flush()?;
     Ok(Ended::Done)

@@ -10,6 +10,7 @@ mod disk_faults;
 mod documentation;
 mod documents;
 mod events;
+mod exported;
 mod extracted;
 mod failing;
 mod indexed;

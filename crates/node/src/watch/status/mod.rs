@@ -11,7 +11,7 @@ mod overdue;
 mod text;
 mod url;
 
-pub use belief::{HostTrust, UrlBelief};
+pub use belief::{HostTrust, UrlBelief, of_page as belief_of};
 pub use hosts::{HostLine, Hosts};
 pub use overdue::{OverduePage, most_overdue};
 pub(super) use url::host_status;
@@ -182,7 +182,7 @@ fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
     })
 }
 
-pub(super) fn check_is_crawl(dir: &Path) -> Result<(), Error> {
+pub fn check_is_crawl(dir: &Path) -> Result<(), Error> {
     if dir.join(STATE_DIR).join(FORMAT_FILE).is_file() {
         return Ok(());
     }

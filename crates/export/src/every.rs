@@ -1,0 +1,108 @@
+//! All that is asked for, in one walk: Parquet tables, WET and JSON lines.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::Failure;
+use crate::capture::{Capture, Depth};
+use crate::parquet::{Rows, Tables};
+use crate::source::Source;
+use crate::text::{Dolma, Wet};
+use crate::walk::Walk;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    pub parquet: Option<PathBuf>,
+    pub wet: Option<PathBuf>,
+    pub dolma: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// All of them; the first is where an index is made if the crawl has none.
+    pub fn paths(&self) -> Vec<&Path> {
+        let all = [&self.parquet, &self.wet, &self.dolma];
+        all.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+}
+
+/// What was made.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Exported {
+    pub captures: u64,
+    /// Of these, pages with text: `text_bytes` of it, out of `page_bytes` of HTML and documents.
+    pub pages: u64,
+    pub page_bytes: u64,
+    pub text_bytes: u64,
+    /// Pages that say nothing.
+    pub without_text: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parquet: Option<Rows>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wet: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dolma: Option<u64>,
+    pub gaps: Vec<String>,
+}
+
+/// Writes the outputs; `added` is the moment of the export, `2026-05-01T10:00:00Z`.
+pub fn export(
+    source: &Source,
+    outputs: &Outputs,
+    threads: usize,
+    added: &str,
+) -> Result<Exported, Failure> {
+    let tables = outputs.parquet.as_deref().map(|path| Tables::begin(path, source)).transpose()?;
+    let wet = outputs.wet.as_deref().map(Wet::begin).transpose()?;
+    let dolma = outputs.dolma.as_deref();
+    let dolma =
+        dolma.map(|path| Dolma::begin(path, source.name(), added.to_owned())).transpose()?;
+    let depth = Depth { text: true, links: tables.is_some() };
+    let walk = Walk { threads, depth, names_pages: tables.is_some() };
+    let mut writing = Writing { tables, wet, dolma, done: Exported::default() };
+    walk.run(source, |_| true, |capture| writing.take(&capture))?;
+    writing.finish(source.gaps.clone())
+}
+
+struct Writing {
+    tables: Option<Tables>,
+    wet: Option<Wet>,
+    dolma: Option<Dolma>,
+    done: Exported,
+}
+
+impl Writing {
+    fn take(&mut self, capture: &Capture) -> Result<(), Failure> {
+        self.done.captures += 1;
+        self.done.page_bytes += capture.page_bytes;
+        let has_page = capture.page_bytes > 0;
+        self.done.without_text += u64::from(has_page && capture.page.is_none());
+        if let Some(tables) = &mut self.tables {
+            tables.capture(capture)?;
+        }
+        let Some(page) = &capture.page else { return Ok(()) };
+        self.done.pages += 1;
+        self.done.text_bytes += page.text.len() as u64;
+        if !capture.is_last {
+            return Ok(());
+        }
+        if let Some(wet) = &mut self.wet {
+            wet.page(capture, page)?;
+            *self.done.wet.get_or_insert(0) += 1;
+        }
+        if let Some(dolma) = &mut self.dolma {
+            dolma.page(capture, page)?;
+            *self.done.dolma.get_or_insert(0) += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, gaps: Vec<String>) -> Result<Exported, Failure> {
+        self.done.gaps = gaps;
+        self.done.parquet = self.tables.map(Tables::finish).transpose()?;
+        self.wet.map(Wet::finish).transpose()?;
+        self.dolma.map(Dolma::finish).transpose()?;
+        Ok(self.done)
+    }
+}

@@ -1,0 +1,212 @@
+//! A crawl's directory, opened to be read: its WARC files, the index over them in the order of
+//! SURTs, and its state if there is one.
+//!
+//! The state is held while it is read, so no crawl starts meanwhile, and a crawl that runs is
+//! refused. An index that is missing or older than a WARC file is made anew, in a directory of our
+//! own beside the output. What a crash left behind the last whole record of a file is no capture:
+//! it is left out and told ([`Source::gaps`]).
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use rhumb_archive::{Entry, Reader};
+use rhumb_state::local::LocalReader;
+
+use crate::Failure;
+
+/// Memory for sorting an index that is made anew.
+const SORT_BYTES: usize = 64 << 20;
+/// A line of an index; ours have some kilobytes at most.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+const IN_USE: &str = "in use by another rhumb";
+
+pub struct Source {
+    pub dir: PathBuf,
+    pub warcs: Vec<WarcFile>,
+    /// None of a directory that has WARC files alone.
+    pub state: Option<LocalReader>,
+    /// What is missing, in sentences.
+    pub gaps: Vec<String>,
+    index: PathBuf,
+    scratch: Option<Scratch>,
+}
+
+#[derive(Clone, Debug)]
+pub struct WarcFile {
+    pub name: String,
+    pub path: PathBuf,
+    /// Where its last whole record ends.
+    pub end: u64,
+}
+
+/// A line of the index.
+pub struct Line {
+    /// As it is written, with its end.
+    pub text: String,
+    pub entry: Entry,
+}
+
+impl Source {
+    /// Opens the crawl in `dir`; an index is made anew beside `output`.
+    pub fn open(dir: &Path, output: &Path) -> Result<Source, Failure> {
+        let warcs = warc_paths(dir)?;
+        let state = open_state(dir)?;
+        let mut source = Source {
+            dir: dir.to_owned(),
+            warcs: Vec::new(),
+            state,
+            gaps: Vec::new(),
+            index: dir.join("index.cdxj"),
+            scratch: None,
+        };
+        if !is_current(&source.index, &warcs) {
+            let scratch = Scratch::beside(output)?;
+            source.index = scratch.index_of(dir)?;
+            source.scratch = Some(scratch);
+        }
+        let last = source.last_captures()?;
+        for path in warcs {
+            source.add_warc(path, &last)?;
+        }
+        Ok(source)
+    }
+
+    /// The offset of the last capture in each file.
+    fn last_captures(&self) -> Result<HashMap<String, u64>, Failure> {
+        let mut last = HashMap::new();
+        for line in self.lines()? {
+            let entry = line?.entry;
+            let offset = last.entry(entry.filename).or_insert(0);
+            *offset = entry.offset.max(*offset);
+        }
+        Ok(last)
+    }
+
+    fn add_warc(&mut self, path: PathBuf, last: &HashMap<String, u64>) -> Result<(), Failure> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut end = last.get(&name).copied().unwrap_or(0);
+        let mut damage = None;
+        for record in Reader::open_at(&path, end)? {
+            match record {
+                Ok(record) => end = record.offset + record.length,
+                Err(error) => damage = Some(error),
+            }
+        }
+        let length = path.metadata().map_err(|e| Failure::file(&path, "read", &e))?.len();
+        if let Some(damage) = damage {
+            let left_out = length.saturating_sub(end);
+            self.gaps.push(format!("{damage}; its last {left_out} bytes are left out"));
+        }
+        self.warcs.push(WarcFile { name, path, end });
+        Ok(())
+    }
+
+    /// The lines of the index, in its order.
+    pub fn lines(&self) -> Result<impl Iterator<Item = Result<Line, Failure>> + use<>, Failure> {
+        let path = self.index.clone();
+        let file = File::open(&path).map_err(|error| Failure::file(&path, "read", &error))?;
+        let mut input = BufReader::with_capacity(1 << 18, file);
+        Ok(std::iter::from_fn(move || {
+            let mut text = String::new();
+            let read = input.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
+            match read {
+                Ok(0) => None,
+                Ok(_) => Some(match Entry::parse(text.as_bytes()) {
+                    Some(entry) => Ok(Line { text, entry }),
+                    None => {
+                        let what = format!("{}: not a line of CDXJ: {text}", path.display());
+                        Err(Failure::Failed(what))
+                    }
+                }),
+                Err(error) => Some(Err(Failure::file(&path, "read", &error))),
+            }
+        }))
+    }
+
+    /// The crawl's name: that of its directory.
+    pub fn name(&self) -> String {
+        let dir = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        dir.file_name().map_or_else(|| "crawl".to_owned(), |n| n.to_string_lossy().into_owned())
+    }
+}
+
+fn warc_paths(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let usage = |what: &str| Failure::Usage(format!("{}: {what}", dir.display()));
+    let warc_dir = dir.join("warc");
+    if !dir.is_dir() {
+        return Err(usage("no such directory"));
+    }
+    if !warc_dir.is_dir() {
+        return Err(usage("no crawl with an archive: it has no directory warc/"));
+    }
+    let entries = fs::read_dir(&warc_dir).map_err(|e| Failure::file(&warc_dir, "list", &e))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|e| Failure::file(&warc_dir, "list", &e))?.path();
+        if path.to_string_lossy().ends_with(".warc.gz") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.is_empty() {
+        return Err(usage("its directory warc/ holds no WARC files"));
+    }
+    Ok(paths)
+}
+
+fn open_state(dir: &Path) -> Result<Option<LocalReader>, Failure> {
+    let path = dir.join(rhumb_node::watch::status::STATE_DIR);
+    if !path.is_dir() {
+        return Ok(None);
+    }
+    LocalReader::open(&path).map(Some).map_err(|error| match error.what.contains(IN_USE) {
+        true => {
+            let what = "a crawl is running on it; stop it, or wait for its end, and run again";
+            Failure::Failed(format!("{}: {what}", dir.display()))
+        }
+        false => Failure::Failed(error.what),
+    })
+}
+
+/// Whether the index was written after all WARC files.
+fn is_current(index: &Path, warcs: &[PathBuf]) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
+    let Some(written) = modified(index) else { return false };
+    warcs.iter().all(|warc| modified(warc).is_some_and(|changed| changed <= written))
+}
+
+/// A directory of our own, removed in the end.
+struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    fn beside(output: &Path) -> Result<Scratch, Failure> {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(output.file_name().unwrap_or_default());
+        name.push(".index");
+        let path = output.with_file_name(name);
+        // What a killed run left.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).map_err(|error| Failure::file(&path, "create", &error))?;
+        Ok(Scratch { path })
+    }
+
+    /// An index over the WARC files of `dir`, made here.
+    fn index_of(&self, dir: &Path) -> Result<PathBuf, Failure> {
+        let warc = dir.join("warc");
+        let failed = |error| Failure::file(&warc, "read", &error);
+        let target = warc.canonicalize().map_err(failed)?;
+        std::os::unix::fs::symlink(target, self.path.join("warc")).map_err(failed)?;
+        rhumb_archive::rebuild(&self.path, SORT_BYTES)?;
+        Ok(self.path.join("index.cdxj"))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

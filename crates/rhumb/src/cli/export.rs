@@ -1,0 +1,122 @@
+//! `rhumb export`: a crawl as Parquet tables, WET records or JSON lines.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use rhumb_export::Failure;
+use rhumb_export::every::{Exported, Outputs, export};
+use rhumb_export::source::Source;
+use rhumb_node::watch::moment;
+
+use super::ended::{Ended, Trouble};
+use super::json;
+
+/// Export a crawl for queries and corpora: Parquet tables, WET records, JSON lines.
+///
+/// Parquet is a directory with captures/ (the columns of Common Crawl's index, then importance,
+/// cluster, change rate), pages/ (texts and what pages say about themselves), links/ and
+/// host_links/, all sorted by SURT. WET and Dolma are one file with the texts. Each appears under
+/// its name when it is whole, and nothing that exists is replaced.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  rhumb export rhumb-crawl --parquet tables
+  duckdb -c \"SELECT text FROM 'tables/pages/*.parquet' WHERE is_leader AND confidence > .8\"
+  rhumb export rhumb-crawl --wet crawl.warc.wet.gz --dolma crawl.jsonl.zst")]
+pub struct Flags {
+    /// The crawl's directory
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+
+    /// Write Parquet tables into this new directory
+    #[arg(long, value_name = "OUT")]
+    parquet: Option<PathBuf>,
+
+    /// Write texts as WARC conversion records, gzipped
+    #[arg(long, value_name = "OUT")]
+    wet: Option<PathBuf>,
+
+    /// Write texts as JSON lines {id, text, source, added, created, metadata}; compressed if the
+    /// name ends in .gz or .zst
+    #[arg(long, value_name = "OUT")]
+    dolma: Option<PathBuf>,
+
+    /// Threads that read pages; all pages of a host are read by one [as many as there are cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print one JSON value
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let outputs = Outputs { parquet: flags.parquet, wet: flags.wet, dolma: flags.dolma };
+    let paths = outputs.paths();
+    let Some(first) = paths.first() else {
+        let what = "nothing to write: name --parquet OUT, --wet OUT or --dolma OUT";
+        return Err(Trouble::Usage(what.to_owned()));
+    };
+    if let Some(twice) = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
+        return Err(Trouble::Usage(format!("{}: is asked for twice", twice.1.display())));
+    }
+    for path in &paths {
+        new(path)?;
+    }
+    let threads = threads(flags.threads)?;
+    let source = Source::open(&flags.dir, first).map_err(trouble)?;
+    for gap in &source.gaps {
+        eprintln!("warning: {gap}");
+    }
+    let done = export(&source, &outputs, threads, &moment_of_export()).map_err(trouble)?;
+    match flags.json {
+        true => json::print(out, &done)?,
+        false => print(out, &done)?,
+    }
+    out.flush()?;
+    Ok(Ended::Done)
+}
+
+fn print(out: &mut impl Write, done: &Exported) -> std::io::Result<()> {
+    let Exported { captures, pages, text_bytes, without_text, .. } = done;
+    writeln!(out, "captures      {captures:>12}")?;
+    writeln!(out, "pages         {pages:>12}  {text_bytes} bytes of text")?;
+    writeln!(out, "without text  {without_text:>12}")?;
+    if let Some(rows) = &done.parquet {
+        writeln!(out, "links         {:>12}", rows.links)?;
+    }
+    Ok(())
+}
+
+/// What exists is refused before anything is read.
+pub(super) fn new(path: &std::path::Path) -> Result<(), Trouble> {
+    match path.symlink_metadata() {
+        Ok(_) => {
+            let what = "exists already; name another output, or remove it first";
+            Err(Trouble::Usage(format!("{}: {what}", path.display())))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+pub(super) fn threads(asked: Option<usize>) -> Result<usize, Trouble> {
+    match asked {
+        Some(0) => Err(Trouble::Usage("--threads must be at least 1".to_owned())),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+/// `2026-05-01T10:00:00Z`
+pub(super) fn moment_of_export() -> String {
+    let now = moment::rfc3339(moment::now());
+    format!("{}Z", &now[.."2026-05-01T10:00:00".len()])
+}
+
+pub(super) fn trouble(failure: Failure) -> Trouble {
+    match failure {
+        Failure::Usage(what) => Trouble::Usage(what),
+        Failure::Failed(what) => Trouble::Failed(what),
+    }
+}

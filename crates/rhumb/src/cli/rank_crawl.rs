@@ -1,0 +1,87 @@
+//! The link graph of a crawl's directory: URLs by their numbers, and the links of pages as they
+//! were last fetched.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use rhumb_engine::record::UrlId;
+use rhumb_graph::source::BUILDER_BYTES;
+use rhumb_graph::{Builder, Graph, Page, Writer};
+use rhumb_lab::order::Trust;
+use rhumb_node::watch::status::{STATE_DIR, check_is_crawl};
+use rhumb_page::url::Url;
+use rhumb_state::local::LocalReader;
+use rhumb_state::snapshot::Snapshot;
+
+use super::ended::Trouble;
+use super::rank::trouble;
+
+pub struct LinksOfCrawl {
+    reader: LocalReader,
+}
+
+impl LinksOfCrawl {
+    pub fn open(dir: &Path) -> Result<LinksOfCrawl, Trouble> {
+        check_is_crawl(dir)?;
+        Ok(LinksOfCrawl { reader: LocalReader::open(&dir.join(STATE_DIR))? })
+    }
+
+    /// The graph, in memory or in a file.
+    pub fn graph(&self, save: Option<&Path>) -> Result<Graph, Trouble> {
+        let mass = self.reader.mass()?;
+        let mut builder = Builder::new(BUILDER_BYTES, &std::env::temp_dir());
+        builder.pages_min(mass.ledger().nodes_len() as u32);
+        let mut added = Ok(());
+        mass.ledger().each_page(|whole| {
+            for target in &whole.ids {
+                if added.is_ok() {
+                    added = builder.add(whole.page, *target);
+                }
+            }
+        });
+        added.map_err(trouble)?;
+        let writer = save.map_or_else(|| Ok(Writer::in_memory()), Writer::create);
+        let (graph, _) = builder.finish(writer.map_err(trouble)?).map_err(trouble)?;
+        Ok(graph)
+    }
+
+    /// The seeds, with their weights.
+    pub fn seeds(&self, graph: &Graph) -> Result<Trust, Trouble> {
+        let mut weights = Vec::new();
+        for (url, weight) in self.reader.seeds()? {
+            let record = self.reader.snapshot().url(&url.key())?;
+            let page = record.and_then(|record| Page::try_from(record.id.0).ok());
+            weights.extend(page.map(|page| (page, weight)));
+        }
+        let usage = |error| Trouble::Usage(format!("--trust seeds: {error}"));
+        Trust::new(graph, &weights).map_err(usage)
+    }
+
+    /// These pages with their addresses, in this order.
+    pub fn named(&self, pages: &[Page]) -> Result<Vec<(Page, String)>, Trouble> {
+        let wanted: HashSet<UrlId> = pages.iter().map(|page| UrlId(u64::from(*page))).collect();
+        let urls = self.reader.urls_numbered(&wanted)?;
+        let name = |page: &Page| {
+            let url = urls.get(&UrlId(u64::from(*page)));
+            (*page, url.map_or_else(String::new, |url: &Url| url.as_str().to_owned()))
+        };
+        Ok(pages.iter().map(name).collect())
+    }
+
+    /// Writes `NAME.urls`: the number and the address of every URL, in the order of addresses.
+    pub fn write_urls(&self, name: &Path) -> Result<(), Trouble> {
+        let mut path = name.as_os_str().to_owned();
+        path.push(".urls");
+        let failed = |error: std::io::Error| {
+            Trouble::Failed(format!("{}: {error}", Path::new(&path).display()))
+        };
+        let mut out = BufWriter::new(File::create(&path).map_err(failed)?);
+        for row in self.reader.url_rows(b"", None) {
+            let row = row?;
+            writeln!(out, "{} {}", row.record.id.0, row.url()?.as_str()).map_err(failed)?;
+        }
+        out.flush().map_err(failed)
+    }
+}
