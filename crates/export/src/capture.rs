@@ -159,7 +159,6 @@ impl<'s> CaptureReader<'s> {
     fn read_page(&mut self, capture: &mut Capture, record: &Record, page: &Recorded) {
         let content_type = page.content_type.as_deref();
         capture.mime_detected = mime::detected(content_type, &page.body);
-        capture.page_bytes = page.body.len() as u64;
         let (Some(url), date) = (capture.url.clone(), capture.date.clone()) else { return };
         let body = Body {
             url: &url,
@@ -174,6 +173,7 @@ impl<'s> CaptureReader<'s> {
         if url.path() == "/robots.txt" {
             return;
         }
+        capture.page_bytes = page.body.len() as u64;
         if body.kind() != Kind::Html {
             if self.depth.text {
                 let wish = Wish { keeps_all: false, markdown: false };

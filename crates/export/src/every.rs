@@ -76,8 +76,12 @@ impl Writing {
     fn take(&mut self, capture: &Capture) -> Result<(), Failure> {
         self.done.captures += 1;
         self.done.page_bytes += capture.page_bytes;
-        let has_page = capture.page_bytes > 0;
-        self.done.without_text += u64::from(has_page && capture.page.is_none());
+        let is_page = matches!(
+            capture.mime_detected.as_deref(),
+            Some("text/html" | "application/xhtml+xml" | "application/pdf")
+        );
+        let says_nothing = is_page && capture.page_bytes > 0 && capture.page.is_none();
+        self.done.without_text += u64::from(says_nothing);
         if let Some(tables) = &mut self.tables {
             tables.capture(capture)?;
         }
