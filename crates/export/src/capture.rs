@@ -10,6 +10,7 @@ use rhumb_archive::{Entry, Record};
 use rhumb_extract::{Extracted, HostTemplate, Metadata, Options, PageKind, Wanted, language};
 use rhumb_fetch::head::Head;
 use rhumb_node::extract::{Body, Recorded, Row, Wish};
+use rhumb_page::html::Link;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
@@ -195,13 +196,18 @@ impl<'s> CaptureReader<'s> {
             ..Options::default()
         };
         let extracted = self.depth.text.then_some(options);
-        let wanted = Wanted { extracted, ..Wanted::default() };
+        let wanted = Wanted { extracted, anchors: self.depth.links, ..Wanted::default() };
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end an export.
         let Ok(told) = catch_unwind(AssertUnwindSafe(|| body.told(&wanted))) else { return };
         capture.charset = Some(told.page.charset.to_owned());
         if self.depth.links && capture.is_last {
-            capture.links = told.page.links.iter().map(LinkRow::of).collect();
+            // Of several texts of one link the first counts.
+            let texts = told.anchors.iter().rev();
+            let texts: HashMap<&str, &str> =
+                texts.map(|(url, text)| (url.as_str(), text.as_str())).collect();
+            let row = |link: &Link| LinkRow::of(link, texts.get(link.url.as_str()).copied());
+            capture.links = told.page.links.iter().map(row).collect();
         }
         if let Some(mut found) = told.extracted {
             let blocks = std::mem::take(&mut found.blocks);
@@ -277,10 +283,10 @@ impl PageText {
 }
 
 impl LinkRow {
-    fn of(link: &rhumb_page::html::Link) -> LinkRow {
+    fn of(link: &Link, anchor: Option<&str>) -> LinkRow {
         LinkRow {
             to: link.url.as_str().to_owned(),
-            anchor: None,
+            anchor: anchor.filter(|text| !text.is_empty()).map(str::to_owned),
             rel: link.nofollow.then_some("nofollow"),
         }
     }

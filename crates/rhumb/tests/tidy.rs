@@ -32,8 +32,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
         "rhumb",
         &[
             "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
-            "sim", "web", "lab", "search",
-    ("export", &["page", "extract", "engine", "state", "archive", "fetch", "node"]),
+            "sim", "web", "lab", "search", "export",
         ],
     ),
 ];

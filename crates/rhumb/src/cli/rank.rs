@@ -35,8 +35,8 @@ pub struct Flags {
     #[command(flatten)]
     graph: GraphFlags,
 
-    /// The pages that the surfer jumps to; all if not given. Or `top1`, `top10`, `root`, `every:N`; of a
-    /// crawl also `seeds`, by their weights
+    /// The pages that the surfer jumps to; all if not given. Or `top1`, `top10`, `root`, `every:N`;
+    /// of a crawl also `seeds`, by their weights
     #[arg(long, value_name = "ID,…")]
     trust: Option<String>,
 
