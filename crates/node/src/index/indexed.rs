@@ -40,7 +40,7 @@ impl IndexedPage {
     /// An HTML page, and whatever else is wanted of it, in one pass. No template of its host is
     /// used: it depends on what was read before.
     pub fn of_html(body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, IndexedPage) {
-        let options = Options { markdown: true, template: None, detects_language: false };
+        let options = Options { markdown: true, ..Options::default() };
         let with_text = Wanted { extracted: Some(options), anchors: true, ..*wanted };
         // The extractor has no state that a panic could leave half changed.
         let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| body.told(&with_text))) else {
