@@ -1,5 +1,7 @@
 //! Which URLs enter the crawl: scope, filters, depth, budgets and trap rules.
 //!
+//! What a host's patterns have brought is weighed later, when a URL comes up (`traps`).
+//!
 //! All but depth and budget are pure functions of the URL, so a changed rule can be applied to
 //! what was refused before by judging it again (`review`).
 
@@ -7,6 +9,8 @@ use crate::config::{Config, Traps};
 use crate::discovery::{Discovery, FoundAs};
 use crate::queue::Entry;
 use crate::record::{Refusal, Role, UrlRecord};
+use crate::traps::grown::trap_rule;
+use crate::traps::junk;
 use rhumb_page::url::Url;
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -14,9 +18,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// Sitemaps and redirects one behind the other, from the robots.txt that names the first. The
 /// protocol allows an index and its sitemaps.
 pub const SITEMAP_HOPS_MAX: u8 = 5;
-
-/// Deeper than any page that a person would reach: what grows for ever is cut here.
-pub const DEPTH_TRAP: u16 = 500;
 
 /// Where the crawl may go.
 #[derive(Clone, Debug)]
@@ -128,8 +129,12 @@ pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     if !is_seed && !config.rules.admits(url) {
         return Err(Refusal::Filter);
     }
-    if trap_rule(&config.traps, url, depth).is_some() {
+    let lifted = config.traps.lifted;
+    if !lifted.has(Refusal::Trap) && trap_rule(&config.traps, url, depth).is_some() {
         return Err(Refusal::Trap);
+    }
+    if let (false, Some(why)) = (is_seed, junk_rule(config, url)) {
+        return Err(why);
     }
     if hops > config.redirects_max {
         return Err(Refusal::Hops);
@@ -141,6 +146,12 @@ pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
         return Err(Refusal::HostBudget);
     }
     Ok(())
+}
+
+/// The rule by which a URL is junk, unless the owner lifted it.
+pub fn junk_rule(config: &Config, url: &Url) -> Option<Refusal> {
+    let rule = junk::rule(url, config.continuous.is_some());
+    rule.filter(|why| !config.traps.lifted.has(*why))
 }
 
 /// The same of a sitemap: it is no page, so `--include` does not speak of it.
@@ -164,7 +175,8 @@ fn judge_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusa
 /// Of all rules that [`judge`] goes by, but for the members of the scope. It hashes text and
 /// numbers, so it does not change with the compiler.
 pub fn fingerprint(config: &Config) -> u64 {
-    let Traps { path_segments_max, segment_repeats_max, url_bytes_max } = config.traps;
+    let Traps { path_segments_max, segment_repeats_max, url_bytes_max, depth_max, lifted } =
+        config.traps;
     let numbers = [
         config.scope.reach as u64,
         config.depth_max.map_or(u64::MAX, u64::from),
@@ -174,6 +186,9 @@ pub fn fingerprint(config: &Config) -> u64 {
         segment_repeats_max as u64,
         url_bytes_max as u64,
         u64::from(config.sitemaps.per_host_max),
+        u64::from(depth_max),
+        u64::from(lifted.bits()),
+        u64::from(config.continuous.is_some()),
     ];
     let mut hash = Xxh3::new();
     numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
@@ -198,67 +213,18 @@ pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
                 && config.rules.excluding(&discovery.url).is_none();
         }
     }
-    config.scope.admits(&discovery.url) && (is_seed || config.rules.admits(&discovery.url))
-}
-
-/// What makes a URL look like a trap: it, or the way to it, grows without end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrapRule {
-    /// The URL is too long.
-    Length,
-    /// Its path has too many segments.
-    Segments,
-    /// One segment comes too often in its path.
-    Repeats,
-    /// It is too many links from a seed.
-    Depth,
-}
-
-/// The first rule by which a URL of this depth is a trap, or none.
-pub fn trap_rule(traps: &Traps, url: &Url, depth: u16) -> Option<TrapRule> {
-    if depth > DEPTH_TRAP {
-        return Some(TrapRule::Depth);
-    }
-    if url.as_str().len() > traps.url_bytes_max {
-        return Some(TrapRule::Length);
-    }
-    let path = url.path();
-    let segments = path.bytes().filter(|&b| b == b'/').count();
-    if segments <= traps.segment_repeats_max {
-        return None;
-    }
-    if segments > traps.path_segments_max {
-        return Some(TrapRule::Segments);
-    }
-    let mut sorted: Vec<&str> = path.split('/').filter(|s| !s.is_empty()).collect();
-    sorted.sort_unstable();
-    let mut runs = sorted.chunk_by(|a, b| a == b);
-    runs.any(|run| run.len() > traps.segment_repeats_max).then_some(TrapRule::Repeats)
+    let is_wanted = |url| config.rules.admits(url) && junk_rule(config, url).is_none();
+    config.scope.admits(&discovery.url) && (is_seed || is_wanted(&discovery.url))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Lifted;
     use rhumb_page::url::Rules;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
-    }
-
-    #[test]
-    fn a_path_that_repeats_a_segment_or_grows_without_end_is_a_trap() {
-        let traps = Traps::default();
-        let rule = |text: &str| trap_rule(&traps, &url(text), 3);
-        assert_eq!(rule("http://a.test/x/y/x/y/x/y/z"), None);
-        assert_eq!(rule("http://a.test/x/x/x/x/x/"), Some(TrapRule::Repeats));
-        let repeats = format!("http://a.test/{}", "a1/b2/c3/".repeat(5));
-        assert_eq!(rule(&repeats), Some(TrapRule::Repeats));
-        let deep: String = (0..40).map(|n| format!("/{n}")).collect();
-        assert_eq!(rule(&format!("http://a.test{deep}")), Some(TrapRule::Segments));
-        let long = format!("http://a.test/{}", "q".repeat(2_001));
-        assert_eq!(rule(&long), Some(TrapRule::Length));
-        let far = trap_rule(&traps, &url("http://a.test/"), DEPTH_TRAP + 1);
-        assert_eq!(far, Some(TrapRule::Depth));
     }
 
     #[test]
@@ -278,6 +244,8 @@ mod tests {
             traps(Traps { path_segments_max: 3, ..Traps::default() }),
             traps(Traps { segment_repeats_max: 3, ..Traps::default() }),
             traps(Traps { url_bytes_max: 3, ..Traps::default() }),
+            traps(Traps { depth_max: 3, ..Traps::default() }),
+            traps(Traps { lifted: Lifted::default().with(Refusal::Feed), ..Traps::default() }),
             rules(&["a"], &[]),
             rules(&[], &["a"]),
             rules(&["a", "b"], &[]),

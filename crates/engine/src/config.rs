@@ -2,6 +2,7 @@
 
 use crate::admit::Scope;
 use crate::partition::Partition;
+use crate::record::Refusal;
 use crate::refresh::budget::Budget;
 use crate::refresh::index::Objective;
 use crate::time::Span;
@@ -220,6 +221,32 @@ pub struct Traps {
     /// How often one path segment may recur in a path.
     pub segment_repeats_max: usize,
     pub url_bytes_max: usize,
+    /// Links from a seed: farther than any page of an honest site.
+    pub depth_max: u16,
+    pub lifted: Lifted,
+}
+
+/// The rules against traps and junk that the owner does without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lifted(u32);
+
+impl Lifted {
+    pub fn with(self, rule: Refusal) -> Lifted {
+        Lifted(self.0 | 1 << rule as u32)
+    }
+
+    pub fn has(self, rule: Refusal) -> bool {
+        self.0 & 1 << rule as u32 != 0
+    }
+
+    /// In the order of their numbers.
+    pub fn rules(self) -> impl Iterator<Item = Refusal> {
+        Refusal::ALL.into_iter().filter(move |rule| self.has(*rule))
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
 }
 
 impl Default for Config {
@@ -290,6 +317,12 @@ impl Default for Retry {
 
 impl Default for Traps {
     fn default() -> Traps {
-        Traps { path_segments_max: 32, segment_repeats_max: 4, url_bytes_max: 2_000 }
+        Traps {
+            path_segments_max: 32,
+            segment_repeats_max: 4,
+            url_bytes_max: 2_000,
+            depth_max: 10_000,
+            lifted: Lifted::default(),
+        }
     }
 }

@@ -10,8 +10,9 @@ use crate::gates::Gate;
 use crate::order;
 use crate::polite::{Called, Way};
 use crate::queue::{Entry, Place};
-use crate::record::Next;
+use crate::record::{Next, Refusal};
 use crate::time::Time;
+use crate::traps::Worth;
 use rhumb_page::url::Url;
 
 impl Engine {
@@ -175,6 +176,17 @@ impl Engine {
             if let Err(why) = admit::judge(&self.config, Candidate::waiting(&entry, others)) {
                 self.refuse_waiting(now, slot, (place, entry), why, step);
                 continue;
+            }
+            match self.worth(slot, place, &entry) {
+                Worth::Now => {}
+                Worth::Last => {
+                    self.put_last(slot, place, entry, step);
+                    continue;
+                }
+                Worth::Never => {
+                    self.refuse_waiting(now, slot, (place, entry), Refusal::Pattern, step);
+                    continue;
+                }
             }
             let host = self.awake.at(slot);
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));

@@ -19,6 +19,7 @@ use crate::host::HostRecord;
 use crate::judge::Judging;
 use crate::lookups::Lookups;
 use crate::mass::Mass;
+use crate::nearer::Nearer;
 use crate::order::{self, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::past::Visits;
@@ -32,6 +33,7 @@ use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::shares::Shares;
 use crate::time::{Span, Time};
+use crate::traps::learnt::Patterns;
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -101,6 +103,7 @@ pub struct Engine {
     /// must not make us wait for times that were lived through before.
     ahead: Span,
     pub(crate) review: Review,
+    pub(crate) nearer: Nearer,
 }
 
 /// A request in flight.
@@ -143,6 +146,7 @@ impl Engine {
         Engine {
             policy: order::policy(&config),
             review: Review::open(&config, opening.judged_by, &opening.counters),
+            nearer: Nearer::default(),
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
@@ -417,7 +421,8 @@ impl Engine {
     /// What `heap_bytes` never exceeds with this configuration, pages of at most `links` links
     /// and robots rules of at most `rules` bytes.
     pub fn heap_bound(config: &Config, links: usize, rules: usize) -> usize {
-        let host = size_of::<crate::frontier::awake::Awake>() + rules + 512;
+        let patterns = Patterns::HEAP_BYTES_MAX;
+        let host = size_of::<crate::frontier::awake::Awake>() + rules + patterns + 512;
         let awake = config.hosts_awake_max + crate::frontier::sleepers::WAKE_MAX;
         // Of those awake, each was woken beside all that were woken before it.
         let rows: usize = (0..awake).map(back_queue::rows_beside).sum();

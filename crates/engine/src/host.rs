@@ -6,6 +6,7 @@ use crate::record::Role;
 use crate::refresh::scheduler::HostStanding;
 use crate::refresh::trust::Trust;
 use crate::time::{Span, Time};
+use crate::traps::learnt::Patterns;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,8 @@ pub struct HostRecord {
     pub trust: Trust,
     /// Sitemaps ever admitted: not among `admitted`.
     pub sitemaps: u32,
+    /// What its patterns of URLs have brought.
+    pub patterns: Patterns,
 }
 
 impl HostRecord {

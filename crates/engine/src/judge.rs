@@ -217,6 +217,8 @@ impl Engine {
             let site = self.awake.at(slot).site;
             self.shares.fetched(site, now);
         }
+        let copied = other.map(|twin| &twin.url).or(kin.near.as_ref().map(|near| &near.url));
+        self.learn_pattern(slot, &entry, &report, copied);
         let host = self.awake.at(slot);
         let is_page = entry.record.role == Role::Page;
         host.record.pages += u64::from(is_page && matches!(report.outcome, Outcome::Page(_)));
@@ -410,6 +412,7 @@ impl Engine {
             }
             Outcome::Moved { to: Some(url) } => {
                 let kind = entry.record.role.redirected();
+                self.remember_moved(id);
                 let from = mass::node(id).map(|page| Origin { page, ends: true });
                 let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;

@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::event::{Step, Target};
 use crate::known::KnownLinks;
 use crate::mass::Goal;
+use crate::order::CLASS_LAST;
 use crate::queue::{Entry, Place};
 use crate::record::{Status, UrlId, UrlRecord};
 use crate::sifted::Batch;
@@ -115,7 +116,8 @@ impl Engine {
         let id = UrlId(u64::from(id));
         let place = self.place(url, depth, id);
         let Place::Now { class, .. } = place else { return };
-        if class >= filed {
+        // What its pattern put last stays there.
+        if class >= filed || filed == CLASS_LAST {
             return;
         }
         let Some(url) = Url::from_canonical(url.into()) else { return };

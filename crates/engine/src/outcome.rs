@@ -98,6 +98,11 @@ pub struct Page {
     pub cut: Option<FailKind>,
     /// It was asked for as a sitemap and is one.
     pub is_sitemap: bool,
+    /// A fingerprint of its own visible text without numbers and the words around them, if there is
+    /// any.
+    pub alike: Option<u32>,
+    /// The URL that it names as the one to be known by, if that is another.
+    pub canonical: Option<Box<Url>>,
 }
 
 #[derive(Clone, Debug)]

@@ -98,10 +98,20 @@ pub enum Refusal {
     Robots,
     /// A sitemap too many: of its host, or one behind the other.
     Sitemaps,
+    /// Its pattern has brought nothing new, often enough.
+    Pattern,
+    /// Junk by its name: `traps::junk`, and `docs/traps.md`.
+    WikiView,
+    Feed,
+    Api,
+    ListOrder,
+    Snapshot,
+    Login,
+    Reply,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 8] = [
+    pub const ALL: [Refusal; 16] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -110,7 +120,34 @@ impl Refusal {
         Refusal::Hops,
         Refusal::Robots,
         Refusal::Sitemaps,
+        Refusal::Pattern,
+        Refusal::WikiView,
+        Refusal::Feed,
+        Refusal::Api,
+        Refusal::ListOrder,
+        Refusal::Snapshot,
+        Refusal::Login,
+        Refusal::Reply,
     ];
+
+    /// A rule against traps and junk: the owner can lift it by its name.
+    pub fn is_liftable(self) -> bool {
+        self == Refusal::Trap || self == Refusal::Pattern || self.is_junk()
+    }
+
+    /// Junk is no part of the web that the owner meant.
+    pub fn is_junk(self) -> bool {
+        matches!(
+            self,
+            Refusal::WikiView
+                | Refusal::Feed
+                | Refusal::Api
+                | Refusal::ListOrder
+                | Refusal::Snapshot
+                | Refusal::Login
+                | Refusal::Reply
+        )
+    }
 
     pub fn word(self) -> &'static str {
         match self {
@@ -122,6 +159,14 @@ impl Refusal {
             Refusal::Hops => "redirects",
             Refusal::Robots => "robots",
             Refusal::Sitemaps => "sitemap_limit",
+            Refusal::Pattern => "pattern",
+            Refusal::WikiView => "wiki_view",
+            Refusal::Feed => "feed",
+            Refusal::Api => "api",
+            Refusal::ListOrder => "list_order",
+            Refusal::Snapshot => "snapshot",
+            Refusal::Login => "login",
+            Refusal::Reply => "reply",
         }
     }
 }

@@ -186,6 +186,7 @@ impl Engine {
         if matches!(stage, Stage::Sifting { until } if outbox_head >= *until) {
             let judged_by = *judged_by;
             self.review.walk = None;
+            self.nearer.forget();
             self.judged_by(judged_by, step);
         }
     }
@@ -195,7 +196,7 @@ impl Engine {
         let now = JudgedBy { rules, agent: self.config.agent };
         let before = self.review.judged_by;
         let wanted = Wanted {
-            refused: before.is_none_or(|before| before.rules != now.rules),
+            refused: before.is_none_or(|before| before.rules != now.rules) || self.finds_nearer(),
             denied: before.is_none_or(|before| before.agent != now.agent),
             failed: self.review.failed,
         };

@@ -142,6 +142,8 @@ impl Engine {
             Status::Refused(Refusal::Robots) | Status::Failed(_) => {
                 self.try_again(discovery, record, batch);
             }
+            // Only what its host has brought by then can tell more.
+            Status::Refused(Refusal::Pattern) if discovery.kind == FoundAs::Link => {}
             Status::Refused(why) => self.judge_again(discovery, record, why, batch, step),
             _ => {}
         }
@@ -182,6 +184,9 @@ impl Engine {
             record.found_on = FoundOn::of(discovery.from);
         }
         discovery.depth = discovery.depth.min(record.depth);
+        if let (Refusal::Depth, Some(shortest)) = (why, self.nearer.depth(record.id)) {
+            discovery.depth = discovery.depth.min(shortest);
+        }
         // It was refused as a page, and is named as a sitemap.
         if record.role == Role::Page {
             record.role = discovery.kind.role();

@@ -8,7 +8,7 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::record::{Refusal, Role, Status, UrlRecord};
-use rhumb_page::url::{HostKey, UrlKey};
+use rhumb_page::url::{HostKey, Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
 
@@ -30,11 +30,19 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
     // A host whose rules are known is not asked for a sitemap because a later run would try one.
     let tries = checker.written.oracle.runs().all(|rules| rules.scope.reach() != Reach::Any);
     for place in web.reachable_by((&web.seeds(), scope), tries).documents {
-        if !found.contains(&place) {
+        let is_copy = web.original(place) != place;
+        let is_held = || parts.iter().any(|part| is_held_back(&part.state.rows, &web.url(place)));
+        if !(found.contains(&place) || is_copy && is_held()) {
             let url = web.url(place);
             checker.violated(4, format!("{url} can be reached and was not found"));
         }
     }
+}
+
+/// A copy of what is known may be held back with its pattern.
+fn is_held_back(rows: &MemoryRows, url: &Url) -> bool {
+    let record = rows.urls.get(&url.key());
+    record.is_some_and(|record| record.status == Status::Refused(Refusal::Pattern))
 }
 
 /// Another run will find more: a host rests that is not down for ever, or a page failed that is

@@ -321,6 +321,12 @@ impl SimWorld {
     /// What a page is about: another thing at each version, unless its edits are small.
     fn subject(&self, body: &Body) -> u64 {
         if let Body::Html(page) = *body {
+            let place = self.web.text_of(page.place);
+            if place != page.place {
+                let same = Body::Html(PageRef { place, version: 0 });
+                // One that has a sketch, and is of no family.
+                return mix(self.web.content_hash(&same)) | 2;
+            }
             let first = Body::Html(PageRef { version: 0, ..page });
             let subject = mix(self.web.content_hash(&first));
             if subject % 1_000 < u64::from(self.web.config().lies.small_edits) {

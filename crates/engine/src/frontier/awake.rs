@@ -132,6 +132,7 @@ impl Awake {
         size_of::<Awake>()
             + self.now.heap_bytes()
             + self.later.heap_bytes()
+            + self.record.patterns.heap_bytes()
             + self.robots.as_ref().map_or(0, |r| r.heap_bytes())
             + self.addresses.heap_bytes()
             + 2 * self.key.as_str().len()

@@ -78,11 +78,12 @@ impl Standing {
             Status::Foreign => Standing::Foreign,
             Status::Failed(_) => Standing::Failed,
             Status::Refused(Refusal::Scope | Refusal::Filter) => Standing::Outside,
+            Status::Refused(why) if why.is_junk() => Standing::Outside,
             Status::Refused(Refusal::Robots) => Standing::Robots,
             Status::Refused(Refusal::Depth) => Standing::Depth,
             Status::Refused(Refusal::HostBudget | Refusal::Sitemaps) => Standing::Budget,
-            Status::Refused(Refusal::Trap) => Standing::Trap,
-            Status::Refused(Refusal::Hops) => Standing::Redirects,
+            Status::Refused(Refusal::Trap | Refusal::Pattern) => Standing::Trap,
+            Status::Refused(_) => Standing::Redirects,
         }
     }
 

@@ -36,6 +36,8 @@ pub use windowed::Windowed;
 
 /// Classes above this one are reached by `[[priority]]` rules alone.
 pub const CLASS_USUAL: u8 = 8;
+/// Behind all that an order gives: pages of patterns that bring little.
+pub const CLASS_LAST: u8 = CLASSES as u8 - 1;
 /// Sitemaps come before all pages: what they list is to be known when pages are chosen.
 const CLASS_SITEMAPS: u8 = 0;
 

@@ -1,7 +1,6 @@
 //! From a score to a place: a class for each octave below the whole, and the score itself within.
 
-use super::{CLASS_USUAL, Rank};
-use crate::config::CLASSES;
+use super::{CLASS_LAST, CLASS_USUAL, Rank};
 use crate::mass::{ONE, level};
 
 /// Nobody but a seed has more than an eighth of the whole: its octaves share the first class.
@@ -14,7 +13,7 @@ pub fn rank(score: i64) -> Rank {
 
 /// The class of an octave.
 pub fn class_of_level(level: u8) -> u8 {
-    (CLASS_USUAL + level.saturating_sub(LEVEL_FIRST)).min(CLASSES as u8 - 1)
+    (CLASS_USUAL + level.saturating_sub(LEVEL_FIRST)).min(CLASS_LAST - 1)
 }
 
 /// The same of a share between 0 and 1.
@@ -34,7 +33,7 @@ mod tests {
         assert_eq!(more.class, small.class);
         assert!(more.rank < small.rank);
         assert_eq!(rank(ONE).class, CLASS_USUAL);
-        assert_eq!(rank(0).class, CLASSES as u8 - 1);
+        assert_eq!(rank(0).class, CLASS_LAST - 1);
         assert_eq!(rank(-7).rank, u64::MAX);
     }
 }

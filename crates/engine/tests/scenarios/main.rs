@@ -3,6 +3,7 @@
 mod choice;
 mod crowds;
 mod cut;
+mod depth;
 mod failing;
 mod floods;
 mod liveness;
@@ -13,3 +14,4 @@ mod readmission;
 mod revisits;
 mod sitemaps;
 mod stage;
+mod traps;

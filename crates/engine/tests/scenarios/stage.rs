@@ -137,6 +137,12 @@ impl Stage {
         self
     }
 
+    /// Pages of one subject have nearly the same text.
+    pub fn text(mut self, page: &str, subject: u64) -> Stage {
+        self.text_of.insert(url(page), subject);
+        self
+    }
+
     pub fn takes(mut self, at: &str, span: Span) -> Stage {
         self.took.insert(url(at), span);
         self

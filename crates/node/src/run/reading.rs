@@ -23,8 +23,9 @@ use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
 use rhumb_page::{feed, html, sitemap};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// Where the main text is less certain than this, or shorter, all visible text stands for it: a
 /// list of links has none, and changes all the same.
@@ -58,6 +59,9 @@ struct Said {
     is_sitemap: bool,
     /// Links beyond the bound.
     links_beyond: u64,
+    /// A fingerprint of its own text but for numbers and what stands around them.
+    alike: Option<u32>,
+    canonical: Option<Url>,
     /// A fingerprint of the text that tells whether the page changed.
     text: Option<u32>,
     sketch: Option<Arc<Sketch>>,
@@ -191,6 +195,8 @@ impl Reader {
             links_beyond,
             found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
             is_sitemap: false,
+            alike: told.own_text.as_deref().and_then(alike),
+            canonical: told.page.canonical.filter(|url| url != body.url),
             text: told.main_text.and_then(|main| print_of(&main)).or(visible),
             sketch: told.own_text.and_then(|own| sketch(&own)),
         };
@@ -227,6 +233,8 @@ impl Reader {
                 | Marks::LINKS_CUT.when(said.links_beyond > 0),
             cut: None,
             is_sitemap: said.is_sitemap,
+            alike: said.alike,
+            canonical: said.canonical.map(|url| Box::new(self.strip.apply(url))),
         }
     }
 
@@ -280,6 +288,38 @@ fn print_of(main: &MainText) -> Option<u32> {
     let print = main.fingerprint();
     let is_sure = main.confidence >= MAIN_SURE && print.bytes >= MAIN_BYTES_MIN;
     is_sure.then_some(print.hash as u32)
+}
+
+/// Words around a number that belong to it, as those of a date do: a weekday, a month.
+const AROUND_NUMBER: usize = 2;
+
+/// Of the words of a text that no number stands near: pages that differ in nothing else, as those
+/// of a calendar, have nothing to say.
+fn alike(text: &str) -> Option<u32> {
+    let mut hash = Xxh3::new();
+    let mut is_empty = true;
+    let (mut held, mut since): (VecDeque<&str>, usize) = (VecDeque::new(), usize::MAX);
+    let mut take = |word: &str| {
+        is_empty = false;
+        hash.update(word.as_bytes());
+        hash.update(b" ");
+    };
+    for word in text.split_whitespace() {
+        if word.bytes().any(|byte| byte.is_ascii_digit()) {
+            (since, held) = (0, VecDeque::new());
+            continue;
+        }
+        since = since.saturating_add(1);
+        if since <= AROUND_NUMBER {
+            continue;
+        }
+        held.push_back(word);
+        if held.len() > AROUND_NUMBER {
+            held.pop_front().into_iter().for_each(&mut take);
+        }
+    }
+    held.into_iter().for_each(&mut take);
+    (!is_empty).then(|| hash.digest() as u32)
 }
 
 /// A sitemap declares itself, or is gzip'd or plain text under a name that says so.

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order};
+use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order, Traps};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::url::Scheme;
 
+use super::sections::TrapsSection;
 use super::seeds::{SEEDS_MAX, Seed};
-use super::word::Archive;
+use super::word::{Archive, LiftList};
 use super::written::Written;
 use super::{Settings, SettingsError};
 
@@ -98,7 +99,7 @@ impl Written {
             },
             retry: self.retry.effective(),
             retry_failed: false,
-            traps: self.traps.effective(),
+            traps: traps(self.traps, self.lift_traps),
             priorities: self.priority.unwrap_or_default(),
             limits: self.limits.effective(),
             events: None,
@@ -110,6 +111,10 @@ impl Written {
 
 fn texts(patterns: Vec<super::Pattern>) -> Vec<String> {
     patterns.into_iter().map(|pattern| pattern.0).collect()
+}
+
+fn traps(section: TrapsSection, lifted: Option<LiftList>) -> Traps {
+    Traps { lifted: lifted.unwrap_or_default().0, ..section.effective() }
 }
 
 /// In the order given; the last weight of a URL wins.

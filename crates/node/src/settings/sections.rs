@@ -120,10 +120,13 @@ section! {
     TrapsSection for Traps {
         /// A path with more segments is a trap.
         path_segments_max: usize, |n| n, |n| n;
-        /// A path in which one segment recurs more often is a trap.
+        /// A path in which one segment recurs more often is a trap, and a query in which one
+        /// parameter does with one value.
         segment_repeats_max: usize, |n| n, |n| n;
         /// A longer URL is a trap.
         url_bytes_max: usize, |n| n, |n| n;
+        /// A URL more links from a seed is a trap.
+        depth_max: u16, |n| n, |n| n;
     }
 }
 

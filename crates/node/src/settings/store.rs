@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Settings;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, RetrySection, TrapsSection};
-use super::word::{Pattern, Word};
+use super::word::{LiftList, Pattern, Word};
 use super::written::Written;
 
 const HEAD: &str = "\
@@ -29,6 +29,7 @@ impl Settings {
             max_pages_per_host: Some(Bound(self.max_pages_per_host)),
             max_redirects: Some(self.max_redirects),
             sitemaps: Some(self.sitemaps),
+            lift_traps: Some(LiftList(self.traps.lifted)),
             max_sitemaps_per_host: Some(self.sitemaps_per_host_max),
             order: Some(Word(self.order)),
             patience: Some(Bound(self.patience)),

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use regex::RegexBuilder;
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{MinorChanges, NearPolicy, NoArchive, Order};
+use rhumb_engine::config::{Lifted, MinorChanges, NearPolicy, NoArchive, Order};
+use rhumb_engine::record::Refusal;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::robots::Reading;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
@@ -200,6 +201,39 @@ impl fmt::Display for StripList {
 /// What robots.txt and pages call us, unless the owner says otherwise.
 pub const TOKEN_DEFAULT: &str = "rhumb";
 
+/// Rules against traps and junk that the owner does without, by the names of their causes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiftList(pub Lifted);
+
+impl FromStr for LiftList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LiftList, String> {
+        let rules = || Refusal::ALL.into_iter().filter(|rule| rule.is_liftable());
+        let mut lifted = Lifted::default();
+        for name in text.split(',').map(str::trim).filter(|name| *name != "none") {
+            let wanted: Vec<Refusal> =
+                rules().filter(|rule| name == "all" || rule.word() == name).collect();
+            if wanted.is_empty() {
+                let names: Vec<&str> = rules().map(Refusal::word).collect();
+                return Err(format!("no rule {name:?}: use none, all, or {}", names.join(", ")));
+            }
+            lifted = wanted.into_iter().fold(lifted, Lifted::with);
+        }
+        Ok(LiftList(lifted))
+    }
+}
+
+impl fmt::Display for LiftList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.rules().map(Refusal::word).collect();
+        match names.is_empty() {
+            true => f.write_str("none"),
+            false => f.write_str(&names.join(",")),
+        }
+    }
+}
+
 /// A header beyond this is cut off or refused by some servers.
 const USER_AGENT_BYTES_MAX: usize = 256;
 
@@ -279,6 +313,7 @@ macro_rules! written_as_text {
 
 written_as_text!(Pattern, "a regular expression");
 written_as_text!(StripList, "\"default\", \"none\" or names of parameters");
+written_as_text!(LiftList, "\"none\", \"all\" or names of rules");
 written_as_text!(UserAgent, "a user agent");
 
 #[cfg(test)]

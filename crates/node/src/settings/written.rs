@@ -16,7 +16,7 @@ use super::allowance::Allowance;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
 use super::seeds::Seed;
-use super::word::{Archive, Pattern, StripList, UserAgent, Word};
+use super::word::{Archive, LiftList, Pattern, StripList, UserAgent, Word};
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -55,6 +55,11 @@ pub struct Written {
     #[arg(long, value_name = "true|false", help_heading = "Where to go")]
     #[arg(hide_possible_values = true)]
     pub sitemaps: Option<bool>,
+
+    /// Do without rules against traps and junk: none, all, or names with commas (trap, pattern,
+    /// wiki_view, feed, api, list_order, snapshot, login, reply) [none]
+    #[arg(long, value_name = "RULES", help_heading = "Where to go")]
+    pub lift_traps: Option<LiftList>,
 
     /// Sitemaps read of one host, indexes among them [1000]
     #[arg(long, value_name = "N", help_heading = "Where to go")]
@@ -247,6 +252,7 @@ impl Written {
             max_pages_per_host: self.max_pages_per_host.or(base.max_pages_per_host),
             max_redirects: self.max_redirects.or(base.max_redirects),
             sitemaps: self.sitemaps.or(base.sitemaps),
+            lift_traps: self.lift_traps.or(base.lift_traps),
             max_sitemaps_per_host: self.max_sitemaps_per_host.or(base.max_sitemaps_per_host),
             order: self.order.or(base.order),
             patience: self.patience.or(base.patience),

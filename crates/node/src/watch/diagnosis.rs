@@ -170,6 +170,14 @@ fn way_round(why: Refusal) -> &'static str {
         Refusal::HostBudget => "raise --max-pages-per-host",
         Refusal::Trap => "raise the limit in [traps] if it is none",
         Refusal::Hops => "raise --max-redirects, or name the last URL as a seed",
+        Refusal::Pattern
+        | Refusal::WikiView
+        | Refusal::Feed
+        | Refusal::Api
+        | Refusal::ListOrder
+        | Refusal::Snapshot
+        | Refusal::Login
+        | Refusal::Reply => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
         Refusal::Robots => "only its owner can permit it",
     }

@@ -5,12 +5,14 @@
 
 use super::printable;
 use crate::settings::Settings;
-use rhumb_engine::admit::{self, DEPTH_TRAP, Reach, TrapRule};
+use rhumb_engine::admit::{self, Reach};
 use rhumb_engine::config::Config;
 use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::traps::grown::{TrapRule, trap_rule};
+use rhumb_engine::traps::shape::{self, Shape};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
@@ -84,12 +86,31 @@ impl Reasons<'_> {
                      {chain} stand one behind the other"
                 )
             }
-            Refusal::Trap => match admit::trap_rule(&config.traps, url, record.depth) {
+            Refusal::Trap => match trap_rule(&config.traps, url, record.depth) {
                 Some(rule) => format!("looks like a trap: {}", trap(config, rule)),
                 None => changed(why),
             },
+            Refusal::Pattern => self.pattern(url)?,
+            why if why.is_junk() && admit::junk_rule(config, url) == Some(why) => {
+                format!("{} (--lift-traps {} lets it in)", rule(why), why.word())
+            }
             _ => changed(why),
         })
+    }
+
+    /// What the pattern that a URL is of has brought.
+    fn pattern(&self, url: &Url) -> Result<String, Error> {
+        let host = self.reader.snapshot().host(&url.host_key())?;
+        let brought = Shape::of(url).and_then(|shape| host.as_ref()?.patterns.of(shape).copied());
+        let (Some(brought), Some(text)) = (brought, shape::text(url)) else {
+            return Ok(changed(Refusal::Pattern));
+        };
+        let (fresh, all) = (brought.fresh, brought.fresh + brought.barren);
+        Ok(format!(
+            "{}: {fresh} of {all} pages like {text} brought anything new (--lift-traps pattern \
+             lets it in)",
+            rule(Refusal::Pattern)
+        ))
     }
 
     /// The line of robots.txt that forbids a URL.
@@ -154,10 +175,14 @@ fn trap(config: &Config, rule: TrapRule) -> String {
         TrapRule::Repeats => {
             let max = traps.segment_repeats_max;
             format!(
-                "a segment of its path comes more than {max} times ([traps] segment_repeats_max)"
+                "a segment of its path, or a parameter, comes more than {max} times ([traps] \
+                 segment_repeats_max)"
             )
         }
-        TrapRule::Depth => format!("more than {DEPTH_TRAP} links from a seed"),
+        TrapRule::Nested => "a parameter of its query holds a URL with the same one".to_owned(),
+        TrapRule::Depth => {
+            format!("more than {} links from a seed ([traps] depth_max)", traps.depth_max)
+        }
     }
 }
 
@@ -175,6 +200,14 @@ fn rule(why: Refusal) -> &'static str {
         Refusal::Trap => "looks like a trap",
         Refusal::Hops => "too many redirects",
         Refusal::Robots => "robots.txt forbids it",
+        Refusal::Pattern => "its pattern brings nothing new",
+        Refusal::WikiView => "a view of a wiki page: its history, source or a change",
+        Refusal::Feed => "a feed, which only --continuous reads",
+        Refusal::Api => "for programs: wp-json, oEmbed, XML-RPC",
+        Refusal::ListOrder => "a list of files in another order",
+        Refusal::Snapshot => "a packed copy of a repository",
+        Refusal::Login => "a login that remembers where its visitor came from",
+        Refusal::Reply => "a form to reply",
         Refusal::Sitemaps => "a sitemap too many of its host, or in a chain",
     }
 }

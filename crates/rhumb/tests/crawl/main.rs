@@ -29,4 +29,5 @@ mod server;
 mod site;
 mod sitemaps;
 mod traced;
+mod traps;
 mod why;

@@ -89,10 +89,11 @@ impl Scripted {
         command
     }
 
-    /// The paths asked for so far, sorted, robots.txt left out.
+    /// The paths asked for so far, sorted, robots.txt left out, and the sitemap that is tried at
+    /// every site.
     pub fn asked(&self) -> Vec<String> {
         let mut asked = self.asked.lock().unwrap().clone();
-        asked.retain(|path| path != "/robots.txt");
+        asked.retain(|path| path != "/robots.txt" && path != "/sitemap.xml");
         asked.sort();
         asked
     }

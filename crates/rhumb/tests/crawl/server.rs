@@ -85,7 +85,8 @@ fn serve(mut stream: TcpStream, answer: &impl Fn(&str) -> Answer, log: &Mutex<Ve
         let path = request.split(' ').nth(1).unwrap_or("/").to_owned();
         lines.by_ref().take_while(|line| !line.is_empty()).for_each(drop);
         let answer = answer(&path);
-        if path != "/sitemap.xml" || answer.status.starts_with("200") {
+        let is_sitemap = answer.headers.iter().any(|header| header.contains("xml"));
+        if path != "/sitemap.xml" || is_sitemap {
             log.lock().unwrap().push(path);
         }
         if stream.write_all(&answer.bytes()).is_err() {

@@ -65,7 +65,7 @@ impl Web {
         };
         let mut arrows = Vec::with_capacity(64);
         self.arrows(document, &mut arrows);
-        let hash = self.place_hash(document, 0);
+        let hash = self.place_hash(self.text_of(document), 0);
         let mut writer = Writer { web: self, document, manner, hash, out };
         let body = arrows.iter().position(|arrow| !in_head(arrow.kind)).unwrap_or(arrows.len());
         writer.head(&arrows[..body]);
@@ -73,6 +73,16 @@ impl Web {
         writer.menu(&arrows[body..body + menu]);
         writer.article(&arrows[body + menu..], page.version);
         writer.footer();
+    }
+
+    /// Whose words a document has: all pages of a trap say the same, as calendars do.
+    pub(crate) fn text_of(&self, place: Place) -> Place {
+        let what = match place.what {
+            What::Month(_) => What::Month(0),
+            What::Visit(_) => What::Visit(0),
+            what => what,
+        };
+        Place { what, ..place }
     }
 
     fn write_media(&self, page: PageRef, out: &mut String) {

@@ -146,6 +146,7 @@ impl From<HostRecord> for host::HostRecord {
             standing: old.standing,
             trust: old.trust,
             sitemaps: 0,
+            patterns: Default::default(),
         }
     }
 }

@@ -1,0 +1,173 @@
+//! What fetches taught about the patterns of a host: how much that is new each of them brings.
+//!
+//! A pattern is the URLs of one host with one [`Shape`]. A fetch of it is *fresh* if it brought
+//! content that nobody had, *barren* if it did not: the bytes or nearly the text of another page,
+//! the same visible text as its neighbours but for numbers and dates, a 4xx, a redirect to what our
+//! rules refuse. A pattern may have [`BARREN_MIN`] barren fetches, and [`BARREN_PER_FRESH`] more
+//! for each fresh one: so one that is worth anything is never held back, and one that is worth
+//! nothing costs a bounded number of requests. Before that, as soon as its yield looks low, what
+//! waits of it comes last.
+//!
+//! A host has a bounded number of patterns. Those for which there is no room share one place.
+
+use super::shape::Shape;
+use serde::{Deserialize, Serialize};
+
+/// Barren fetches that a pattern may have whatever it brings.
+pub const BARREN_MIN: u32 = 48;
+/// … and so many more for each fetch that brought something: above a yield of one in 17 nothing is
+/// ever held back.
+pub const BARREN_PER_FRESH: u32 = 16;
+/// After so many fetches a pattern may be found to bring little: …
+const LOOKED_AT: u32 = 8;
+/// … less than one fresh page in so many.
+const LITTLE: u32 = 4;
+/// Patterns of one host; hosts that are no trap have seldom more than a few dozen.
+pub const PATTERNS_MAX: usize = 48;
+/// Where those go for which there is no room. No pattern's own, but by a chance of one in 2^32.
+const OTHERS: Shape = Shape(0);
+/// All other patterns of a host together are given the room of so many.
+const OTHERS_COUNT: u32 = 8;
+/// The last texts of a pattern, to know the same one again.
+const TEXTS: usize = 3;
+
+/// What a fetch brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brought {
+    Fresh,
+    Barren,
+    /// It says nothing of the pattern: a failure, or a redirect to what may be new.
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Yield {
+    pub fresh: u32,
+    pub barren: u32,
+    texts: [u32; TEXTS],
+}
+
+impl Yield {
+    fn is_spent(&self, share: u32) -> bool {
+        let allowed = BARREN_MIN.saturating_mul(share);
+        self.barren >= allowed.saturating_add(BARREN_PER_FRESH.saturating_mul(self.fresh))
+    }
+
+    fn is_low(&self) -> bool {
+        let all = self.fresh.saturating_add(self.barren);
+        all >= LOOKED_AT && self.fresh.saturating_mul(LITTLE) < all
+    }
+}
+
+/// The patterns of a host, in the order in which they were met.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patterns(Vec<(Shape, Yield)>);
+
+impl Patterns {
+    /// An upper bound on the heap that the patterns of one host take.
+    pub const HEAP_BYTES_MAX: usize = 2 * (PATTERNS_MAX + 1) * size_of::<(Shape, Yield)>();
+
+    pub fn heap_bytes(&self) -> usize {
+        self.0.capacity() * size_of::<(Shape, Yield)>()
+    }
+
+    /// What is known of a pattern, or of all those together that it is among.
+    pub fn of(&self, shape: Shape) -> Option<&Yield> {
+        self.place(shape).map(|at| &self.0[at].1)
+    }
+
+    fn place(&self, shape: Shape) -> Option<usize> {
+        let at = |wanted: Shape| self.0.iter().position(|(shape, _)| *shape == wanted);
+        at(shape).or_else(|| if self.0.len() >= PATTERNS_MAX { at(OTHERS) } else { None })
+    }
+
+    /// Nothing more of this pattern is worth a request.
+    pub fn is_spent(&self, shape: Shape) -> bool {
+        let Some(at) = self.place(shape) else { return false };
+        let (of, brought) = &self.0[at];
+        brought.is_spent(if *of == OTHERS { OTHERS_COUNT } else { 1 })
+    }
+
+    /// It brings so little that it comes last.
+    pub fn is_low(&self, shape: Shape) -> bool {
+        self.of(shape).is_some_and(Yield::is_low)
+    }
+
+    /// Whether a page of this pattern has the visible text of one of the last: remembers it if not.
+    pub fn knows_text(&mut self, shape: Shape, text: u32) -> bool {
+        let texts = &mut self.entry(shape).texts;
+        if texts.contains(&text) {
+            return true;
+        }
+        texts.rotate_right(1);
+        texts[0] = text;
+        false
+    }
+
+    pub fn learn(&mut self, shape: Shape, brought: Brought) {
+        if brought == Brought::Nothing {
+            return;
+        }
+        let entry = self.entry(shape);
+        let count = match brought {
+            Brought::Fresh => &mut entry.fresh,
+            _ => &mut entry.barren,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    fn entry(&mut self, shape: Shape) -> &mut Yield {
+        let at = match self.place(shape) {
+            Some(at) => at,
+            None => {
+                let shape = if self.0.len() < PATTERNS_MAX { shape } else { OTHERS };
+                self.0.push((shape, Yield::default()));
+                self.0.len() - 1
+            }
+        };
+        &mut self.0[at].1
+    }
+
+    /// All patterns, for those who want to see them.
+    pub fn iter(&self) -> impl Iterator<Item = (Shape, &Yield)> {
+        self.0.iter().map(|(shape, brought)| (*shape, brought))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_brings_nothing_is_spent_and_one_that_brings_a_little_never() {
+        let mut patterns = Patterns::default();
+        let (dull, poor) = (Shape(1), Shape(2));
+        let fetched = (0..).take_while(|_| {
+            let goes_on = !patterns.is_spent(dull);
+            patterns.learn(dull, Brought::Barren);
+            goes_on
+        });
+        assert_eq!(fetched.count() as u32, BARREN_MIN);
+        assert!(patterns.is_low(dull));
+        for n in 0..10_000 {
+            assert!(!patterns.is_spent(poor), "after {n}");
+            let is_fresh = n % BARREN_PER_FRESH == 0;
+            patterns.learn(poor, if is_fresh { Brought::Fresh } else { Brought::Barren });
+        }
+    }
+
+    #[test]
+    fn shapes_without_end_share_one_place_and_its_end() {
+        let mut patterns = Patterns::default();
+        let fetched = (1..100_000).take_while(|n| {
+            patterns.learn(Shape(*n), Brought::Barren);
+            !patterns.is_spent(Shape(n + 1))
+        });
+        let most = BARREN_MIN * OTHERS_COUNT + PATTERNS_MAX as u32;
+        assert!(fetched.count() as u32 <= most);
+        assert!(patterns.heap_bytes() <= Patterns::HEAP_BYTES_MAX);
+        let mut texts = Patterns::default();
+        assert!(!texts.knows_text(Shape(1), 5) && texts.knows_text(Shape(1), 5));
+        assert!(!texts.knows_text(Shape(2), 5), "another pattern's text");
+    }
+}

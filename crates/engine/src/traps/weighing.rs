@@ -1,0 +1,155 @@
+//! The engine weighs what comes up by what its pattern has brought, and learns from what comes.
+
+use super::learnt::Brought;
+use super::shape::Shape;
+use crate::admit::{self, Candidate};
+use crate::engine::Engine;
+use crate::event::Step;
+use crate::order::CLASS_LAST;
+use crate::outcome::{Outcome, Page, Report};
+use crate::queue::{Entry, Place};
+use crate::record::{Refusal, Role};
+use rhumb_page::url::{HostKey, Url};
+
+/// What is to become of a URL that comes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    Now,
+    /// When nothing better waits.
+    Last,
+    Never,
+}
+
+/// Parameters by which a long list is told in pieces: a piece is no copy of the first, whatever its
+/// canonical link says.
+const PAGES: [&str; 8] = ["page", "p", "pg", "paged", "start", "offset", "from", "skip"];
+
+impl Engine {
+    pub(crate) fn worth(&mut self, slot: u32, place: Place, entry: &Entry) -> Worth {
+        let Some(shape) = self.weighed(entry) else { return Worth::Now };
+        let patterns = &self.awake.at(slot).record.patterns;
+        match place {
+            _ if patterns.is_spent(shape) => Worth::Never,
+            Place::Now { class, .. } if class < CLASS_LAST && patterns.is_low(shape) => Worth::Last,
+            _ => Worth::Now,
+        }
+    }
+
+    /// The shape of a URL that is weighed by its pattern: a page that was never seen, and that no
+    /// person named.
+    fn weighed(&self, entry: &Entry) -> Option<Shape> {
+        let record = &entry.record;
+        let is_named = record.depth == 0 && record.hops == 0;
+        let is_first = record.past.visited.is_none();
+        let is_weighed = record.role == Role::Page && is_first && !is_named;
+        let is_lifted = self.config.traps.lifted.has(Refusal::Pattern);
+        if is_weighed && !is_lifted { Shape::of(&entry.url) } else { None }
+    }
+
+    /// Files a URL that came up behind all others.
+    pub(crate) fn put_last(&mut self, slot: u32, old: Place, mut entry: Entry, step: &mut Step) {
+        let id = entry.record.id;
+        let place = Place::Now { class: CLASS_LAST, rank: id.0, id: id.0 };
+        (entry.record.class, entry.record.place) = (CLASS_LAST, Some(place));
+        self.mass.file(id, Some(CLASS_LAST));
+        let host = self.awake.at(slot);
+        host.now.settled(old);
+        step.refile(&host.key, (old, place), &entry);
+        host.now.insert(place, entry);
+        self.mark_dirty(slot);
+    }
+
+    /// Learns what a fetch brought to its pattern. `copied`: the page whose bytes or text it has.
+    pub(crate) fn learn_pattern(
+        &mut self,
+        slot: u32,
+        entry: &Entry,
+        report: &Report,
+        copied: Option<&Url>,
+    ) {
+        let Some(shape) = self.weighed(entry) else { return };
+        let brought = match &report.outcome {
+            Outcome::Page(page) => self.brought(slot, (shape, entry), page, copied),
+            Outcome::Gone => Brought::Barren,
+            Outcome::Moved { to: Some(to) } => self.brought_redirect(slot, &entry.url, to),
+            _ => Brought::Nothing,
+        };
+        self.awake.at(slot).record.patterns.learn(shape, brought);
+    }
+
+    fn brought(
+        &mut self,
+        slot: u32,
+        (shape, entry): (Shape, &Entry),
+        page: &Page,
+        copied: Option<&Url>,
+    ) -> Brought {
+        let own = entry.url.host_key();
+        match copied {
+            Some(of) if of.host_key() == own => return Brought::Barren,
+            // Another host may have copied from this one: that is nothing against it.
+            Some(_) => return Brought::Nothing,
+            None => {}
+        }
+        if page.canonical.as_ref().is_some_and(|other| drops_parameters(&entry.url, other)) {
+            return Brought::Barren;
+        }
+        let patterns = &mut self.awake.at(slot).record.patterns;
+        match page.alike {
+            Some(text) if patterns.knows_text(shape, text) => Brought::Barren,
+            _ => Brought::Fresh,
+        }
+    }
+
+    /// A redirect to what is refused as a trap or junk leads nowhere; to anything else it may.
+    fn brought_redirect(&mut self, slot: u32, from: &Url, to: &Url) -> Brought {
+        let found = Candidate {
+            url: to,
+            is_seed: false,
+            role: Role::Page,
+            depth: 0,
+            hops: 0,
+            host_spent: 0,
+        };
+        if admit::judge(&self.config, found).is_err_and(Refusal::is_liftable) {
+            return Brought::Barren;
+        }
+        let own: HostKey = from.host_key();
+        let patterns = &self.awake.at(slot).record.patterns;
+        let is_dull = |shape: Shape| patterns.is_spent(shape);
+        match Shape::of(to).filter(|_| to.host_key() == own).is_some_and(is_dull) {
+            true => Brought::Barren,
+            false => Brought::Nothing,
+        }
+    }
+}
+
+/// Whether a page names itself without some of its parameters as the one to be known by.
+fn drops_parameters(url: &Url, canonical: &Url) -> bool {
+    let Some(query) = url.query() else { return false };
+    if url.host_key() != canonical.host_key() || url.path() != canonical.path() {
+        return false;
+    }
+    let kept: Vec<&str> = canonical.query().unwrap_or_default().split('&').collect();
+    let mut dropped = query.split('&').filter(|pair| !kept.contains(pair)).peekable();
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    dropped.peek().is_some() && dropped.all(|pair| !PAGES.contains(&name(pair).as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canonical_link_without_parameters_says_that_a_page_is_a_copy_but_not_of_the_next_piece() {
+        let drops = |url: &str, canonical: &str| {
+            let parse = |path: &str| Url::parse(&format!("http://a.test{path}")).unwrap();
+            drops_parameters(&parse(url), &parse(canonical))
+        };
+        assert!(drops("/list?sort=price", "/list"));
+        assert!(drops("/list?sort=price&page=2", "/list?page=2"));
+        assert!(!drops("/list?page=2", "/list"));
+        assert!(!drops("/list?sort=price", "/list?sort=price"));
+        assert!(!drops("/list", "/"));
+    }
+}

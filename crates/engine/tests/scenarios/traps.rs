@@ -1,0 +1,119 @@
+//! Traps: patterns that bring nothing are held back, junk is left out, and both can be lifted.
+
+use crate::stage::{Reply, Stage};
+use rhumb_engine::config::{Config, Lifted, Traps};
+use rhumb_engine::event::StopReason;
+use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::traps::learnt::BARREN_MIN;
+
+const MONTHS: usize = 300;
+
+/// A site of twenty pages and a calendar, each month of which leads to the next and says the same.
+fn calendar(config: Config) -> Stage {
+    let names: Vec<String> = (0..20).map(|n| format!("a.test/page-{n}")).collect();
+    let mut links: Vec<&str> = names.iter().map(String::as_str).collect();
+    links.push("a.test/calendar/0");
+    let mut stage = Stage::new(config).page("a.test/", &links);
+    for name in &names {
+        stage = stage.page(name, &[]);
+    }
+    let months: Vec<String> = (0..=MONTHS).map(|n| format!("a.test/calendar/{n}")).collect();
+    for pair in months.windows(2) {
+        stage = stage.page(&pair[0], &[&pair[1]]);
+    }
+    let months: Vec<&str> = months.iter().map(String::as_str).collect();
+    stage.page(months[MONTHS], &[]).same_text(&months).seed(&["a.test/"])
+}
+
+fn lifted(rule: Refusal) -> Config {
+    let traps = Traps { lifted: Lifted::default().with(rule), ..Traps::default() };
+    Config { traps, ..Config::default() }
+}
+
+fn months_of(stage: &Stage) -> usize {
+    stage.pages().iter().filter(|page| page.contains("/calendar/")).count()
+}
+
+#[test]
+fn a_calendar_without_end_comes_last_and_is_held_back() {
+    let mut stage = calendar(Config::default());
+    assert_eq!(stage.run(), StopReason::Finished);
+    let months = months_of(&stage);
+    assert!((BARREN_MIN as usize..100).contains(&months), "{months} months");
+    assert_eq!(stage.engine.counters().refused[Refusal::Pattern as usize], 1, "the next month");
+    for n in 0..20 {
+        assert_eq!(stage.record(&format!("a.test/page-{n}")).status, Status::Fetched);
+    }
+}
+
+#[test]
+fn a_pattern_that_is_lifted_is_fetched_to_its_end_in_the_next_run() {
+    let mut stage = calendar(Config::default());
+    stage.run();
+    stage.reopen(lifted(Refusal::Pattern));
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(months_of(&stage), MONTHS + 1);
+    assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
+}
+
+#[test]
+fn pages_that_differ_only_in_numbers_and_all_say_something_are_all_fetched() {
+    let names: Vec<String> = (0..2_000).map(|n| format!("a.test/topic/{n}?page=1")).collect();
+    let links: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut stage = Stage::new(Config::default()).page("a.test/", &links).seed(&["a.test/"]);
+    for name in &names {
+        stage = stage.page(name, &[]);
+    }
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.engine.counters().pages, 2_001);
+    assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
+}
+
+#[test]
+fn copies_of_another_host_are_no_reason_to_hold_anything_back() {
+    let mut stage = Stage::new(Config::default());
+    for host in ["mirror.test", "a.test"] {
+        let names: Vec<String> = (0..200).map(|n| format!("{host}/?id={n}")).collect();
+        let links: Vec<&str> = names.iter().map(String::as_str).collect();
+        stage = stage.page(&format!("{host}/"), &links).seed(&[&format!("{host}/")]);
+        for name in &names {
+            stage = stage.page(name, &[]);
+        }
+    }
+    for n in 0..200 {
+        for host in ["mirror.test", "a.test"] {
+            stage = stage.text(&format!("{host}/?id={n}"), 1_000 + n);
+        }
+    }
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.engine.counters().refused[Refusal::Pattern as usize], 0);
+}
+
+#[test]
+fn junk_is_left_out_by_name_and_let_in_when_its_rule_is_lifted() {
+    let login = "a.test/user/login/?next=/topic/1/";
+    let stage = |config: Config| {
+        Stage::new(config)
+            .page("a.test/", &[login, "a.test/wiki/Lee?action=history", "a.test/wiki/Lee"])
+            .page("a.test/wiki/Lee", &[])
+            .page(login, &[])
+            .answers("a.test/wiki/Lee?action=history", &[Reply::Links(Vec::new())])
+            .seed(&["a.test/"])
+    };
+    let mut usual = stage(Config::default());
+    assert_eq!(usual.run(), StopReason::Finished);
+    assert_eq!(usual.record(login).status, Status::Refused(Refusal::Login));
+    let history = "a.test/wiki/Lee?action=history";
+    assert_eq!(usual.record(history).status, Status::Refused(Refusal::WikiView));
+    assert_eq!(usual.engine.counters().pages, 2);
+    let bound = usual.engine.mass().coverage().expect("a seed").bound;
+    assert!(bound > 0.99, "junk is no part of the web that the owner meant: {bound}");
+    usual.reopen(lifted(Refusal::Login));
+    assert_eq!(usual.run(), StopReason::Finished);
+    assert_eq!(usual.record(login).status, Status::Fetched);
+    assert_eq!(usual.record(history).status, Status::Refused(Refusal::WikiView));
+    // A person may name what is junk to others.
+    let mut named = stage(Config::default()).seed(&[history]);
+    assert_eq!(named.run(), StopReason::Finished);
+    assert_eq!(named.record(history).status, Status::Fetched);
+}
