@@ -228,7 +228,7 @@ fn status_names_the_rule_that_decided_on_a_url() {
     for (url, meaning) in [
         (site.url("/private/a"), "line 2 of its robots.txt forbids it: Disallow: /private"),
         (site.url("/b.zip"), "--exclude zip$ matches it"),
-        (site.url("/x/x/x/x/x/"), "a segment of its path comes more than"),
+        (site.url("/x/x/x/x/x/"), "a segment of its path, or a parameter, comes more than 4 times"),
         (site.url("/deep"), "fetched; asks not to be indexed (noindex)"),
         (site.url("/deeper"), "2 links from a seed, --max-depth is 1"),
         (site.url("/login"), "the server wants a login (401)"),

@@ -34,7 +34,7 @@ pub(super) const KINDS: &[HostileKind] = &[
     )
     .transport(Transport::SlowTls)
     .requests(NO_PAGE)
-    .may_fail(&["timeout", "tls", "robots_unreachable"]),
+    .may_fail(&["connect", "timeout", "tls", "robots_unreachable"]),
     HostileKind::new("notls", "HTTP where the URL says https", "failure: tls", page)
         .transport(Transport::NoTls)
         .requests(NO_PAGE)
