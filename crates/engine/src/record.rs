@@ -72,17 +72,28 @@ pub enum Role {
 /// URLs that no page named: seeds, and sitemaps that robots.txt names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundOn(
-    /// The page's number plus one.
+    /// The page's number plus one, and [`FoundOn::LISTED`].
     u32,
 );
 
 impl FoundOn {
+    /// A sitemap or a feed names the URL: its owner vouches for it. Numbers of pages stay below.
+    const LISTED: u32 = 1 << 31;
+
     pub fn of(origin: Option<Origin>) -> FoundOn {
-        FoundOn(origin.map_or(0, |origin| origin.page.saturating_add(1)))
+        FoundOn(origin.map_or(0, |origin| origin.page.saturating_add(1).min(Self::LISTED - 1)))
+    }
+
+    pub fn listed(self) -> FoundOn {
+        FoundOn(self.0 | Self::LISTED)
+    }
+
+    pub fn is_listed(self) -> bool {
+        self.0 & Self::LISTED != 0
     }
 
     pub fn page(self) -> Option<UrlId> {
-        self.0.checked_sub(1).map(|page| UrlId(u64::from(page)))
+        (self.0 & !Self::LISTED).checked_sub(1).map(|page| UrlId(u64::from(page)))
     }
 }
 

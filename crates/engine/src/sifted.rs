@@ -100,7 +100,9 @@ impl Engine {
         self.counters.known += 1;
         let host = discovery.url.host_key();
         let (depth, hops) = (discovery.depth, discovery.hops);
+        let is_listed = matches!(discovery.kind, FoundAs::Listed | FoundAs::Announced(_));
         let found_on = FoundOn::of(discovery.from);
+        let found_on = if is_listed { found_on.listed() } else { found_on };
         let role = discovery.kind.role();
         let record =
             |status| UrlRecord { found_on, role, ..UrlRecord::new(id, status, depth, hops, now) };
@@ -181,7 +183,9 @@ impl Engine {
         step: &mut Step,
     ) {
         if discovery.depth < record.depth {
-            record.found_on = FoundOn::of(discovery.from);
+            let found_on = FoundOn::of(discovery.from);
+            let is_listed = record.found_on.is_listed();
+            record.found_on = if is_listed { found_on.listed() } else { found_on };
         }
         discovery.depth = discovery.depth.min(record.depth);
         if let (Refusal::Depth, Some(shortest)) = (why, self.nearer.depth(record.id)) {

@@ -36,10 +36,10 @@ impl Engine {
     }
 
     /// The shape of a URL that is weighed by its pattern: a page that was never seen, and that no
-    /// person named.
+    /// person, sitemap or feed named. A shop's products may differ in a number and a price alone.
     fn weighed(&self, entry: &Entry) -> Option<Shape> {
         let record = &entry.record;
-        let is_named = record.depth == 0 && record.hops == 0;
+        let is_named = (record.depth == 0 && record.hops == 0) || record.found_on.is_listed();
         let is_first = record.past.visited.is_none();
         let is_weighed = record.role == Role::Page && is_first && !is_named;
         let is_lifted = self.config.traps.lifted.has(Refusal::Pattern);
