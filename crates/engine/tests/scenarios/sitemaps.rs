@@ -6,7 +6,7 @@ use rhumb_engine::config::{Config, Sitemaps};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::record::{Refusal, Role, Status};
 
-fn sitemap(pages: &[&str], further: &[&str]) -> [Reply; 1] {
+pub fn sitemap(pages: &[&str], further: &[&str]) -> [Reply; 1] {
     let urls = |texts: &[&str]| texts.iter().map(|text| url(text)).collect();
     [Reply::Sitemap(urls(pages), urls(further))]
 }

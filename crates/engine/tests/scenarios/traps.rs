@@ -1,5 +1,6 @@
 //! Traps: patterns that bring nothing are held back, junk is left out, and both can be lifted.
 
+use crate::sitemaps::sitemap;
 use crate::stage::{Reply, Stage};
 use rhumb_engine::config::{Config, Lifted, Traps};
 use rhumb_engine::event::StopReason;
@@ -66,6 +67,24 @@ fn pages_that_differ_only_in_numbers_and_all_say_something_are_all_fetched() {
     }
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.engine.counters().pages, 2_001);
+    assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
+}
+
+/// A shop: its products differ in a number and a price, and only its sitemap names them.
+#[test]
+fn what_a_sitemap_lists_is_fetched_though_all_of_its_pattern_says_the_same() {
+    let names: Vec<String> = (0..300).map(|n| format!("a.test/product/{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut stage = Stage::new(Config::default())
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/list\n")])
+        .answers("a.test/list", &sitemap(&names, &[]))
+        .page("a.test/", &[]);
+    for name in &names {
+        stage = stage.page(name, &[]);
+    }
+    let mut stage = stage.same_text(&names).seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.engine.counters().pages, 301);
     assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
 }
 
