@@ -54,6 +54,7 @@ fn write(dir: &Path) -> Result<(), Error> {
     let twin = capture(&coded_twin_url, FIRST_US + DAY_US, &coded_bytes);
     writer.append(&packer.revisit(&twin, &original, Profile::IdenticalPayload))?;
     writer.sync()?;
+    drop(writer);
     write_index(dir, 1 << 20)
 }
 

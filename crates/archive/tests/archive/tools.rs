@@ -99,6 +99,7 @@ fn write_every_kind(dir: &Path, limits: Limits) {
     }
     writer.append(&resource("file:///etc/motd", "text/plain; a=b", b"hello\n", second)).unwrap();
     writer.sync().unwrap();
+    drop(writer);
     write_index(dir, 1 << 20).unwrap();
 }
 
