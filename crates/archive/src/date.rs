@@ -1,30 +1,19 @@
 //! Microseconds since the Unix epoch, written as WARC dates and as 14-digit CDX timestamps.
 //!
-//! Small enough not to need a calendar crate: only UTC, only years 1970 to 9999.
+//! Only years 1970 to 9999.
 
-const DAY_S: u64 = 86_400;
+use rhumb_page::calendar::{DAY_S, Date};
 
 /// Last microsecond whose year has four digits, 9999-12-31T23:59:59.999999Z; later is cut to it.
 const TIME_US_MAX: u64 = 253_402_300_799_999_999;
 
-/// Days from 0000-03-01 to 1970-01-01.
-const EPOCH_DAYS: u64 = 719_468;
-
-/// Years here begin in March, so that a leap day is the last day of its year, of its four years,
-/// and of its four centuries: every shorter span then has a fixed length.
-const YEAR_DAYS: u64 = 365;
-const FOUR_YEARS_DAYS: u64 = 4 * YEAR_DAYS + 1;
-const CENTURY_DAYS: u64 = 25 * FOUR_YEARS_DAYS - 1;
-const FOUR_CENTURIES_DAYS: u64 = 4 * CENTURY_DAYS + 1;
-const MONTH_DAYS_FROM_MARCH: [u64; 12] = [31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 29];
-
 /// `2026-11-15T21:07:00.123456Z`
 pub fn warc_date(time_us: u64) -> String {
     let time_us = time_us.min(TIME_US_MAX);
-    let (year, month, day) = civil(time_us / 1_000_000 / DAY_S);
+    let date = Date::of_days((time_us / 1_000_000 / DAY_S) as i64);
     let second = time_us / 1_000_000 % DAY_S;
     format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:06}Z",
+        "{date}T{:02}:{:02}:{:02}.{:06}Z",
         second / 3600,
         second / 60 % 60,
         second % 60,
@@ -52,30 +41,6 @@ pub(crate) fn timestamp_of(warc_date: &str) -> Option<String> {
     Some(bytes.iter().filter(|byte| byte.is_ascii_digit()).map(|&byte| byte as char).collect())
 }
 
-/// Year, month and day of a day counted from the epoch.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let mut day = days + EPOCH_DAYS;
-    let mut year = day / FOUR_CENTURIES_DAYS * 400;
-    day %= FOUR_CENTURIES_DAYS;
-    let centuries = (day / CENTURY_DAYS).min(3);
-    year += centuries * 100;
-    day -= centuries * CENTURY_DAYS;
-    year += day / FOUR_YEARS_DAYS * 4;
-    day %= FOUR_YEARS_DAYS;
-    let years = (day / YEAR_DAYS).min(3);
-    year += years;
-    day -= years * YEAR_DAYS;
-    let mut month = 3;
-    for length in MONTH_DAYS_FROM_MARCH {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    if month > 12 { (year + 1, month - 12, day + 1) } else { (year, month, day + 1) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,35 +64,11 @@ mod tests {
     }
 
     #[test]
-    fn every_day_follows_the_day_before() {
-        let mut previous = civil(0);
-        for day in 1..200_000 {
-            let (year, month, date) = civil(day);
-            let follows = match previous {
-                (y, m, d) if date > 1 => (year, month, date) == (y, m, d + 1),
-                (y, 12, 31) => (year, month) == (y + 1, 1),
-                (y, 2, d) => (year, month) == (y, 3) && d == 28 + u64::from(leap(y)),
-                (y, m, d) => (year, month) == (y, m + 1) && d == 31 - u64::from(short(m)),
-            };
-            assert!(follows, "{previous:?} then {:?}", (year, month, date));
-            previous = (year, month, date);
-        }
-    }
-
-    #[test]
     fn a_timestamp_is_read_from_a_date_and_from_nothing_else() {
         let expected = Some("20240229010203".to_string());
         assert_eq!(timestamp_of("2024-02-29T01:02:03Z"), expected);
         assert_eq!(timestamp_of("2024-02-29T01:02:03.5Z"), expected);
         assert_eq!(timestamp_of("2024-02-29"), None);
         assert_eq!(timestamp_of("2024-02-29 01:02:03Z"), None);
-    }
-
-    fn leap(year: u64) -> bool {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    }
-
-    fn short(month: u64) -> bool {
-        matches!(month, 4 | 6 | 9 | 11)
     }
 }

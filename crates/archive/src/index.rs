@@ -233,5 +233,5 @@ pub(crate) fn serial_of(name: &str) -> Option<u32> {
 
 /// Makes new names in a directory outlast a power cut.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|error| Error::io(dir, "sync", error))
+    rhumb_disk::sync_dir(dir).map_err(|error| Error::io(dir, "sync", error))
 }

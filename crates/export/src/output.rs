@@ -5,6 +5,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use rhumb_disk::{sync_dir, sync_tree};
+
 use crate::Failure;
 
 /// A file or a directory that is being written.
@@ -56,7 +58,7 @@ impl Unfinished {
     /// Gives it its name, once it is on the disk.
     pub fn finish(mut self) -> Result<(), Failure> {
         let failed = |error| Failure::file(&self.path, "finish", &error);
-        sync_all(&self.part).map_err(failed)?;
+        sync_tree(&self.part).map_err(failed)?;
         // A file would be replaced by the rename without a word.
         if self.path.symlink_metadata().is_ok() {
             let what = "was made by somebody else meanwhile";
@@ -66,7 +68,7 @@ impl Unfinished {
         self.is_finished = true;
         let parent = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        File::open(parent).and_then(|dir| dir.sync_all()).map_err(failed)
+        sync_dir(parent).map_err(failed)
     }
 }
 
@@ -84,15 +86,6 @@ fn remove(part: &Path) {
         true => fs::remove_dir_all(part),
         false => fs::remove_file(part),
     };
-}
-
-fn sync_all(path: &Path) -> std::io::Result<()> {
-    if path.is_dir() {
-        for entry in fs::read_dir(path)? {
-            sync_all(&entry?.path())?;
-        }
-    }
-    File::open(path)?.sync_all()
 }
 
 #[cfg(test)]

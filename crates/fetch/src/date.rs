@@ -1,5 +1,7 @@
 //! HTTP dates, all three forms of RFC 9110 section 5.6.7, as seconds since 1970.
 
+use rhumb_page::calendar::{DAY_S, Date};
+
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
@@ -19,10 +21,10 @@ pub fn parse(text: &str) -> Option<u64> {
 
 /// The usual form, as servers send it and as we send a file's date.
 pub fn format(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil_of(days);
+    let (days, second) = (seconds / DAY_S, seconds % DAY_S);
+    let Date { year, month, day } = Date::of_days(days as i64);
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7) as usize];
-    let name = MONTHS[month as usize - 1];
+    let name = MONTHS[usize::from(month) - 1];
     let (initial, rest) = name.split_at(1);
     format!(
         "{weekday}, {day:02} {}{rest} {year:04} {:02}:{:02}:{:02} GMT",
@@ -58,32 +60,10 @@ fn four_digit_year(text: &str) -> Option<u64> {
 fn seconds(year: u64, month: u64, day: u64, time: &str) -> Option<u64> {
     let mut parts = time.split(':').map(number);
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
-    let in_range = (1970..=9999).contains(&year)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second <= 60;
-    in_range.then(|| days_of(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
-/// Days since 1970-01-01; years counted from March, so that the leap day comes last.
-fn days_of(year: u64, month: u64, day: u64) -> u64 {
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468
-}
-
-/// Year, month and day of a number of days since 1970-01-01. A year is counted from March, so
-/// that the leap day is its last, and 400 of them are always 146,097 days.
-pub fn civil_of(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let m = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * m + 2) / 5 + 1;
-    let month = if m < 10 { m + 3 } else { m - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+    let days = Date::of(year as i64, month as i64, day as i64)?.days();
+    let is_time = hour < 24 && minute < 60 && second <= 60;
+    let seconds = u64::try_from(days).ok()? * DAY_S + hour * 3600 + minute * 60 + second;
+    is_time.then_some(seconds)
 }
 
 #[cfg(test)]

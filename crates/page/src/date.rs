@@ -3,6 +3,8 @@
 //!
 //! Lenient in form, strict in sense: a day that does not exist is no date.
 
+use crate::calendar::Date;
+
 /// Seconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub i64);
@@ -120,20 +122,7 @@ fn digits(text: &str, figures: usize) -> Option<i64> {
 
 /// Days from 1970-01-01 to a day of the Gregorian calendar, if it exists.
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    const DAYS_BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) {
-        return None;
-    }
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let before = DAYS_BEFORE[month as usize - 1];
-    let in_month = DAYS_BEFORE[month as usize] - before + i64::from(is_leap && month == 2);
-    if !(1..=in_month).contains(&day) {
-        return None;
-    }
-    let past = year - 1;
-    let to_year = past * 365 + past / 4 - past / 100 + past / 400;
-    const TO_1970: i64 = 1969 * 365 + 1969 / 4 - 1969 / 100 + 1969 / 400;
-    Some(to_year - TO_1970 + before + i64::from(is_leap && month > 2) + day - 1)
+    Some(Date::of(year, month, day)?.days())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! This crate never does IO, never reads a clock, and never panics on any bytes.
 
+pub mod calendar;
 pub mod charset;
 pub mod date;
 pub mod feed;

@@ -11,28 +11,35 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
+    ("disk", &[]),
     ("graph", &[]),
     ("neardup", &[]),
     ("extract", &["page"]),
     ("search", &["page", "neardup"]),
     ("engine", &["page", "neardup"]),
-    ("state", &["page", "neardup", "engine"]),
-    ("archive", &["page"]),
+    ("state", &["disk", "page", "neardup", "engine"]),
+    ("archive", &["disk", "page"]),
     ("fetch", &["page"]),
     ("sim", &["page", "neardup", "engine", "state"]),
-    ("node", &["page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"]),
+    (
+        "node",
+        &["disk", "page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"],
+    ),
     ("web", &["node"]),
-    ("export", &["page", "extract", "engine", "state", "archive", "fetch", "node"]),
-    ("lab", &["page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"]),
+    ("export", &["disk", "page", "extract", "engine", "state", "archive", "fetch", "node"]),
+    (
+        "lab",
+        &["disk", "page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"],
+    ),
     (
         "rhumb",
         &[
-            "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch", "node",
-            "sim", "web", "lab", "search", "export",
+            "disk", "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch",
+            "node", "sim", "web", "lab", "search", "export",
         ],
     ),
 ];

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rhumb_page::calendar::Date;
 use serde::{Deserialize, Serialize};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
@@ -352,20 +353,12 @@ impl Beside {
     }
 }
 
-/// Days since 1970 of `2024-05-01`; 0 if it is no day.
+/// Days since 1970 of `2024-05-01`, `2024-05` or `2024`; 0 if it is no day.
 pub fn day_of(text: &str) -> i32 {
-    let mut parts = text.get(..10).unwrap_or(text).splitn(3, '-').map(str::parse::<i32>);
+    let mut parts = text.get(..10).unwrap_or(text).splitn(3, '-').map(str::parse::<i64>);
     let (Some(Ok(year)), month, day) = (parts.next(), parts.next(), parts.next()) else { return 0 };
     let (Ok(month), Ok(day)) = (month.unwrap_or(Ok(1)), day.unwrap_or(Ok(1))) else { return 0 };
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1..=9999).contains(&year) {
-        return 0;
-    }
-    // H. Hinnant, "chrono-compatible low-level date algorithms".
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    Date::of(year, month, day).map_or(0, |date| date.days() as i32)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use rhumb_page::calendar::Date;
+
 use crate::beside::day_of;
 use crate::language;
 use crate::tokens::{each_token, words};
@@ -160,17 +162,7 @@ fn told_of(item: &QueryItem) -> String {
 
 /// `2024-05-01` of days since 1970.
 pub fn day_text(day: i32) -> String {
-    // H. Hinnant, "chrono-compatible low-level date algorithms".
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted - era * 146_097;
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i32::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    Date::of_days(i64::from(day)).to_string()
 }
 
 /// The first part of a text, and what follows it.

@@ -1,8 +1,10 @@
 //! A line chart as one self-contained SVG: title, axes with ticks, lines, legend at the right.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::io;
+use std::path::Path;
+
+use rhumb_disk::{Durable, replace_with};
 
 use super::scale::{Scale, Span, label};
 
@@ -78,11 +80,7 @@ impl Axis {
 impl LineChart {
     /// Writes under a temporary name and renames when whole.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".part");
-        let beside = PathBuf::from(beside);
-        fs::write(&beside, self.svg())?;
-        fs::rename(&beside, path)
+        replace_with(path, Durable::No, self.svg().as_bytes())
     }
 
     pub fn svg(&self) -> String {

@@ -1,8 +1,9 @@
 //! The settings written back: `crawl.toml`.
 
-use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+
+use rhumb_disk::{Durable, replace};
 
 use super::Settings;
 use super::quantity::{Bound, Period, Size};
@@ -73,19 +74,12 @@ impl Settings {
         }
     }
 
-    /// Writes the settings beside `path` and moves them there whole, so that a crash leaves the
-    /// old file or the new one.
+    /// Replaces `path` whole: a crash or a power cut leaves the old settings or the new ones.
     pub fn write_crawl_toml(&self, path: &Path) -> io::Result<()> {
         let text = toml::to_string(&self.written()).map_err(io::Error::other)?;
-        let beside = path.with_extension("toml.new");
-        let mut file = File::create(&beside)?;
-        file.write_all(HEAD.as_bytes())?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        match path.parent() {
-            Some(dir) if !dir.as_os_str().is_empty() => File::open(dir)?.sync_all(),
-            _ => Ok(()),
-        }
+        replace(path, Durable::Name, |file| {
+            file.write_all(HEAD.as_bytes())?;
+            file.write_all(text.as_bytes())
+        })
     }
 }

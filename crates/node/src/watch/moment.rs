@@ -1,12 +1,11 @@
 //! Moments as people read them: RFC 3339 in UTC; and lengths of time in words.
 
 use rhumb_engine::time::Time;
-use rhumb_fetch::date::civil_of;
+use rhumb_page::calendar::{DAY_S, Date};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const DAY_S: u64 = 86_400;
 /// The last year that RFC 3339 can write.
-const YEAR_MAX: u64 = 9999;
+const YEAR_MAX: i64 = 9999;
 
 pub fn now() -> Time {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -16,12 +15,12 @@ pub fn now() -> Time {
 /// `2026-11-03T09:15:00.250Z`; moments beyond the year 9999 are written as its last second.
 pub fn rfc3339(time: Time) -> String {
     let (seconds, ms) = (time.0 / 1_000_000, time.0 % 1_000_000 / 1000);
-    let (year, month, day) = civil_of(seconds / DAY_S);
-    if year > YEAR_MAX {
+    let date = Date::of_days((seconds / DAY_S) as i64);
+    if date.year > YEAR_MAX {
         return format!("{YEAR_MAX}-12-31T23:59:59.999Z");
     }
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    format!("{date}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
 /// `850ms`, `12.3s`, `4m07s`, `2h05m`, `3d04h`: two parts at most.

@@ -13,6 +13,7 @@ use super::live::Moment;
 use super::moment::rfc3339;
 use super::status::OverduePage;
 use crate::settings::Words;
+use rhumb_disk::{Durable, replace};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -20,11 +21,11 @@ use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
-use std::{fs, io};
 
 pub const REPORT_FILE: &str = "report.json";
-const REPORT_FILE_NEW: &str = "report.json.new";
 /// Ours are a few kilobytes; whatever is larger is none of ours.
 const REPORT_BYTES_MAX: u64 = 1 << 20;
 
@@ -242,14 +243,12 @@ impl Report {
 
     /// Replaces `report.json` in `dir` whole.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let (new, path) = (dir.join(REPORT_FILE_NEW), dir.join(REPORT_FILE));
-        let write = || -> io::Result<()> {
-            let mut text = serde_json::to_vec_pretty(self)?;
-            text.push(b'\n');
-            fs::write(&new, text)?;
-            fs::rename(&new, &path)
-        };
-        write().map_err(|e| Error::new(ErrorKind::Retry, format!("{}: {e}", path.display())))
+        let path = dir.join(REPORT_FILE);
+        let written = replace(&path, Durable::No, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            file.write_all(b"\n")
+        });
+        written.map_err(|e| Error::new(ErrorKind::Retry, format!("{}: {e}", path.display())))
     }
 
     /// The report in `dir`, if there is one.

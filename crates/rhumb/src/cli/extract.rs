@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rhumb_disk::{Durable, replace};
 use rhumb_extract::document;
 use rhumb_page::charset;
 use rhumb_page::media::{self, Kind};
@@ -162,20 +163,15 @@ fn into(
 
 fn written(path: &Path, rows: impl FnOnce(&mut dyn Write) -> io::Result<Done>) -> io::Result<Done> {
     const LEVEL: i32 = 3;
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".new");
-    let mut file = BufWriter::new(File::create(&unfinished)?);
-    let done = if path.extension().is_some_and(|ending| ending == "zst") {
-        let mut encoder = zstd::Encoder::new(&mut file, LEVEL)?;
+    replace(path, Durable::Name, |file| {
+        if path.extension().is_none_or(|ending| ending != "zst") {
+            return rows(file);
+        }
+        let mut encoder = zstd::Encoder::new(file, LEVEL)?;
         let done = rows(&mut encoder)?;
         encoder.finish()?;
-        done
-    } else {
-        rows(&mut file)?
-    };
-    file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
-    std::fs::rename(&unfinished, path)?;
-    Ok(done)
+        Ok(done)
+    })
 }
 
 /// The media type that a file's name stands for; HTML, if it tells nothing.

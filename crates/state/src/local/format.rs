@@ -11,6 +11,7 @@
 use super::mark::Mark;
 use super::migrate::{self, Former, v9, v10};
 use super::{file_error, open};
+use rhumb_disk::{Durable, replace, sync_dir, sync_tree};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::turn::Position;
 use std::fs::{self, File, TryLockError};
@@ -121,34 +122,16 @@ fn finish(dir: &Path, store: &Path) -> Result<(), Error> {
     let rename = || -> io::Result<()> {
         sync_tree(&unfinished)?;
         fs::rename(&unfinished, store)?;
-        File::open(dir)?.sync_all()
+        sync_dir(dir)
     };
     rename().map_err(|e| file_error(store, e))?;
     write_format(dir)
 }
 
-/// Syncs all files in a directory, and their names.
-fn sync_tree(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => sync_tree(&path)?,
-            false => File::open(&path)?.sync_all()?,
-        }
-    }
-    File::open(dir)?.sync_all()
-}
-
 fn write_format(dir: &Path) -> Result<(), Error> {
-    let (new, path) = (dir.join("FORMAT.new"), dir.join(FORMAT_FILE));
-    let write = || -> io::Result<()> {
-        let mut file = File::create(&new)?;
-        writeln!(file, "{FORMAT}")?;
-        file.sync_data()?;
-        fs::rename(&new, &path)?;
-        File::open(dir)?.sync_all()
-    };
-    write().map_err(|e| file_error(&path, e))
+    let path = dir.join(FORMAT_FILE);
+    let written = replace(&path, Durable::Name, |file| writeln!(file, "{FORMAT}"));
+    written.map_err(|e| file_error(&path, e))
 }
 
 /// Migrates the store of an earlier format in `from`, and removes it.

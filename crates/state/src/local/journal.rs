@@ -9,6 +9,7 @@
 
 use super::file_error;
 use super::table::Table;
+use rhumb_disk::sync_dir;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::turn::Position;
 use std::fs::{self, File};
@@ -164,7 +165,7 @@ impl Journal {
 fn create(dir: &Path, number: u64) -> Result<(PathBuf, File), Error> {
     let path = dir.join(format!("{number:012}.journal"));
     let file = File::create_new(&path).map_err(|e| file_error(&path, e))?;
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| file_error(dir, e))?;
+    sync_dir(dir).map_err(|e| file_error(dir, e))?;
     Ok((path, file))
 }
 

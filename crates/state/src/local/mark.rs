@@ -3,9 +3,10 @@
 //! something that was promised, and is refused.
 
 use super::file_error;
+use rhumb_disk::{Durable, replace};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::turn::Position;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -45,16 +46,12 @@ impl Mark {
     }
 
     pub fn write(&self, store: &Path) -> Result<(), Error> {
-        let (new, path) = (store.join("MARK.new"), store.join(MARK_FILE));
+        let path = store.join(MARK_FILE);
         let Mark { commits, archived: Position { file, length } } = self;
-        let write = || -> io::Result<()> {
-            let mut unfinished = File::create(&new)?;
-            writeln!(unfinished, "{commits} {file} {length}")?;
-            // Else the name may reach the disk before the number: an empty mark after a power cut.
-            unfinished.sync_data()?;
-            fs::rename(&new, &path)
-        };
-        write().map_err(|e| file_error(&path, e))
+        // An old mark after a power cut promises less, which is still true.
+        let written =
+            replace(&path, Durable::Content, |new| writeln!(new, "{commits} {file} {length}"));
+        written.map_err(|e| file_error(&path, e))
     }
 
     pub fn check(&self, store: &Path, commits: u64) -> Result<(), Error> {

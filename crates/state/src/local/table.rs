@@ -3,8 +3,8 @@
 use super::open::keyspace_options;
 use super::{file_error, store_error};
 use fjall::{Database, Keyspace};
+use rhumb_disk::sync_dir;
 use rhumb_engine::error::Error;
-use std::fs::File;
 use std::sync::OnceLock;
 
 /// Numbers are part of the journal's format: new tables go to the end.
@@ -99,7 +99,7 @@ impl Keyspaces {
     pub fn sync_names(&self) -> Result<(), Error> {
         let some = self.0.iter().find_map(OnceLock::get);
         let Some(dir) = some.and_then(|keyspace| keyspace.path().parent()) else { return Ok(()) };
-        File::open(dir).and_then(|dir| dir.sync_all()).map_err(|e| file_error(dir, e))
+        sync_dir(dir).map_err(|e| file_error(dir, e))
     }
 
     pub fn made(&self, database: &Database, table: Table) -> Result<&Keyspace, Error> {
