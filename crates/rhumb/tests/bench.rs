@@ -47,14 +47,33 @@ fn every_contender_of_a_crawl_bench_fetches_every_page() {
         let is_plain = standing["contender"] == "plain";
         // Before and after each of the others.
         assert_eq!(laps.len(), if is_plain { 2 * standings.len() } else { 2 }, "{standing}");
-        for lap in laps.iter().chain([&standing["median"]]) {
+        for lap in laps {
             assert_eq!(lap["pages"], 120, "{standing}");
-            for key in ["seconds", "pages_per_s", "ratio"] {
-                assert!(number(lap, key) > 0.0, "{key} in {lap}");
-            }
+            let rate = 120.0 / number(lap, "seconds");
+            assert!((number(lap, "pages_per_s") / rate - 1.0).abs() < 1e-9, "{rate}: {lap}");
+            let rss = number(lap, "peak_rss_bytes");
+            // Of a process of its own, where there is one: more than its code, less than 4 GB.
+            assert!(is_plain || (4e6..4e9).contains(&rss), "{lap}");
+        }
+        for key in ["seconds", "pages_per_s", "ratio", "client_cpu_us_per_page"] {
+            let mut of_laps: Vec<f64> = laps.iter().map(|lap| number(lap, key)).collect();
+            of_laps.sort_by(f64::total_cmp);
+            let middle = of_laps[(of_laps.len() - 1) / 2];
+            assert_eq!(number(&standing["median"], key), middle, "{key}: {standing}");
         }
     }
     assert_eq!(standings[0]["median"]["ratio"], 1.0);
+    // To the plain client right before and right after: laps of it are in the order of rounds.
+    let plain = |lap: usize| number(&standings[0]["laps"][lap], "pages_per_s");
+    for round in 0..2 {
+        for (at, crawl) in standings[1..].iter().enumerate() {
+            let before = round * standings.len() + at;
+            let lap = &crawl["laps"][round];
+            let beside = (plain(before) + plain(before + 1)) / 2.0;
+            let ratio = number(lap, "pages_per_s") / beside;
+            assert!((number(lap, "ratio") / ratio - 1.0).abs() < 1e-9, "{ratio}: {lap}");
+        }
+    }
 }
 
 #[test]
@@ -69,9 +88,13 @@ fn another_build_crawls_in_turns_with_this_one() {
     assert_eq!(names, [&["plain"], &crawls[..], &others[..]].concat());
     let against = outcome["against"].as_array().unwrap();
     assert_eq!(against.len(), 2, "{outcome}");
-    for (ratio, crawl) in against.iter().zip(crawls) {
+    for (at, (ratio, crawl)) in against.iter().zip(crawls).enumerate() {
         assert_eq!(ratio["contender"], crawl);
-        assert!(number(ratio, "pages_per_s") > 0.0 && number(ratio, "peak_rss_bytes") > 0.0);
+        let [ours, theirs] = [at + 1, at + 3].map(|at| &standings[at]["median"]);
+        for key in ["pages_per_s", "client_cpu_us_per_page", "peak_rss_bytes"] {
+            let expected = number(ours, key) / number(theirs, key);
+            assert!((number(ratio, key) / expected - 1.0).abs() < 1e-9, "{key}: {outcome}");
+        }
     }
 }
 
@@ -83,9 +106,15 @@ fn a_memory_bench_knows_the_urls_it_was_asked_for_and_resumes() {
     assert!(levels[0]["bytes_per_further_url"].is_null(), "{levels:?}");
     assert!(levels[1]["bytes_per_further_url"].is_number(), "{levels:?}");
     for (level, urls) in levels.iter().zip([1_000.0, 60_000.0]) {
-        assert!(number(level, "known_urls") >= urls, "{level}");
-        for key in ["seconds", "resume_seconds", "peak_rss_bytes", "resumed_peak_rss_bytes"] {
-            assert!(number(level, key) > 0.0, "{key} in {level}");
+        // What was asked for, and no more than the front pages beside it.
+        assert!((urls..urls * 1.1 + 1_000.0).contains(&number(level, "known_urls")), "{level}");
+        for key in ["peak_rss_bytes", "resumed_peak_rss_bytes"] {
+            assert!((4e6..4e9).contains(&number(level, key)), "{key} in {level}");
         }
     }
+    let peak = |at: usize| number(&levels[at], "peak_rss_bytes");
+    let further = number(&levels[1], "known_urls") - number(&levels[0], "known_urls");
+    let expected = (peak(1) - peak(0)) / further;
+    let found = number(&levels[1], "bytes_per_further_url");
+    assert!((found - expected).abs() < 1e-6 * expected.abs().max(1.0), "{found}, not {expected}");
 }

@@ -160,10 +160,10 @@ fn a_list_of_links_is_ranked_ordered_and_drawn() {
         "--json",
     ]);
     assert_eq!((&answer["graph"]["pages"], &answer["graph"]["links"]), (&4.into(), &4.into()));
-    assert_eq!(answer["results"].as_array().unwrap().len(), 12);
+    assert_eq!(answer["results"].as_array().unwrap().len(), 13);
     assert!(answer["results"][1]["guaranteed"]["0.9"].is_u64(), "{answer}");
     assert!(std::fs::read_to_string(&plot).unwrap().ends_with("</svg>\n"));
-    assert!(!Path::new(&format!("{plot}.part")).exists());
+    assert!(!Path::new(&format!("{plot}.new")).exists());
 }
 
 #[test]

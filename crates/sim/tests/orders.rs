@@ -62,13 +62,17 @@ fn what_is_proven_stays_true_when_links_change_and_when_rules_do() {
     }
 }
 
+/// Over several webs, so that no seed decides.
 #[test]
 fn important_pages_come_sooner_than_by_depth() {
-    let reached = |order| {
-        let simulated = passes("hostile", 9, order);
-        let first = simulated.curve.iter().find(|point| point.truth >= 0.5);
-        first.map(|point| point.pages).expect("half of it is covered at some time")
+    let reached = |order| -> u64 {
+        let pages = (9..13).map(|seed| {
+            let simulated = passes("hostile", seed, order);
+            let first = simulated.curve.iter().find(|point| point.truth >= 0.5);
+            first.map(|point| point.pages).expect("half of it is covered at some time")
+        });
+        pages.sum()
     };
     let (settled, bfs) = (reached(Order::Settled), reached(Order::Bfs));
-    assert!(settled <= bfs, "{settled} pages by importance, {bfs} by depth");
+    assert!(settled < bfs, "{settled} pages by importance, {bfs} by depth");
 }

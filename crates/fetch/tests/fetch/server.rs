@@ -89,6 +89,13 @@ fn read_head(stream: &mut TcpStream) -> Vec<u8> {
     head
 }
 
+/// Comes back once something has happened elsewhere, however long that takes.
+pub async fn until(happened: impl Fn() -> bool) {
+    while !happened() {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Limits that no honest answer on loopback meets.
 pub fn limits() -> Limits {
     let long = Duration::from_secs(60);

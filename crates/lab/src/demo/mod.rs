@@ -20,7 +20,7 @@ use rhumb_sim::web::WebConfig;
 use serde::Serialize;
 
 use crate::serve::{ServeOptions, Served};
-use rhumb_node::run;
+use rhumb_node::run::{self, Stop};
 use rhumb_node::settings::{Seed, Settings};
 use rhumb_node::watch::{ProgressKind, Report};
 
@@ -73,7 +73,7 @@ impl Demo {
 /// Serves, crawls, and looks at what came of it. `begun` hears of the directory and the web.
 pub fn run(
     options: &Options,
-    progress: ProgressKind,
+    (progress, stop): (ProgressKind, &Stop),
     begun: impl FnOnce(&Settings, &WebConfig),
 ) -> Result<Demo, Error> {
     let dir = directory::free(&options.dir)?;
@@ -81,7 +81,7 @@ pub fn run(
     let served = Served::start(web(options), &serving).map_err(|e| trouble("serving", &e))?;
     let settings = settings(&dir, &served);
     begun(&settings, served.web.config());
-    let crawled = run::crawl(&settings, progress)?;
+    let crawled = run::crawl(&settings, progress, stop)?;
     // Some hosts of this web never answer.
     let complete = matches!(crawled.reason, StopReason::Finished | StopReason::HostsFailing);
     let finds = finds::look(&dir)?;

@@ -7,6 +7,9 @@
 //! trust vector ([`Trust`]); [`mass`] is its bookkeeping, page by page, and [`octaves`] the same in
 //! whole numbers for graphs of any size.
 //!
+//! [`shipped`] drives the engine's own orders over the same graphs: what ships, beside what the
+//! papers say.
+//!
 //! Time is an argument here as in the engine: whoever wants seconds passes a clock.
 
 mod backlink;
@@ -23,10 +26,13 @@ mod random;
 mod rankmass;
 mod record;
 mod settled;
+mod shipped;
 mod tight;
 pub mod trust;
+mod walk;
 mod windowed;
 
+use rhumb_engine::config::Order;
 use rhumb_graph::rank::{Jump, pagerank};
 use rhumb_graph::{Graph, Page};
 
@@ -51,11 +57,16 @@ pub enum Algorithm {
     Backlink,
     PartialPr,
     Random,
+    /// A random walk: the surfer of PageRank downloads what she comes to.
+    Walk,
     Optimal,
+    /// As the engine does it in a crawl.
+    Shipped(Order),
 }
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 12] = [
+    /// Of the papers, and their baselines.
+    pub const ALL: [Algorithm; 13] = [
         Algorithm::LNeighbor,
         Algorithm::RankMass,
         Algorithm::Windowed(5),
@@ -67,7 +78,22 @@ impl Algorithm {
         Algorithm::Backlink,
         Algorithm::PartialPr,
         Algorithm::Random,
+        Algorithm::Walk,
         Algorithm::Optimal,
+    ];
+
+    /// As they ship: `crawl-settled` is what `rhumb crawl --order settled` does.
+    pub const SHIPPED: [Algorithm; 10] = [
+        Algorithm::Shipped(Order::Settled),
+        Algorithm::Shipped(Order::RankMass),
+        Algorithm::Shipped(Order::Windowed),
+        Algorithm::Shipped(Order::LNeighbor),
+        Algorithm::Shipped(Order::Opic),
+        Algorithm::Shipped(Order::Backlink),
+        Algorithm::Shipped(Order::PartialPr),
+        Algorithm::Shipped(Order::Bfs),
+        Algorithm::Shipped(Order::Dfs),
+        Algorithm::Shipped(Order::Random),
     ];
 
     pub fn name(self) -> &'static str {
@@ -83,18 +109,21 @@ impl Algorithm {
             Algorithm::Backlink => "backlink",
             Algorithm::PartialPr => "partialpr",
             Algorithm::Random => "random",
+            Algorithm::Walk => "walk",
             Algorithm::Optimal => "optimal",
+            Algorithm::Shipped(order) => shipped::name(order),
         }
     }
 
     pub fn named(name: &str) -> Option<Algorithm> {
-        Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+        let all = Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED);
+        all.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
     /// Whether it proves anything while it runs.
     pub fn has_bound(self) -> bool {
-        use Algorithm::{LNeighbor, Octaves, RankMass, Settled, Windowed};
-        matches!(self, LNeighbor | RankMass | Windowed(_) | Settled | Octaves)
+        use Algorithm::{LNeighbor, Octaves, RankMass, Settled, Shipped, Windowed};
+        matches!(self, LNeighbor | RankMass | Windowed(_) | Settled | Octaves | Shipped(_))
     }
 }
 
@@ -150,7 +179,9 @@ impl<'a> Experiment<'a> {
             Algorithm::Backlink => backlink::run(self, &mut watch),
             Algorithm::PartialPr => partialpr::run(self, &mut watch),
             Algorithm::Random => random::run(self, &mut watch),
+            Algorithm::Walk => walk::run(self, &mut watch),
             Algorithm::Optimal => optimal::run(self, &mut watch),
+            Algorithm::Shipped(order) => shipped::run(self, order, &mut watch),
         }
         watch.end();
         record

@@ -1,4 +1,5 @@
-//! Random: any known page. What an order must beat to be worth anything.
+//! Random: any known page, each as likely as the others. What an order must beat to be worth
+//! anything; [`super::walk`] is the other baseline.
 
 use rhumb_engine::rng::Rng;
 use rhumb_graph::Page;

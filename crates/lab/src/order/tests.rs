@@ -33,7 +33,7 @@ fn no_bound_is_above_the_truth_and_every_order_takes_known_pages_once() {
         let graph = web(seed);
         let trust = Trust::new(&graph, &[(0, 3.0), (1, 1.0), (seed + 2, 0.5)]).unwrap();
         let experiment = Experiment::new(&graph, trust, u64::from(seed));
-        for algorithm in Algorithm::ALL {
+        for algorithm in Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED) {
             let record = run(&experiment, algorithm);
             let name = algorithm.name();
             let mut known = vec![false; 300];
@@ -72,10 +72,31 @@ fn a_trusted_dead_end_is_all_there_is() {
     let graph = Graph::of(&[&[1], &[]]);
     let trust = Trust::evenly(&graph, &[1]).unwrap();
     let experiment = Experiment::new(&graph, trust, 1);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED) {
         let record = run(&experiment, algorithm);
         assert_eq!(record.order, [1], "{}", algorithm.name());
         assert_eq!(record.actual, [Some(1); 4]);
+    }
+}
+
+/// Over many graphs, so that no seed decides: a surfer finds importance sooner than chance does,
+/// and the orders that ship by importance sooner than the surfer.
+#[test]
+fn orders_by_importance_that_ship_beat_the_walk_and_the_walk_beats_chance() {
+    let sum = |algorithm: Algorithm| -> u32 {
+        let downloads = (0..12).map(|seed| {
+            let graph = web(seed);
+            let trust = Trust::evenly(&graph, &[0, 1]).unwrap();
+            let experiment = Experiment::new(&graph, trust, u64::from(seed));
+            run(&experiment, algorithm).actual[1].expect("nine tenths are had")
+        });
+        downloads.sum()
+    };
+    let [chance, walk] = [Algorithm::Random, Algorithm::Walk].map(sum);
+    assert!(walk < chance, "{walk} downloads by a walk, {chance} by chance");
+    for order in [Order::Settled, Order::RankMass, Order::Opic, Order::PartialPr] {
+        let shipped = sum(Algorithm::Shipped(order));
+        assert!(shipped < walk, "{shipped} downloads by {order:?}, {walk} by a walk");
     }
 }
 

@@ -1,12 +1,15 @@
 //! Documents whose reader cannot be trusted are read in a process of their own.
 //!
 //! A PDF may unpack to anything and keep its reader busy for ever, and neither a thread nor
-//! `catch_unwind` can stop that. So this program starts itself as a child that takes a document on
-//! its standard input and gives what it says on its standard output. The child binds itself to
-//! limits of memory and CPU time before it reads a byte; the parent ends it when it takes too long.
+//! `catch_unwind` can stop that. So a program that the caller names ([`read_with`]) is started as a
+//! child that takes a document on its standard input and gives what it says on its standard output.
+//! The child binds itself to limits of memory and CPU time before it reads a byte; the parent ends
+//! it when it takes too long.
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -34,6 +37,16 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// Stack of the thread that reads: formats nest.
 const STACK_BYTES: usize = 64 << 20;
+
+/// The program whose verb `extract` is the child; none until the caller has named it.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the program that reads documents: a `rhumb` that has the verb `extract`. The first call
+/// counts. A program that never calls it reads no document that wants a process of its own.
+pub fn read_with(program: PathBuf) {
+    // A second name is not wrong, only too late: children of the first are running.
+    let _ = PROGRAM.set(program);
+}
 
 /// What a contained document says.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -80,7 +93,10 @@ impl From<Document> for Contained {
 
 /// Reads a document in a child. What the child could not do is an oddity, not an error.
 pub fn read(body: &[u8], content_type: &str, url: &Url) -> io::Result<Contained> {
-    let mut child = Command::new(std::env::current_exe()?)
+    let Some(program) = PROGRAM.get() else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "no program to read it was named"));
+    };
+    let mut child = Command::new(program)
         .args(["extract", CHILD_FLAG, "--url", url.as_str(), content_type])
         .env(CHILD_ARENA.0, CHILD_ARENA.1)
         .stdin(Stdio::piped())

@@ -38,6 +38,7 @@ pub struct NodeArchive {
 
 impl Archive for NodeArchive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
+        tracing::trace!(keeps = keeps.len(), "append");
         let mut rows = Vec::new();
         for keep in keeps.drain(..) {
             let held = self.shop.take(keep.fetch);
@@ -55,6 +56,10 @@ impl Archive for NodeArchive {
                 KeepAs::NotArchived => pack_without_body(&mut self.packer, &held),
             };
             let at = writer.append(&packed).map_err(archive_error)?;
+            if at.file != self.end.file {
+                self.end.file = at.file;
+                tracing::info!(file = at.file, "WARC file begun");
+            }
             rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
         }
         // Rows are about to claim these records: they must outlive the process.

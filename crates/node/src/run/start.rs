@@ -1,13 +1,15 @@
 //! A run from opening to closing: everything is made, wired, driven and put away here.
 
 use super::archive::{NodeArchive, archive_error, end_of, position, row_error};
+use super::changes::{Change, Changes};
 use super::clock::Clock;
 use super::couriers::Couriers;
+use super::reader;
 use super::reading::Reader;
 use super::shop::Shop;
+use super::stop::Stop;
 use super::worker::Workers;
 use super::world::NodeWorld;
-use super::{reader, signals};
 use crate::extract::{Asked, WhileCrawling};
 use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
@@ -47,7 +49,7 @@ pub struct Crawled {
 }
 
 /// Crawls by these settings until done, stopped or failed.
-pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Error> {
+pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result<Crawled, Error> {
     let mut config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
     let metrics = match settings.metrics {
         Some(addr) => Some(metrics::bind(addr).map_err(|e| invalid(e.to_string()))?),
@@ -73,16 +75,20 @@ pub fn crawl(settings: &Settings, progress: ProgressKind) -> Result<Crawled, Err
     settings.write_crawl_toml(&toml).map_err(|e| at(&toml, &e))?;
     let live = Live::new(about(settings), &opening.counters);
     let watchers = Watchers::start(Arc::clone(&live), dir, state.reader(), progress, metrics)?;
-    let ran = run(settings, config, opening, state, (writer, archive_end), &live);
+    let (run_number, known) = (opening.counters.run + 1, opening.counters.next_url);
+    tracing::info!(dir = %dir.display(), run = run_number, known, "crawl opened");
+    let ran = run(settings, config, opening, state, (writer, archive_end), (&live, stop));
     match ran {
         Ok(reason) => {
             let last = live.get().snapshot;
             let report = watchers.finish(reason, last)?;
+            tracing::info!(reason = reason.word(), pages = report.pages, "crawl ended");
             Ok(Crawled { reason, report })
         }
         Err(error) => {
             // The error itself matters more than a report that cannot be written either.
             let _ = watchers.fail(&error.what);
+            tracing::info!(error = %error.what, "crawl failed");
             Err(error)
         }
     }
@@ -94,7 +100,7 @@ fn run(
     opening: rhumb_engine::engine::Opening,
     mut state: LocalState,
     (writer, archive_end): (Option<Writer>, Position),
-    live: &Arc<Live>,
+    (live, stop): (&Arc<Live>, &Stop),
 ) -> Result<StopReason, Error> {
     let clock = Clock::start();
     let runtime = Runtime::new().map_err(|e| invalid(format!("no threads: {e}")))?;
@@ -112,7 +118,7 @@ fn run(
     let workers = Arc::new(workers);
     reader::start(state.reader(), questions_out, events_in.clone(), failed)
         .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
-    signals::listen(&runtime, &settings.dir, events_in.clone());
+    stop.tell(events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
     send_seeds(settings, events_in);
     let mut archive = NodeArchive {
@@ -140,6 +146,7 @@ fn run(
     };
     let mut node = Published::new(engine, Arc::clone(live));
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
+    stop.forget();
     if let Some(log) = world.log.take() {
         log.finish(ended.as_ref().copied());
     }
@@ -283,11 +290,12 @@ struct Published {
     engine: Engine,
     live: Arc<Live>,
     published: Option<Instant>,
+    changes: Changes,
 }
 
 impl Published {
     fn new(engine: Engine, live: Arc<Live>) -> Published {
-        Published { engine, live, published: None }
+        Published { engine, live, published: None, changes: Changes::default() }
     }
 }
 
@@ -300,7 +308,9 @@ impl Machine for Published {
         self.engine.conclude(now, step);
         if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             self.published = Some(Instant::now());
-            self.live.publish(self.engine.snapshot(now));
+            let snapshot = self.engine.snapshot(now);
+            self.changes.since_last(&snapshot).iter().for_each(Change::log);
+            self.live.publish(snapshot);
         }
     }
 

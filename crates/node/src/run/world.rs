@@ -87,6 +87,7 @@ impl World for NodeWorld {
         if let Ok(error) = self.reader_failed.try_recv() {
             return Err(error);
         }
+        tracing::trace!(events = events.len(), in_flight = self.in_flight, "turn");
         let now = self.clock.now();
         if self.stop_at.is_some_and(|at| now >= at) {
             self.stop_at = None;
@@ -102,10 +103,12 @@ impl World for NodeWorld {
     fn perform(&mut self, action: Action) -> Result<(), Error> {
         match action {
             Action::Fetch(fetch) => {
+                tracing::trace!(url = %fetch.url, "fetch");
                 self.in_flight += 1;
                 self.couriers.fetch(fetch, &self.workers, &self.runtime);
             }
             Action::Resolve { host } => {
+                tracing::trace!(host = host.as_str(), "resolve");
                 self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
             }
             Action::Acknowledge { .. } => unreachable!("there is one partition"),

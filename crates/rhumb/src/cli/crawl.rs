@@ -8,8 +8,8 @@ use rhumb_engine::event::StopReason;
 
 use super::dashboard::{Door, Listen, TokenFlag};
 use super::ended::{Ended, Trouble};
-use super::json;
-use rhumb_node::run::{self, Crawled};
+use super::{interrupts, json};
+use rhumb_node::run::{self, Crawled, Stop};
 use rhumb_node::settings::Typed;
 use rhumb_node::watch::{ProgressKind, printable};
 
@@ -64,7 +64,9 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
             door.open(&settings.dir)
         })
         .transpose()?;
-    let crawled = run::crawl(&settings, ProgressKind::for_stderr(quiet))?;
+    let stop = Stop::default();
+    interrupts::stop_a_crawl(&stop, &settings.dir)?;
+    let crawled = run::crawl(&settings, ProgressKind::for_stderr(quiet), &stop)?;
     drop(serving);
     if settings.json {
         json::print(out, &crawled.report)?;

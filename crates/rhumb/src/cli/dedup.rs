@@ -9,18 +9,14 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use rhumb_neardup::{batch, shingle};
-use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::ended::{Ended, Trouble};
-use super::json;
+use super::{interrupts, json};
 use crate::dedup::{self, Clustering, Failure, Job, Report, Watch};
 use rhumb_node::settings::{Size, Word, Words};
 
 /// Complaints shown one by one; the rest are counted.
 const COMPLAINTS_SHOWN: usize = 20;
-/// As shells do for a process that SIGINT ended.
-const INTERRUPTED: i32 = 130;
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Sets, keys and pairs of some millions of pages.
 const MEMORY_DEFAULT: &str = "1GiB";
@@ -105,7 +101,9 @@ impl Words for Clustering {
 pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let json = flags.json;
     let job = job(flags)?;
-    exit_when_interrupted()?;
+    // Temporary files and outputs have no names until they are whole: nothing is left behind but
+    // the journal, if there is one (docs/decisions/0011-dedup-journal.md).
+    interrupts::exit_at_once()?;
     let watch = Watch::default();
     let mut complaints = 0;
     let mut complain = |what: &str| {
@@ -175,24 +173,6 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
         common_shingles: flags.common_shingles,
         journal: flags.journal,
     })
-}
-
-/// Ends at once when told to. Temporary files and outputs have no names until they are whole, so
-/// nothing is left behind but the journal, if there is one (docs/decisions/0011-dedup-journal.md).
-fn exit_when_interrupted() -> Result<(), Trouble> {
-    let failed = |error: io::Error| Trouble::Failed(format!("signals: {error}"));
-    let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let entered = runtime.enter();
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    drop(entered);
-    thread::spawn(move || {
-        runtime.block_on(async {
-            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
-        });
-        std::process::exit(INTERRUPTED);
-    });
-    Ok(())
 }
 
 fn draw(watch: &Watch) {

@@ -7,8 +7,9 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::ended::{Ended, Trouble};
-use super::json;
+use super::{interrupts, json};
 use rhumb_lab::demo::{self, Demo, Finds, Options, PAGES_MAX, PAGES_MIN};
+use rhumb_node::run::Stop;
 use rhumb_node::watch::ProgressKind;
 
 /// Crawl a synthetic web on this machine and check what came of it.
@@ -43,7 +44,10 @@ pub struct Flags {
 
 pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let options = Options { dir: flags.dir.clone(), pages: flags.pages, seed: flags.seed };
-    let demo = demo::run(&options, ProgressKind::for_stderr(quiet), |settings, web| {
+    let stop = Stop::default();
+    interrupts::stop_a_crawl(&stop, &flags.dir)?;
+    let watched = (ProgressKind::for_stderr(quiet), &stop);
+    let demo = demo::run(&options, watched, |settings, web| {
         if !quiet {
             eprintln!(
                 "crawling {} pages of {} sites on loopback, from {} seeds, into {}",

@@ -12,7 +12,7 @@ use rhumb_node::watch::printable;
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 /// As shells do for a process that SIGINT ended.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// A verb that said all it had to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ const VARIABLE: &str = "RHUMB_LOG";
 
 #[derive(Args)]
 pub struct Flags {
-    /// Log more: what changes (-v), every page (-vv), every step (-vvv)
+    /// Log more: changes of the crawl's state (-v), every page (-vv), every step of the loop (-vvv)
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     #[arg(help_heading = "Logging")]
     verbose: u8,

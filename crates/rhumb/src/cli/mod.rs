@@ -17,6 +17,7 @@ mod ended;
 mod export;
 mod extract;
 mod index;
+mod interrupts;
 mod json;
 mod logging;
 mod man;
@@ -39,6 +40,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use rhumb_node::extract::contained;
 
 pub use ended::Ended;
 
@@ -96,6 +98,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ended::exit(Cli::command().print_help().map(|()| Ended::Done).map_err(Into::into));
     };
     cli.log.start();
+    if let Ok(program) = std::env::current_exe() {
+        contained::read_with(program);
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     ended::exit(match verb {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),

@@ -27,7 +27,8 @@ const BOUND_OF_WHOLE_ORDERS: f64 = 0.999;
 #[derive(Args)]
 #[command(after_help = "\
 Algorithms: lneighbor rankmass windowed5 windowed10 windowed20 settled octaves opic backlink
-partialpr random optimal
+partialpr random walk optimal, as their papers have them, and crawl-ORDER for what rhumb crawl
+--order ORDER does; crawl stands for all of these
 
 Examples:
   rhumb sim order --graph cnr-2000.wg1.zst --trust 221145 --plot coverage.svg
@@ -41,7 +42,7 @@ pub(super) struct OrderFlags {
     #[arg(long, value_name = "ID,…")]
     trust: String,
 
-    /// An algorithm, repeatable; all if not given
+    /// An algorithm, repeatable; all of the papers' if not given
     #[arg(long = "algorithm", value_name = "A")]
     algorithms: Vec<String>,
 
@@ -163,14 +164,20 @@ fn algorithms(names: &[String]) -> Result<Vec<Algorithm>, Trouble> {
     if names.is_empty() {
         return Ok(Algorithm::ALL.to_vec());
     }
-    let known = |name: &String| {
-        Algorithm::named(name).ok_or_else(|| {
-            let names = Algorithm::ALL.map(Algorithm::name);
-            let guess = nearest::did_you_mean(name, names.into_iter());
+    let mut chosen = Vec::new();
+    for name in names {
+        if name == "crawl" {
+            chosen.extend(Algorithm::SHIPPED);
+            continue;
+        }
+        chosen.push(Algorithm::named(name).ok_or_else(|| {
+            let all = Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED);
+            let names: Vec<&str> = all.map(Algorithm::name).collect();
+            let guess = nearest::did_you_mean(name, names.iter().copied());
             Trouble::Usage(format!("no algorithm {name:?}: there are {}{guess}", names.join(", ")))
-        })
-    };
-    names.iter().map(known).collect()
+        })?);
+    }
+    Ok(chosen)
 }
 
 fn targets(text: &str) -> Result<Vec<f64>, Trouble> {

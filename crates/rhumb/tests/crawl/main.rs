@@ -17,6 +17,7 @@ mod indexed;
 mod killed;
 mod later_runs;
 mod listed;
+mod logged;
 mod manners;
 mod name_server;
 mod names;

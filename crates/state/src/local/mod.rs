@@ -155,6 +155,7 @@ impl State for LocalState {
         self.batch.clear();
         rows.iter().for_each(|row| put(&mut self.batch, row));
         let commits = self.mark.commits + 1;
+        tracing::trace!(commits, rows = rows.len(), "commit");
         self.batch.put(Table::Meta, COMMITS, encode_into(&commits));
         self.write(Mark { commits, archived })?;
         self.shared.note_urls(rows);
@@ -168,6 +169,7 @@ impl State for LocalState {
     fn sync(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
         self.mark.write(&self.shared.dir)?;
+        tracing::trace!(commits = self.mark.commits, "sync");
         if self.wants_sync() { self.turn_over() } else { Ok(()) }
     }
 
