@@ -48,9 +48,11 @@ pub struct Extracted {
     pub all: String,
     /// The F1 to be expected of `main`, 0 to 1.
     pub confidence: f32,
+    /// How the main text was found.
     pub method: Method,
     /// The main text as Markdown, if it was asked for.
     pub markdown: Option<String>,
+    /// What the page says of itself.
     pub metadata: Metadata,
     /// Hashes of all blocks, for [`HostTemplate::learn`].
     pub blocks: Vec<u64>,

@@ -8,6 +8,8 @@
 //!
 //! No rule here knows a language. The table was made by `examples/train_extract`.
 
+#![warn(missing_docs)]
+
 mod anchors;
 mod asides;
 mod blocks;

@@ -30,8 +30,11 @@ pub struct Wanted<'t> {
 pub struct Told {
     /// Its links; the fingerprint is that of its own text if that was wanted.
     pub page: Page,
+    /// The page's own text, if it was asked for.
     pub own_text: Option<String>,
+    /// The main text, if it was asked for.
     pub main_text: Option<MainText>,
+    /// All that is to be known of the page, if it was asked for.
     pub extracted: Option<Extracted>,
     /// Where its links lead and what they say.
     pub anchors: Vec<(Url, String)>,

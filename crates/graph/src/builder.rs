@@ -21,10 +21,13 @@ const READ_BYTES: usize = 64 << 10;
 /// What was left out on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
+    /// Links of a page to itself.
     pub self_links: u64,
+    /// Links that were given before.
     pub repeated: u64,
 }
 
+/// Gathers links in any order, and makes a graph of them.
 pub struct Builder {
     buffer: Vec<u64>,
     buffer_max: usize,
@@ -44,6 +47,7 @@ impl Builder {
         Builder { buffer, buffer_max, runs, dir: dir.to_owned(), pages: 0, left_out }
     }
 
+    /// Takes a link of `page` to `target`.
     pub fn add(&mut self, page: Page, target: Page) -> Result<()> {
         let greatest = page.max(target);
         if greatest >= PAGES_MAX {

@@ -15,19 +15,25 @@ pub enum ErrorKind {
     TooLarge,
 }
 
+/// Why a graph could not be read, made or written.
 #[derive(Clone, Debug)]
 pub struct Error {
+    /// What a caller would do about it.
     pub kind: ErrorKind,
+    /// What happened, for people.
     pub what: String,
 }
 
+/// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// The bytes are not what they should be.
     pub fn broken(what: impl Into<String>) -> Error {
         Error { kind: ErrorKind::Broken, what: what.into() }
     }
 
+    /// More than the limits of this crate allow.
     pub fn too_large(what: impl Into<String>) -> Error {
         Error { kind: ErrorKind::TooLarge, what: what.into() }
     }

@@ -22,6 +22,7 @@ pub(crate) const BLOCK_BYTES: usize = 20;
 /// The offset that sends the reader to `far`.
 pub(crate) const FAR: u16 = u16::MAX;
 
+/// Who links to whom, in memory or mapped from a file.
 #[derive(Debug)]
 pub struct Graph {
     pub(crate) pages: u32,
@@ -46,10 +47,12 @@ impl Graph {
         writer.finish().expect("links lead to pages of the graph")
     }
 
+    /// How many pages there are, linked or not.
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
+    /// How many links there are.
     pub fn links(&self) -> u64 {
         self.links
     }
@@ -70,6 +73,7 @@ impl Graph {
         Links { bytes, left, at: Place::First(page) }
     }
 
+    /// How many pages a page links to.
     #[inline]
     pub fn degree(&self, page: Page) -> u32 {
         self.start(page).map_or(0, |start| number(&mut self.lists[start..].iter()) as u32)

@@ -8,6 +8,8 @@
 //!
 //! Nothing here knows about crawling: pages are numbers from 0, and links have no text.
 
+#![warn(missing_docs)]
+
 pub mod builder;
 pub mod bv;
 pub mod edges;
@@ -31,4 +33,5 @@ pub use writer::Writer;
 /// A page's number. Memory grows with the greatest number, so it is bounded: two bytes of index
 /// for each of a thousand million pages.
 pub type Page = u32;
+/// The most pages that a graph may have.
 pub const PAGES_MAX: u32 = 1 << 30;

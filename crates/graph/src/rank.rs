@@ -17,17 +17,22 @@ use crate::{Graph, Page};
 /// Where the surfer jumps to: with what weight, summing to 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Jump<'a> {
+    /// To any page, each as likely.
     Anywhere,
+    /// To these pages, by weights that sum to 1.
     To(&'a [(Page, f64)]),
 }
 
+/// PageRank of every page, and what it took.
 #[derive(Clone, Debug)]
 pub struct Ranks {
     /// Sums to 1, unless the graph is empty.
     pub values: Vec<f64>,
     /// The L1 distance from the truth is at most this, but for rounding.
     pub error: f64,
+    /// Pages that were pushed, each time counted.
     pub pushes: u64,
+    /// Links along which something was handed on.
     pub edge_updates: u64,
 }
 

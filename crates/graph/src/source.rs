@@ -12,17 +12,24 @@ use crate::{Builder, Graph, Page, Writer, edges, file, wg1};
 /// Memory of the builder for a list of links; more of them are sorted on disk.
 pub const BUILDER_BYTES: usize = 256 << 20;
 
+/// What a file of links turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Ours, mapped.
     Rlg,
+    /// The exchange format of [`crate::wg1`].
     Wg1,
+    /// A plain list of links ([`crate::edges`]).
     Edges,
 }
 
+/// A graph that was read, and what it was read from.
 pub struct Loaded {
+    /// The graph.
     pub graph: Graph,
+    /// The format that was recognised.
     pub format: Format,
+    /// Links that were not taken.
     pub left_out: LeftOut,
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn read_rest(from: &mut dyn Read, mut writer: Writer) -> Result<(Grap
     Ok((writer.finish()?, left_out))
 }
 
+/// Writes a graph in this format.
 pub fn write(graph: &Graph, mut to: impl Write) -> Result<()> {
     let links = u32::try_from(graph.links());
     let links = links.map_err(|_| Error::too_large("more links than WG1 can count"))?;

@@ -15,6 +15,7 @@ use crate::graph::{BLOCK, Block, FAR, Graph};
 use crate::mapped::Bytes;
 use crate::{PAGES_MAX, Page, gaps};
 
+/// Takes the links of pages, in the order of their numbers.
 pub struct Writer {
     out: Out,
     scratch: Vec<u8>,
@@ -35,10 +36,12 @@ enum Out {
 }
 
 impl Writer {
+    /// The graph will lie in memory.
     pub fn in_memory() -> Writer {
         Writer::into(Out::Memory(Vec::new()))
     }
 
+    /// The graph will lie in a file, which appears when it is whole, and is mapped.
     pub fn create(path: &Path) -> Result<Writer> {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
@@ -67,6 +70,7 @@ impl Writer {
         }
     }
 
+    /// How many pages were written so far.
     pub fn pages(&self) -> u32 {
         self.pages
     }
@@ -122,6 +126,7 @@ impl Writer {
         Ok(())
     }
 
+    /// The graph, once all pages were written.
     pub fn finish(mut self) -> Result<Graph> {
         if let Some(target) = self.target_max.filter(|target| *target >= self.pages) {
             let pages = self.pages;

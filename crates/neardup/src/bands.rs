@@ -6,6 +6,7 @@
 use crate::sketch::{K, Sketch};
 use crate::words::fold;
 
+/// How a signature is cut into bands: texts that share a band are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bands {
     bands: usize,
@@ -39,10 +40,12 @@ impl Bands {
         enough.next().unwrap_or(Bands { bands: K, rows: 1 })
     }
 
+    /// How many bands there are.
     pub const fn count(self) -> usize {
         self.bands
     }
 
+    /// How many minima make a band.
     pub fn rows(self) -> usize {
         self.rows
     }

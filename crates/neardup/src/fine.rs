@@ -22,6 +22,7 @@ const VALUES: u64 = 15;
 /// A bit for each bin of a word.
 const LOWEST: u64 = 0x1111_1111_1111_1111;
 
+/// Four bits of the least element of each bin: finer than a signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fine(pub [u8; FINE_BYTES]);
 
@@ -50,6 +51,7 @@ impl Fine {
         Fine(std::array::from_fn(|at| pairs[at][0] | pairs[at][1] << 4))
     }
 
+    /// In how many bins two sets agree.
     pub fn compare(&self, other: &Fine) -> Bins {
         compare_bytes(&self.0, &other.0)
     }

@@ -27,6 +27,8 @@
 //!
 //! This crate knows nothing of crawling: no URLs, no pages, no markup.
 
+#![warn(missing_docs)]
+
 pub mod bands;
 pub mod batch;
 pub mod estimate;

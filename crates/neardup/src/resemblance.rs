@@ -3,7 +3,9 @@
 /// How much two sets share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overlap {
+    /// Elements that are in both sets.
     pub both: u32,
+    /// Elements that are in one set at least.
     pub either: u32,
 }
 

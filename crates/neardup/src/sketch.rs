@@ -38,6 +38,7 @@ pub struct Minima(pub [u64; K]);
 pub struct Sketch {
     /// Eight bits of each minimum.
     pub slots: [u8; K],
+    /// What tells sets apart that nearly resemble each other enough.
     pub fine: Fine,
 }
 

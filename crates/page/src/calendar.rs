@@ -4,6 +4,7 @@
 //! and every 400 years have the same 146,097 days (H. Hinnant, "chrono-compatible low-level date
 //! algorithms").
 
+/// Seconds of a day.
 pub const DAY_S: u64 = 86_400;
 
 /// Days from 0000-03-01 to 1970-01-01.
@@ -13,6 +14,7 @@ const FOUR_CENTURIES_DAYS: i64 = 146_097;
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
+    /// Counted as ISO 8601 does: there is a year 0.
     pub year: i64,
     /// 1 to 12.
     pub month: u8,

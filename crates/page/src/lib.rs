@@ -2,6 +2,8 @@
 //!
 //! This crate never does IO, never reads a clock, and never panics on any bytes.
 
+#![warn(missing_docs)]
+
 pub mod calendar;
 pub mod charset;
 pub mod date;

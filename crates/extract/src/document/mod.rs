@@ -34,9 +34,13 @@ pub const LINKS_MAX: usize = 50_000;
 pub struct Document {
     /// The name of the format it was read as.
     pub format: &'static str,
+    /// The title, where the document names one.
     pub title: Option<String>,
+    /// Who wrote it, where the document says so.
     pub author: Option<String>,
+    /// When it was made, where the document says so.
     pub published: Option<Date>,
+    /// When it was last changed, where the document says so.
     pub modified: Option<Date>,
     /// Its main text.
     pub text: String,

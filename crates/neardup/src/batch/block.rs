@@ -105,10 +105,12 @@ impl Block {
         copy.exact = exact;
     }
 
+    /// How many documents it has.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
+    /// Whether it has no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }

@@ -14,6 +14,7 @@ pub struct Clusters(Vec<TextId>);
 /// What is worth knowing of all clusters of two documents or more.
 #[derive(Clone, Debug)]
 pub struct Portraits {
+    /// How many clusters there are.
     pub clusters: usize,
     /// Documents in them.
     pub documents: usize,
@@ -26,7 +27,9 @@ pub struct Portraits {
 /// What is worth knowing of a cluster.
 #[derive(Clone, Debug)]
 pub struct Portrait {
+    /// Documents of the cluster.
     pub documents: usize,
+    /// Distinct texts of the cluster.
     pub texts: usize,
     /// The first few, and the two ends.
     pub sample: Vec<DocumentId>,
@@ -39,6 +42,7 @@ pub struct Portrait {
 }
 
 impl Clusters {
+    /// Clusters by single linkage: whoever is linked belongs together.
     pub fn single_link(union: &Union, corpus: &Corpus) -> Clusters {
         Clusters((0..corpus.texts() as TextId).map(|text| union.root(text)).collect())
     }

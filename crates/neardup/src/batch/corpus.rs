@@ -29,6 +29,7 @@ pub struct Settings {
     pub memory_bytes: usize,
     /// Where temporary files go.
     pub dir: PathBuf,
+    /// Threads that work at once.
     pub threads: usize,
 }
 
@@ -52,6 +53,7 @@ pub type DocumentId = u32;
 /// Documents that a batch can number.
 const DOCUMENTS_MAX: usize = u32::MAX as usize - 1;
 
+/// All documents of a run, by what is to be known of them.
 pub struct Corpus {
     pub(super) settings: Settings,
     pub(super) bands: Bands,
@@ -76,6 +78,7 @@ pub struct Key {
 }
 
 impl Corpus {
+    /// A corpus without documents.
     pub fn new(settings: Settings) -> Corpus {
         let bands = Bands::for_threshold(settings.threshold, RECALL);
         let memory = settings.memory_bytes;
@@ -103,6 +106,7 @@ impl Corpus {
         self.texts.len()
     }
 
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
@@ -127,6 +131,7 @@ impl Corpus {
         [self.bands.count(), self.bands.rows()]
     }
 
+    /// The text of a document; none if it has no words.
     pub fn text_of(&self, document: DocumentId) -> Option<TextId> {
         self.texts[document as usize]
     }
@@ -222,6 +227,7 @@ impl Copies {
         Copies { starts, documents }
     }
 
+    /// The documents that have a text, in the order of their numbers.
     pub fn of_text(&self, text: TextId) -> &[DocumentId] {
         let [start, end] = [self.starts[text as usize], self.starts[text as usize + 1]];
         &self.documents[start as usize..end as usize]

@@ -15,6 +15,7 @@ pub enum ErrorKind {
     TooMany,
 }
 
+/// Why a batch did not come to its end.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -23,6 +24,7 @@ pub struct Error {
 }
 
 impl Error {
+    /// What a caller would do about it.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -25,6 +25,7 @@ pub struct Led {
 }
 
 impl Corpus {
+    /// Chooses leaders: each text leads or resembles a leader.
     pub fn leaders(&self) -> Result<Led, Error> {
         let mut comparer = Comparer::new(self);
         let mut buckets = Buckets { latest: HashMap::new(), before: Vec::new() };

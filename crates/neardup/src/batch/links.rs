@@ -24,6 +24,7 @@ const CLUSTERS_MAX: usize = 1024;
 
 /// What is connected.
 pub struct Links {
+    /// Which texts are connected.
     pub union: Union,
     /// How often a text was not compared with all of a cluster of its bucket, or with all clusters,
     /// because they were too many: links that may be missing, unless found in another bucket.

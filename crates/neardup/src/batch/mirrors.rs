@@ -13,7 +13,9 @@ pub type CollectionId = u32;
 /// Two collections of which one is in good part found in the other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Mirror {
+    /// One collection.
     pub a: CollectionId,
+    /// The other, with the greater number.
     pub b: CollectionId,
     /// Documents of the smaller one with a near-duplicate in the other, divided by all of its.
     pub share: f64,
@@ -23,6 +25,7 @@ pub struct Mirror {
 /// they have no page, for example.
 const COLLECTIONS_MAX: usize = 256;
 
+/// Finds collections that hold nearly the same texts.
 pub struct Mirrors {
     /// The collection of each document.
     of: Vec<Option<CollectionId>>,
@@ -34,6 +37,7 @@ pub struct Mirrors {
 }
 
 impl Mirrors {
+    /// Takes the collection of each document, by number.
     pub fn new(of: Vec<Option<CollectionId>>) -> Mirrors {
         let mut sizes = BTreeMap::new();
         of.iter().flatten().for_each(|collection| *sizes.entry(*collection).or_insert(0) += 1);

@@ -21,16 +21,19 @@ use crate::resemblance::Overlap;
 pub struct Match {
     /// Less than b.
     pub a: TextId,
+    /// The other text, with the greater number.
     pub b: TextId,
     pub(super) both: u32,
     pub(super) either: u32,
 }
 
 impl Match {
+    /// What the two sets share.
     pub fn overlap(&self) -> Overlap {
         Overlap { both: self.both, either: self.either }
     }
 
+    /// Shared shingles divided by all.
     pub fn resemblance(&self) -> f64 {
         self.overlap().resemblance()
     }
@@ -62,6 +65,7 @@ impl Matches {
         Ok(())
     }
 
+    /// Bytes that went through the disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.sorted.spilled_bytes()
     }

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Disjoint sets that many threads may join at once.
 pub struct Union(Vec<AtomicU32>);
 
 impl Union {
@@ -35,6 +36,7 @@ impl Union {
         self.root(a) == self.root(b)
     }
 
+    /// Puts two elements into one set.
     pub fn join(&self, a: u32, b: u32) {
         loop {
             let (a, b) = (self.root(a), self.root(b));

@@ -57,6 +57,7 @@ pub const BYTES_PER_LEADER: usize =
 /// What an index costs besides: room that is made ahead, and lists of what there is.
 pub const BYTES_BESIDES: usize = places::EMPTY_BYTES + 2 * SEGMENT * size_of::<Held>();
 
+/// The index of leaders in memory.
 pub struct Leaders {
     /// In segments, all of them full but the last.
     held: Vec<Vec<Held>>,
@@ -82,6 +83,7 @@ struct Held {
 /// A leader that the text may be a near-duplicate of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Candidate {
+    /// The leader's number.
     pub leader: LeaderId,
     /// Of the 64 slots in memory, those that agree.
     pub agreeing: u32,
@@ -113,6 +115,7 @@ impl Leaders {
         self.len
     }
 
+    /// Whether there are no leaders.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -124,6 +127,7 @@ impl Leaders {
         lists + self.held.iter().map(segment).sum::<usize>() + self.places.bytes()
     }
 
+    /// Makes a leader known.
     pub fn add(&mut self, leader: LeaderId, sketch: &Sketch) {
         let place = self.next;
         self.next = (self.next + 1) % self.leaders_max;

@@ -15,6 +15,7 @@ pub struct BottomK {
 }
 
 impl BottomK {
+    /// The `s` smallest hashes of a set.
     pub fn of(set: &[u64], s: usize) -> BottomK {
         let mut least = set.to_vec();
         least.sort_unstable();

@@ -82,11 +82,13 @@ impl<'a> Observer<'a> for OwnText {
 }
 
 impl OwnText {
+    /// For a page of so many bytes.
     pub fn new(page_bytes: usize) -> OwnText {
         let kept = String::with_capacity(page_bytes.min(OWN_TEXT_BYTES_MAX) / 2);
         OwnText { kept, ..OwnText::default() }
     }
 
+    /// The text, once the page has ended.
     pub fn finish(mut self) -> String {
         self.end_block();
         self.kept.truncate(self.kept.floor_char_boundary(OWN_TEXT_BYTES_MAX));

@@ -125,8 +125,10 @@ pub trait Observer<'a> {
     /// The tokens that are part of the page: not those within a template.
     #[inline]
     fn text(&mut self, _: &Text<'a>) {}
+    /// A start tag.
     #[inline]
     fn start(&mut self, _: &StartTag<'a>) {}
+    /// An end tag.
     #[inline]
     fn end(&mut self, _: &EndTag<'a>) {}
 }

@@ -13,6 +13,7 @@ const WORDS_MAX: usize = 256;
 const WORDS_WITH_VALUE: &[&str] =
     &["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
+/// What a page asks of crawlers, in its head or in its markup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Directives {
     /// Not to be shown in search.

@@ -71,7 +71,9 @@ pub struct Robots {
 /// An answer, and the line it comes from: its number from 1, and the rule in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
+    /// Whether the URL may be fetched.
     pub allowed: bool,
+    /// The line that decided, by its number from 1; none if no rule matches.
     pub line: Option<(usize, String)>,
 }
 
@@ -82,6 +84,7 @@ impl Robots {
         Robots::parse_as(body, agent, Reading::Rfc)
     }
 
+    /// As [`Robots::parse`], by a reading of one's choice.
     pub fn parse_as(body: &[u8], agent: &str, reading: Reading) -> Robots {
         parse::parse(body, agent, reading)
     }
@@ -101,10 +104,12 @@ impl Robots {
         self.agent.is_none_or(|own| own == agent)
     }
 
+    /// Whether a URL may be fetched.
     pub fn allows(&self, url: &Url) -> bool {
         self.allows_path(url.path_and_query())
     }
 
+    /// Whether a URL may be fetched, and which line says so.
     pub fn verdict(&self, url: &Url) -> Verdict {
         self.verdict_of_path(url.path_and_query())
     }
@@ -125,6 +130,7 @@ impl Robots {
         &self.sitemaps
     }
 
+    /// Bytes that it holds on the heap.
     pub fn heap_bytes(&self) -> usize {
         let sitemaps: usize = self.sitemaps.iter().map(String::capacity).sum();
         self.rules.heap_bytes() + std::mem::size_of_val(&*self.sitemaps) + sitemaps

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+/// Why a text is no URL that can be fetched.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum UrlError {
     /// Not a URL by the WHATWG standard, with that parser's reason.
@@ -12,7 +13,10 @@ pub enum UrlError {
     Host(&'static str),
     /// Longer than [`super::URL_BYTES_MAX`] once canonical, or than
     /// [`super::REFERENCE_BYTES_MAX`] as found.
-    TooLong { bytes: usize },
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
 }
 
 impl fmt::Display for UrlError {

@@ -54,6 +54,8 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Rules of these patterns: a URL must match one of the first, if there are any, and none of
+    /// the second.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Rules, FilterError> {
         Ok(Rules { include: compile(include)?, exclude: compile(exclude)? })
     }
@@ -69,6 +71,7 @@ impl Rules {
         first.map(|at| self.exclude.patterns()[at].as_str())
     }
 
+    /// Whether a URL may pass.
     pub fn admits(&self, url: &Url) -> bool {
         (self.include.is_empty() || self.include.is_match(url.as_str()))
             && (self.exclude.is_empty() || !self.exclude.is_match(url.as_str()))
@@ -106,6 +109,7 @@ impl StripParams {
         StripParams::new(&names).expect("the constant names are well-formed")
     }
 
+    /// Parameters of these names: a final `*` stands for any ending, a `;` before for the path.
     pub fn new(names: &[String]) -> Result<StripParams, FilterError> {
         let mut strip = StripParams::default();
         for given in names {
@@ -126,6 +130,7 @@ impl StripParams {
         Ok(strip)
     }
 
+    /// The URL without those parameters.
     pub fn apply(&self, url: Url) -> Url {
         let url = match url.query() {
             Some(query) if query.split('&').any(|one| is_named(&self.query, one)) => {
@@ -189,7 +194,9 @@ fn is_named(names: &[Name], parameter: &str) -> bool {
 /// A pattern or a name that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilterError {
+    /// The pattern as it was given.
     pub text: String,
+    /// Why it is none.
     pub reason: String,
 }
 

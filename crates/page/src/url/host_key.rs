@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::canonical::check_host;
 use super::{Scheme, Site, Url};
 
+/// Scheme, host and port: what politeness and robots.txt are kept for.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct HostKey(Box<str>);
@@ -33,10 +34,12 @@ impl HostKey {
         (again == text).then(|| HostKey(again.into_boxed_str()))
     }
 
+    /// Its text, as it sorts.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
+    /// How its pages are fetched.
     pub fn scheme(&self) -> Scheme {
         self.parts().1
     }
@@ -61,6 +64,7 @@ impl HostKey {
         (port != 0).then_some(port)
     }
 
+    /// The address, if the host is one and no name.
     pub fn ip(&self) -> Option<IpAddr> {
         ip_of(self.parts().0)
     }
@@ -82,6 +86,7 @@ impl HostKey {
         }
     }
 
+    /// The site that the host belongs to.
     pub fn site(&self) -> Site {
         Site::of_host(&self.host())
     }

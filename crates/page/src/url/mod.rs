@@ -83,10 +83,12 @@ impl Url {
         canonical::split(text)
     }
 
+    /// The canonical text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
+    /// How it is fetched.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -118,22 +120,27 @@ impl Url {
         self.text.get(self.path_end as usize + 1..)
     }
 
+    /// From the first slash of the path on.
     pub fn path_and_query(&self) -> &str {
         &self.text[self.path_start as usize..]
     }
 
+    /// The key under which a store sorts it.
     pub fn key(&self) -> UrlKey {
         UrlKey::of(self)
     }
 
+    /// Scheme, host and port.
     pub fn host_key(&self) -> HostKey {
         HostKey::of(self)
     }
 
+    /// The registered domain, or the host where there is none.
     pub fn site(&self) -> Site {
         Site::of_host(self.host())
     }
 
+    /// The form by which web archives sort.
     pub fn surt(&self) -> Surt {
         Surt::of(self)
     }

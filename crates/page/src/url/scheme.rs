@@ -2,16 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How a URL is fetched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
+    /// `http`
     Http,
+    /// `https`
     Https,
+    /// `ftp`
     Ftp,
+    /// `file`
     File,
 }
 
 impl Scheme {
+    /// The scheme of this name, in small letters.
     pub fn from_name(name: &str) -> Option<Scheme> {
         Some(match name {
             "http" => Scheme::Http,
@@ -22,6 +28,7 @@ impl Scheme {
         })
     }
 
+    /// Its name.
     pub fn as_str(self) -> &'static str {
         let prefix = self.prefix();
         &prefix[..prefix.len() - "://".len()]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host_key::ip_of;
 
+/// A registered domain, or a host where there is none.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Site(Box<str>);
@@ -18,6 +19,7 @@ impl Site {
         Site(psl::domain_str(host).unwrap_or(host).into())
     }
 
+    /// Its name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

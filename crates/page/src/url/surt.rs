@@ -12,6 +12,7 @@ use regex::Regex;
 use super::Url;
 use super::escape::{escaped_byte, push_escape};
 
+/// A URL with the labels of its host turned round: `org,example)/a`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Surt(String);
 
@@ -35,6 +36,7 @@ impl Surt {
         Surt(key)
     }
 
+    /// Its text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

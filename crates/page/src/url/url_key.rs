@@ -7,6 +7,7 @@
 use super::host_key::{host_key_length, push_host_key, push_origin};
 use super::{HostKey, Url};
 
+/// A URL as a key of a store: URLs of a host stand together.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UrlKey(Box<[u8]>);
 
@@ -24,10 +25,12 @@ impl UrlKey {
         (key.as_bytes() == bytes).then_some(key)
     }
 
+    /// Its bytes, as they sort.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
+    /// The URL again.
     pub fn url(&self) -> Url {
         let text = std::str::from_utf8(&self.0).expect("a URL key is ASCII");
         url_of(text).expect("a URL key is built from a URL")
@@ -44,6 +47,7 @@ impl UrlKey {
         super::fingerprint(&text, seed)
     }
 
+    /// The host of the URL.
     pub fn host_key(&self) -> HostKey {
         let text = std::str::from_utf8(&self.0).expect("a URL key is ASCII");
         let slash = text.find('/').expect("a URL key has a path");

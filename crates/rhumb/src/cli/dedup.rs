@@ -1,6 +1,6 @@
 //! `rhumb dedup INPUT`
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::thread;

@@ -1,7 +1,6 @@
 //! `rhumb extract`: the main text of pages, and what they say about themselves.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
