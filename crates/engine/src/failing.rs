@@ -9,6 +9,7 @@
 use crate::config::Retry;
 use crate::engine::Engine;
 use crate::event::Step;
+use crate::frontier::awake::Errand as HostErrand;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, back_off};
@@ -144,7 +145,19 @@ impl Engine {
     pub(crate) fn refuse_errands(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
         let kind = host.record.failing.unwrap_or(FailKind::RobotsUnreachable);
-        for errand in std::mem::take(&mut host.errands) {
+        let errands = std::mem::take(&mut host.errands);
+        self.turn_away(now, errands, kind, step);
+    }
+
+    /// Those who asked for robots.txt here will not have it from us.
+    pub(crate) fn turn_away(
+        &mut self,
+        now: Time,
+        errands: Vec<HostErrand>,
+        kind: FailKind,
+        step: &mut Step,
+    ) {
+        for errand in errands {
             // It waits for this answer: it cannot have gone to sleep.
             let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
             self.awake.at(asker).awaits_robots = false;

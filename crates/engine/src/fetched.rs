@@ -238,16 +238,23 @@ impl Engine {
         }
     }
 
-    /// If our rules are in force, those who ask for them get them without a request.
+    /// If our rules are in force, those who ask for them get them without a request, and what they
+    /// forbid is fetched for nobody.
     pub(crate) fn answer_errands(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
         if host.errands.is_empty() {
             return;
         }
-        if let Some(robots) = host.robots_in_force(now) {
-            let rules = RobotsAnswer::Rules(Box::new(robots.clone()));
-            self.tell_askers(now, slot, &Outcome::Robots(rules), step);
+        let Some(robots) = host.robots_in_force(now) else { return };
+        let rules = robots.clone();
+        let is_allowed = |errand: &HostErrand| rules.allows(&errand.url);
+        if host.errands.iter().any(|errand| !is_allowed(errand)) {
+            let errands = std::mem::take(&mut host.errands);
+            let (allowed, forbidden) = errands.into_iter().partition(is_allowed);
+            host.errands = allowed;
+            self.turn_away(now, forbidden, FailKind::RobotsUnreachable, step);
         }
+        self.tell_askers(now, slot, &Outcome::Robots(RobotsAnswer::Rules(Box::new(rules))), step);
     }
 
     fn send_errand(&mut self, now: Time, there: HostKey, errand: HostErrand, step: &mut Step) {
