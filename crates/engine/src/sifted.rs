@@ -12,6 +12,8 @@ use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
 use crate::time::Time;
+use crate::traps;
+use crate::traps::shape::Shape;
 use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -244,6 +246,7 @@ impl Engine {
         let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
         record.class = class;
         let role = record.role;
+        let listed = if is_new { traps::listed(&discovery.url, &record) } else { None };
         record.place = Some(place);
         self.mass.file(record.id, Some(class));
         self.counters.admitted += u64::from(is_new);
@@ -253,11 +256,12 @@ impl Engine {
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let slot = match self.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down(host, place, (role, is_new), batch, step),
+            None => self.lay_down(host, place, (role, is_new, listed), batch, step),
         };
         if let Some(slot) = slot {
             let awake = self.awake.at(slot);
             awake.record.count_admitted(role, is_new);
+            awake.record.patterns.lists(listed);
             awake.now.insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for an errand and had no work: a restart must find it too.
@@ -282,7 +286,7 @@ impl Engine {
         &mut self,
         host: HostKey,
         work: Place,
-        (role, is_new): (Role, bool),
+        (role, is_new, listed): (Role, bool, Option<Shape>),
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
@@ -302,6 +306,7 @@ impl Engine {
             }
         }
         record.count_admitted(role, is_new);
+        record.patterns.lists(listed);
         batch.touched.insert(host, record);
         None
     }

@@ -8,6 +8,10 @@
 //! nothing costs a bounded number of requests. Before that, as soon as its yield looks low, what
 //! waits of it comes last.
 //!
+//! Two more things make a pattern come last, and nothing else: its URLs redirect, as short links
+//! do; or the site's own sitemap lists pages of other patterns and none of this one, as it does
+//! with a blog's archives by day.
+//!
 //! A host has a bounded number of patterns. Those for which there is no room share one place.
 
 use super::shape::Shape;
@@ -22,6 +26,8 @@ pub const BARREN_PER_FRESH: u32 = 16;
 const LOOKED_AT: u32 = 8;
 /// … less than one fresh page in so many.
 const LITTLE: u32 = 4;
+/// Pages with patterns that a sitemap lists: where there are so few it may list anything.
+const LISTED_MIN: u32 = 16;
 /// Patterns of one host; hosts that are no trap have seldom more than a few dozen.
 pub const PATTERNS_MAX: usize = 48;
 /// Where those go for which there is no room. No pattern's own, but by a chance of one in 2^32.
@@ -36,7 +42,9 @@ const TEXTS: usize = 3;
 pub enum Brought {
     Fresh,
     Barren,
-    /// It says nothing of the pattern: a failure, or a redirect to what may be new.
+    /// It led elsewhere: that may be new, but the way to it is one request more.
+    Detour,
+    /// It says nothing of the pattern: a failure, or a copy of another host's page.
     Nothing,
 }
 
@@ -45,6 +53,9 @@ pub struct Yield {
     pub fresh: u32,
     pub barren: u32,
     texts: [u32; TEXTS],
+    pub detours: u32,
+    /// Pages that a sitemap lists; they are not among those above.
+    pub listed: u32,
 }
 
 impl Yield {
@@ -53,9 +64,12 @@ impl Yield {
         self.barren >= allowed.saturating_add(BARREN_PER_FRESH.saturating_mul(self.fresh))
     }
 
+    fn all(&self) -> u32 {
+        self.fresh.saturating_add(self.barren).saturating_add(self.detours)
+    }
+
     fn is_low(&self) -> bool {
-        let all = self.fresh.saturating_add(self.barren);
-        all >= LOOKED_AT && self.fresh.saturating_mul(LITTLE) < all
+        self.all() >= LOOKED_AT && self.fresh.saturating_mul(LITTLE) < self.all()
     }
 }
 
@@ -88,9 +102,15 @@ impl Patterns {
         brought.is_spent(if *of == OTHERS { OTHERS_COUNT } else { 1 })
     }
 
-    /// It brings so little that it comes last.
+    /// It brings so little that it comes last, or the site does not list it among its pages.
     pub fn is_low(&self, shape: Shape) -> bool {
-        self.of(shape).is_some_and(Yield::is_low)
+        self.of(shape).is_some_and(|brought| brought.is_low() || self.leaves_out(brought))
+    }
+
+    fn leaves_out(&self, brought: &Yield) -> bool {
+        let looks_so = brought.listed == 0 && brought.all() >= LOOKED_AT;
+        let listed = || self.0.iter().map(|(_, brought)| brought.listed);
+        looks_so && listed().fold(0, u32::saturating_add) >= LISTED_MIN
     }
 
     /// Whether a page of this pattern has the visible text of one of the last: remembers it if not.
@@ -111,9 +131,18 @@ impl Patterns {
         let entry = self.entry(shape);
         let count = match brought {
             Brought::Fresh => &mut entry.fresh,
-            _ => &mut entry.barren,
+            Brought::Detour => &mut entry.detours,
+            Brought::Barren | Brought::Nothing => &mut entry.barren,
         };
         *count = count.saturating_add(1);
+    }
+
+    /// A sitemap or a feed lists a page of this pattern.
+    pub fn lists(&mut self, shape: Option<Shape>) {
+        if let Some(shape) = shape {
+            let entry = self.entry(shape);
+            entry.listed = entry.listed.saturating_add(1);
+        }
     }
 
     fn entry(&mut self, shape: Shape) -> &mut Yield {
@@ -154,6 +183,25 @@ mod tests {
             let is_fresh = n % BARREN_PER_FRESH == 0;
             patterns.learn(poor, if is_fresh { Brought::Fresh } else { Brought::Barren });
         }
+    }
+
+    #[test]
+    fn what_only_redirects_and_what_a_sitemap_leaves_out_comes_last_and_is_never_spent() {
+        let mut patterns = Patterns::default();
+        let (short, archive, post) = (Shape(1), Shape(2), Shape(3));
+        let learn = |patterns: &mut Patterns, shape, brought, times| {
+            (0..times).for_each(|_| patterns.learn(shape, brought));
+        };
+        learn(&mut patterns, short, Brought::Detour, 1_000);
+        assert!(patterns.is_low(short) && !patterns.is_spent(short));
+        learn(&mut patterns, archive, Brought::Fresh, 1_000);
+        (1..LISTED_MIN).for_each(|_| patterns.lists(Some(post)));
+        assert!(!patterns.is_low(archive));
+        patterns.lists(Some(post));
+        assert!(patterns.is_low(archive) && !patterns.is_spent(archive));
+        assert!(!patterns.is_low(post));
+        patterns.lists(Some(archive));
+        assert!(!patterns.is_low(archive), "one of its pages is listed");
     }
 
     #[test]

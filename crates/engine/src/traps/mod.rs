@@ -15,4 +15,4 @@ pub mod learnt;
 pub mod shape;
 mod weighing;
 
-pub(crate) use weighing::Worth;
+pub(crate) use weighing::{Worth, listed};

@@ -8,7 +8,7 @@ use crate::event::Step;
 use crate::order::CLASS_LAST;
 use crate::outcome::{Outcome, Page, Report};
 use crate::queue::{Entry, Place};
-use crate::record::{Refusal, Role};
+use crate::record::{Refusal, Role, UrlRecord};
 use rhumb_page::url::{HostKey, Url};
 
 /// What is to become of a URL that comes up.
@@ -26,24 +26,17 @@ const PAGES: [&str; 8] = ["page", "p", "pg", "paged", "start", "offset", "from",
 
 impl Engine {
     pub(crate) fn worth(&mut self, slot: u32, place: Place, entry: &Entry) -> Worth {
-        let Some(shape) = self.weighed(entry) else { return Worth::Now };
+        if self.config.traps.lifted.has(Refusal::Pattern) {
+            return Worth::Now;
+        }
+        let is_listed = entry.record.found_on.is_listed();
+        let Some(shape) = shape(entry).filter(|_| !is_listed) else { return Worth::Now };
         let patterns = &self.awake.at(slot).record.patterns;
         match place {
             _ if patterns.is_spent(shape) => Worth::Never,
             Place::Now { class, .. } if class < CLASS_LAST && patterns.is_low(shape) => Worth::Last,
             _ => Worth::Now,
         }
-    }
-
-    /// The shape of a URL that is weighed by its pattern: a page that was never seen, and that no
-    /// person, sitemap or feed named. A shop's products may differ in a number and a price alone.
-    fn weighed(&self, entry: &Entry) -> Option<Shape> {
-        let record = &entry.record;
-        let is_named = (record.depth == 0 && record.hops == 0) || record.found_on.is_listed();
-        let is_first = record.past.visited.is_none();
-        let is_weighed = record.role == Role::Page && is_first && !is_named;
-        let is_lifted = self.config.traps.lifted.has(Refusal::Pattern);
-        if is_weighed && !is_lifted { Shape::of(&entry.url) } else { None }
     }
 
     /// Files a URL that came up behind all others.
@@ -67,8 +60,9 @@ impl Engine {
         report: &Report,
         copied: Option<&Url>,
     ) {
-        let Some(shape) = self.weighed(entry) else { return };
+        let Some(shape) = shape(entry) else { return };
         let brought = match &report.outcome {
+            _ if entry.record.found_on.is_listed() => Brought::Nothing,
             Outcome::Page(page) => self.brought(slot, (shape, entry), page, copied),
             Outcome::Gone => Brought::Barren,
             Outcome::Moved { to: Some(to) } => self.brought_redirect(slot, &entry.url, to),
@@ -119,9 +113,26 @@ impl Engine {
         let is_dull = |shape: Shape| patterns.is_spent(shape);
         match Shape::of(to).filter(|_| to.host_key() == own).is_some_and(is_dull) {
             true => Brought::Barren,
-            false => Brought::Nothing,
+            false => Brought::Detour,
         }
     }
+}
+
+/// The shape of a page that a sitemap or a feed lists.
+pub(crate) fn listed(url: &Url, record: &UrlRecord) -> Option<Shape> {
+    let is_listed = record.role == Role::Page && record.found_on.is_listed();
+    if is_listed { Shape::of(url) } else { None }
+}
+
+/// The shape of a URL that says something of its pattern: a page that was never seen, and that no
+/// person named. Those that a sitemap or a feed lists are not weighed themselves: a shop's products
+/// may differ in a number and a price alone.
+fn shape(entry: &Entry) -> Option<Shape> {
+    let record = &entry.record;
+    let is_seed = record.depth == 0 && record.hops == 0 && !record.found_on.is_listed();
+    let is_first = record.past.visited.is_none();
+    let is_weighed = record.role == Role::Page && is_first && !is_seed;
+    if is_weighed { Shape::of(&entry.url) } else { None }
 }
 
 /// Whether a page names itself without some of its parameters as the one to be known by.

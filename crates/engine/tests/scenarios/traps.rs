@@ -1,7 +1,7 @@
 //! Traps: patterns that bring nothing are held back, junk is left out, and both can be lifted.
 
 use crate::sitemaps::sitemap;
-use crate::stage::{Reply, Stage};
+use crate::stage::{Reply, Stage, url};
 use rhumb_engine::config::{Config, Lifted, Traps};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::record::{Refusal, Status};
@@ -86,6 +86,33 @@ fn what_a_sitemap_lists_is_fetched_though_all_of_its_pattern_says_the_same() {
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.engine.counters().pages, 301);
     assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
+}
+
+/// A blog: its sitemap lists the posts, and archives by day and short links lead to them, too.
+#[test]
+fn what_a_sitemap_lists_comes_before_patterns_of_which_it_lists_nothing() {
+    let posts: Vec<String> = (0..200).map(|n| format!("a.test/2026/post-{n}/")).collect();
+    let days: Vec<String> = (0..200).map(|n| format!("a.test/2026/{}/{n}/", n % 12)).collect();
+    let short: Vec<String> = (0..200).map(|n| format!("a.test/?p={n}")).collect();
+    let posts: Vec<&str> = posts.iter().map(String::as_str).collect();
+    // Junk first: where all are as important, what was found first is fetched first.
+    let front: Vec<&str> = days.iter().chain(&short).map(String::as_str).collect();
+    let mut stage = Stage::new(Config::default())
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/list\n")])
+        .answers("a.test/list", &sitemap(&posts, &[]))
+        .page("a.test/", &front);
+    for (n, post) in posts.iter().enumerate() {
+        stage = stage
+            .page(post, &[])
+            .page(&days[n], &[post])
+            .answers(&short[n], &[Reply::Moved(url(post))]);
+    }
+    let mut stage = stage.seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    let pages = stage.pages();
+    let last = pages.iter().rposition(|page| posts.contains(page)).unwrap();
+    assert!(last < 260, "the posts were complete after {last} of {} requests", pages.len());
+    assert_eq!(pages.len(), 602, "nothing is lost");
 }
 
 #[test]
