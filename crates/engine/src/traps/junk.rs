@@ -113,6 +113,9 @@ const LOGINS: [&str; 16] = [
     "user",
     "wp-login.php",
 ];
+/// Files that are feeds by their names.
+const FEED_FILES: [&str; 7] =
+    ["atom.xml", "feed", "feed.json", "feed.php", "feed.xml", "index.rdf", "rss.xml"];
 const FEED_TYPES: [&str; 5] = ["atom", "rdf", "rss", "rss2", "opml"];
 
 /// The rule by which a URL is junk, or none. `hears_feeds`: feeds are wanted, for what they
@@ -147,7 +150,7 @@ fn of_path(path: &str, hears_feeds: bool) -> Option<Refusal> {
     if path.contains("/wp-json") || path.contains("/oembed") || last == "xmlrpc.php" {
         return Some(Refusal::Api);
     }
-    if !hears_feeds && (last == "feed" || last == "feed.php" || path.contains("/feed/")) {
+    if !hears_feeds && is_feed(path, last) {
         return Some(Refusal::Feed);
     }
     if path.contains("/snapshot/") && is_packed(last) {
@@ -157,6 +160,13 @@ fn of_path(path: &str, hears_feeds: bool) -> Option<Refusal> {
         return Some(Refusal::WikiView);
     }
     (last == "wp-login.php" || last == "wp-signup.php").then_some(Refusal::Login)
+}
+
+fn is_feed(path: &str, last: &str) -> bool {
+    FEED_FILES.contains(&last)
+        || path.contains("/feed/")
+        || last.ends_with(".rss")
+        || last.ends_with(".atom")
 }
 
 fn of_parameter((name, value): (&str, &str), path: &str, hears_feeds: bool) -> Option<Refusal> {
@@ -228,6 +238,8 @@ mod tests {
             ("/doku.php?id=lee&rev=1700000000", Refusal::WikiView),
             ("/wiki/Start?action=diff&version=3", Refusal::WikiView),
             ("/2026/05/lee/feed/", Refusal::Feed),
+            ("/news/atom.xml", Refusal::Feed),
+            ("/news/latest.rss", Refusal::Feed),
             ("/wp-json/oembed/1.0/embed?url=x", Refusal::Api),
             ("/files/?C=N;O=D", Refusal::ListOrder),
             ("/files/?C=M&O=A", Refusal::ListOrder),
@@ -251,6 +263,8 @@ mod tests {
             "/docs/login/",
             "/list?next=20",
             "/feedback",
+            "/about-rss",
+            "/atom",
             "/snapshot/2026/",
             "/user/guide/?ref=manual",
             "/timeline?from=2026-01-01",

@@ -285,7 +285,7 @@ impl Web {
                 write_numbered(prefix, u32::from(k), out);
                 out.push_str(".xml.gz");
             }
-            What::Feed => out.push_str("/feed.xml"),
+            What::Feed => out.push_str("/news.xml"),
             What::Month(m) => {
                 write_numbered("/calendar/", 2000 + m / 12, out);
                 write_numbered("/", 1 + m % 12, out);
@@ -366,7 +366,7 @@ fn guess(path: &str) -> Option<What> {
         "/robots.txt" => return Some(What::Robots),
         "/robots-moved.txt" => return Some(What::RobotsMoved),
         "/sitemap.xml" => return Some(What::Sitemap),
-        "/feed.xml" => return Some(What::Feed),
+        "/news.xml" => return Some(What::Feed),
         _ => {}
     }
     let (head, rest) = path.get(1..)?.split_once(['/', '?', '-']).unwrap_or((&path[1..], ""));
