@@ -69,6 +69,53 @@ pub fn text(url: &Url) -> Option<String> {
     is_varied.then_some(shape)
 }
 
+/// A filter for the URLs of this one's shape and host: what `--exclude` would leave them out. Where
+/// a query has many parameters, one of them tells.
+pub fn filter(url: &Url) -> Option<String> {
+    text(url)?;
+    let mut filter = format!("^{}", escaped(&url.host_key().origin()));
+    for segment in url.path().split('/').skip(1) {
+        filter.push('/');
+        match kind(segment) {
+            Kind::Word => filter.push_str(&escaped(segment)),
+            Kind::Title => filter.push_str("[^/?]+"),
+            Kind::Token => filter.push_str("[0-9A-Za-z]+"),
+            Kind::Numbered => {
+                let mut numbered = String::new();
+                without_numbers(segment, &mut numbered);
+                // A fragment's sign is never part of a path.
+                filter.push_str(&escaped(&numbered).replace(r"\#", "[0-9]+"));
+            }
+        }
+    }
+    let Some(query) = url.query() else { return Some(filter + "$") };
+    let parameters = || query.split(['&', ';']).filter(|pair| !pair.is_empty());
+    let action = parameters().find(|pair| parameter(pair).contains('='));
+    match action.or_else(|| parameters().next()) {
+        None => filter += r"\?",
+        Some(pair) if Some(pair) == action => {
+            filter += &format!(r"\?(.*[&;])?{}([&;]|$)", escaped(pair));
+        }
+        Some(pair) => {
+            let name = pair.split('=').next().unwrap_or_default();
+            filter += &format!(r"\?(.*[&;])?{}=", escaped(name));
+        }
+    }
+    Some(filter)
+}
+
+/// As a regular expression that matches this very text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_ascii_punctuation() && !matches!(c, '/' | ':' | '-' | '_' | '%' | '=' | '&' | ';') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 enum Kind {
     Word,
     Title,
@@ -150,5 +197,27 @@ mod tests {
             assert_eq!(shape(plain), None, "{plain}");
             assert_eq!(Shape::of(&Url::parse(&format!("http://a.test{plain}")).unwrap()), None);
         }
+    }
+
+    #[test]
+    fn a_filter_leaves_out_the_urls_of_one_shape_and_no_others() {
+        use rhumb_page::url::Rules;
+        let url = |path: &str| Url::parse(&format!("http://a.test:8080{path}")).unwrap();
+        let cases = [
+            ("/calendar/2031/05", "/calendar/1999/12", "/calendar/2031/05/text"),
+            ("/topic/5/how-to-trim/?page=2", "/topic/7/why-to-trim/?page=31", "/topic/5/"),
+            ("/?p=made.git;a=commit;h=0f3a", "/?p=made.git;a=commit;h=77", "/?p=made.git;a=tree"),
+            ("/releases/1.11.html", "/releases/2.0.html", "/releases/1x11xhtml"),
+            ("/list?size=3&color=red", "/list?size=4", "/list?sizes=4"),
+            ("/s/3f9ac81e0b/cart", "/s/81e0b3f9ac/cart", "/s/cart"),
+            ("/c(1)+[2]", "/c(3)+[4]", "/c3+4"),
+        ];
+        for (of, same, other) in cases {
+            let filter = filter(&url(of)).expect("a shape");
+            let rules = Rules::new(&[], std::slice::from_ref(&filter)).unwrap();
+            assert!(!rules.admits(&url(of)) && !rules.admits(&url(same)), "{filter}");
+            assert!(rules.admits(&url(other)), "{filter}");
+        }
+        assert_eq!(filter(&url("/manual/core.html")), None);
     }
 }

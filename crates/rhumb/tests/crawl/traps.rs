@@ -82,7 +82,16 @@ fn a_calendar_and_a_login_without_end_cost_a_bounded_number_of_requests_and_no_p
     let status = rhumb(&["status", "--url", url]);
     assert!(status.contains("pages like /calendar?month brought anything new"), "{status}");
     assert!(status.contains("--lift-traps pattern"), "{status}");
-    // Lifted, it goes on.
-    let report = crawl(&server, &crawl_dir, &["--lift-traps", "pattern", "--max-pages", "200"]);
+    // Lifted, it goes on; then it is most of what was fetched, and status says how to leave it out.
+    let report = crawl(&server, &crawl_dir, &["--lift-traps", "pattern", "--max-pages", "300"]);
     assert_eq!(report["stopped_because"], "max_pages", "{report}");
+    let status: Value = serde_json::from_str(&rhumb(&["status", "--json"])).unwrap();
+    let most = &status["most_fetched"];
+    assert_eq!(most["pattern"], "/calendar?month", "{status}");
+    let exclude = most["exclude"].as_str().unwrap();
+    let status = rhumb(&["status"]);
+    assert!(status.contains(&format!("--exclude '{exclude}'")), "{status}");
+    let report = crawl(&server, &crawl_dir, &["--lift-traps", "pattern", "--exclude", exclude]);
+    assert_eq!(report["stopped_because"], "finished", "{report}");
+    assert!(report["pages"].as_u64() < Some(310), "{report}");
 }

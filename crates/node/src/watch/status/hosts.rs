@@ -1,5 +1,6 @@
 //! The hosts worth showing, found in one pass that holds no more than them.
 
+use super::pattern::{Candidate, MostFetched};
 use rhumb_engine::error::Error;
 use rhumb_engine::host::HostRecord;
 use rhumb_page::url::HostKey;
@@ -18,6 +19,8 @@ pub struct Hosts {
     pub slowest_hosts: Vec<HostLine>,
     /// Those that fail, by how their last request did; the report names some.
     pub failing: BTreeMap<String, u64>,
+    /// The pattern of URLs that is most of what was fetched, if one is.
+    pub most_fetched: Option<MostFetched>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,16 +46,22 @@ impl HostLine {
 
 pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
     let (mut largest, mut slowest) = (Best::default(), Best::default());
-    let mut failing = BTreeMap::new();
+    let (mut failing, mut pattern) = (BTreeMap::new(), Candidate::default());
     for row in reader.hosts() {
         let (key, record) = row?;
         largest.offer(record.pages + record.queued, &key, &record);
         slowest.offer(record.last_took.0, &key, &record);
+        pattern.offer(&key, &record);
         if let Some(kind) = record.rests_for() {
             *failing.entry(kind.word().to_owned()).or_insert(0) += 1;
         }
     }
-    Ok(Hosts { largest_hosts: largest.in_order(), slowest_hosts: slowest.in_order(), failing })
+    Ok(Hosts {
+        largest_hosts: largest.in_order(),
+        slowest_hosts: slowest.in_order(),
+        failing,
+        most_fetched: pattern.most_fetched(reader)?,
+    })
 }
 
 /// The greatest few of many, greatest first; of equals, the first in the order of keys.

@@ -8,12 +8,14 @@
 mod belief;
 mod hosts;
 mod overdue;
+mod pattern;
 mod text;
 mod url;
 
 pub use belief::{HostTrust, UrlBelief, of_page as belief_of};
 pub use hosts::{HostLine, Hosts};
 pub use overdue::{OverduePage, most_overdue};
+pub use pattern::MostFetched;
 pub(super) use url::host_status;
 pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
 

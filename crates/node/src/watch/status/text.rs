@@ -3,6 +3,7 @@
 use super::belief::UrlBelief;
 use super::hosts::HostLine;
 use super::overdue::OverduePage;
+use super::pattern::MostFetched;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
 use super::{Hosts, Status};
 use crate::watch::failing::FailingHost;
@@ -20,6 +21,9 @@ pub fn of_status(status: &Status) -> String {
     if let Some(hint) = &status.report.hint {
         text += &format!("hint: {hint}\n");
     }
+    if let Some(most) = status.shown.as_ref().and_then(|hosts| hosts.most_fetched.as_ref()) {
+        text += &of_most_fetched(most);
+    }
     text += &format!("\n{}\n", table(&status.report));
     if let Some(hosts) = &status.shown {
         text += &of_hosts(hosts);
@@ -29,6 +33,15 @@ pub fn of_status(status: &Status) -> String {
         text += &format!("\nmost overdue\n{}\n", overdue_table(&status.report.most_overdue));
     }
     text
+}
+
+fn of_most_fetched(most: &MostFetched) -> String {
+    let MostFetched { host, pattern, exclude, .. } = most;
+    let [fetched, of, fresh] = [most.fetched, most.of, most.fresh].map(HumanCount);
+    format!(
+        "most of what was fetched, {fetched} of {of}, is {host}{pattern}, and {fresh} of these \
+         brought something new; to leave them out: --exclude '{exclude}'\n"
+    )
 }
 
 fn overdue_table(pages: &[OverduePage]) -> String {
