@@ -1,12 +1,12 @@
 //! Seeded mutations of small inputs through the checks that the fuzz targets run: a fuzzer's first
-//! minute, the same on every machine. `MUTATION_ROUNDS` and `MUTATION_SEED` make it longer, and
-//! another one.
+//! minute, the same on every machine.
 
 #[path = "../../../fuzz/checks.rs"]
 mod checks;
+#[path = "../../../fuzz/mutate.rs"]
+mod mutate;
 
 const ROUNDS: u64 = 20_000;
-const INPUT_BYTES_MAX: usize = 2_000;
 
 #[test]
 fn mutated_urls_stay_canonical() {
@@ -214,41 +214,6 @@ fn zip(members: &[(&str, &str)]) -> Vec<u8> {
     file
 }
 
-/// Runs the check on seeds that were changed a little, and then a little more.
 fn mutate(seed: u64, seeds: &[impl AsRef<[u8]>], words: &[&str], check: fn(&[u8])) {
-    let asked = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let rounds = asked("MUTATION_ROUNDS").unwrap_or(ROUNDS);
-    let mut random = Random(seed ^ asked("MUTATION_SEED").unwrap_or(0) << 8);
-    let mut input = Vec::new();
-    for round in 0..rounds {
-        if round % 16 == 0 {
-            input = seeds[random.below(seeds.len())].as_ref().to_vec();
-        }
-        let at = random.below(input.len() + 1);
-        match random.below(5) {
-            0 => drop(input.splice(at..at, words[random.below(words.len())].bytes())),
-            1 => drop(input.drain(at..(at + random.below(9)).min(input.len()))),
-            2 if at < input.len() => input[at] ^= 1 << random.below(8),
-            3 => {
-                let other = seeds[random.below(seeds.len())].as_ref();
-                let start = random.below(other.len());
-                let end = (start + random.below(40)).min(other.len());
-                drop(input.splice(at..at, other[start..end].iter().copied()));
-            }
-            _ => input.insert(at, random.below(256) as u8),
-        }
-        input.truncate(INPUT_BYTES_MAX);
-        check(&input);
-    }
-}
-
-/// A small generator of our own (a counter, mixed), so that a seed means the same for ever.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
+    mutate::mutate((seed, ROUNDS), seeds, words, check);
 }

@@ -4,4 +4,5 @@ mod captures;
 mod crash;
 mod full_disk;
 mod index;
+mod mutated;
 mod tools;

@@ -5,5 +5,6 @@ mod file;
 mod http;
 mod keep_alive;
 mod limits;
+mod mutated;
 mod server;
 mod tls;

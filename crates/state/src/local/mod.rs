@@ -42,6 +42,7 @@ use stow::Stower;
 use table::Table;
 
 pub use format::{FORMAT, Home};
+pub use journal::{commit_of, rows_in};
 pub use read::LocalSnapshot;
 pub use urls::UrlRow;
 

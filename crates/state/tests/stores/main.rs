@@ -2,6 +2,7 @@
 
 mod killed;
 mod model;
+mod mutated;
 mod opening;
 mod scratch;
 mod stowing;
