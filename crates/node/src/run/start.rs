@@ -212,6 +212,7 @@ fn make_workers(
         large: Arc::new(tokio::sync::Semaphore::new(
             std::thread::available_parallelism().map_or(2, |n| n.get()),
         )),
+        unfolding: Arc::new(tokio::sync::Semaphore::new(1)),
         events,
         rows: rows.clone(),
     })

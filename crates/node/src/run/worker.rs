@@ -27,6 +27,10 @@ use tokio::sync::Semaphore;
 /// Bodies above this are read on a thread that may be kept busy.
 const INLINE_BYTES_MAX: usize = 256 << 10;
 
+/// A body that is not coded is read alone above this size, and one that is above a 128th of it: a
+/// page of a megabyte is coded in less.
+const UNFOLDED_BYTES_MIN: usize = 16 << 20;
+
 pub struct Workers {
     pub fetcher: Fetcher,
     pub resolver: Resolver,
@@ -44,6 +48,9 @@ pub struct Workers {
     /// Large bodies between reading and keeping: each may unfold to its full decoded limit, and
     /// name as many URLs as a page may have.
     pub large: Arc<Semaphore>,
+    /// One permit: what may unfold to tens of megabytes is read alone, so that two bombs take no
+    /// more memory than one.
+    pub unfolding: Arc<Semaphore>,
     pub events: Sender<Event>,
     /// Makes rows of what pages say, if that is asked for.
     pub rows: Option<Arc<WhileCrawling>>,
@@ -79,6 +86,10 @@ impl Workers {
         };
         let mut report = match self.fetcher.fetch(&request).await {
             Ok(response) if self.is_long_work(&response) => {
+                let _alone = match may_unfold(&response) {
+                    true => self.unfolding.acquire().await.ok(),
+                    false => None,
+                };
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
                 self.shop.occupy(fetch.id, turn);
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
@@ -189,6 +200,15 @@ fn is_large(response: &Response) -> bool {
     let bytes_max = match response.head().content_encoding().is_empty() {
         true => INLINE_BYTES_MAX,
         false => INLINE_BYTES_MAX / 8,
+    };
+    response.raw.len() > bytes_max
+}
+
+/// What is, or may become when it is decoded, many times the size of a page.
+fn may_unfold(response: &Response) -> bool {
+    let bytes_max = match response.head().content_encoding().is_empty() {
+        true => UNFOLDED_BYTES_MIN,
+        false => UNFOLDED_BYTES_MIN / 128,
     };
     response.raw.len() > bytes_max
 }
