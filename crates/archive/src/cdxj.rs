@@ -1,8 +1,8 @@
-//! One CDXJ line: `SURT timestamp {"url": …, "filename": …}`, byte for byte what cdxj-indexer
-//! writes for the same record, so that either index serves. And the search for lines by their key.
+//! One CDXJ line, `SURT timestamp {"url": …, "filename": …}`, byte for byte as cdxj-indexer writes
+//! it for the same record; and the search for lines by key.
 //!
-//! A line is made in two parts: the opening by whoever packs the capture, the closing by whoever
-//! knows where it was put.
+//! A line is made in two parts: the opening where the capture is packed, the closing where its
+//! place in the file is known.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! What the disk does to us, with the file and, where there is one, the offset it happened at.
+//! Errors of the archive: the file, the offset where there is one, and what failed.
 
 use std::fmt;
 use std::io;

@@ -1,6 +1,6 @@
-//! An HTTP message as a reader of WARC files sees it: where its head ends, a header, a status, and
-//! the pieces of a chunked body. It reads what any server sent and never fails; the client that
-//! fetched it has its own, stricter parser.
+//! An HTTP message as a reader of WARC files needs it: the end of its head, a header, the status,
+//! the pieces of a chunked body. It reads any bytes that a server sent and never fails; the client
+//! that fetched the message has a stricter parser of its own.
 
 use memchr::memchr;
 

@@ -1,8 +1,8 @@
-//! Reading WARC files back: record by record, each a gzip member with its offset and length. Used
-//! to repair, to rebuild the index, and by whoever works on what was kept.
+//! Reads WARC files record by record, each a gzip member with its offset and length: to repair, to
+//! rebuild the index, and for programs that work on the archive.
 //!
-//! Memory is bounded by one record. Bytes that are no whole record give an error which names the
-//! file and the offset, and end the reading.
+//! Memory is bounded by one record. Bytes that are no whole record give an error with the file and
+//! the offset, and end the reading.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};

@@ -1,11 +1,11 @@
-//! Opening after any end of the last run: finds the file to go on with, cuts a torn tail back to
-//! the last whole record, and adds the index lines that did not make it.
+//! Repairs the last WARC file after any end of the last run: cuts a torn tail back to the last
+//! whole record, and adds the index lines that are missing.
 //!
-//! Only the last file can be torn, since the next is begun after the one before was synced. And
-//! little of it need be read: an index part is written only after its WARC bytes were synced, so
-//! all is well up to the last record it names, and what is not whole behind it was never promised
-//! to anyone. A part that is missing or contradicts its file is made again from the file; what is
-//! cut away then lies behind the position that the caller synced last, or is one torn record.
+//! Only the last file can be torn: the next one is begun after the one before was synced. Little of
+//! it must be read: a line of the index part is written after its record was synced, so the file is
+//! whole up to the last record that the part names, and a record behind it was never promised. A
+//! part that is missing or contradicts its file is made again from the file. The bytes that are cut
+//! lie behind the position that the caller synced last, or are one torn record.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};

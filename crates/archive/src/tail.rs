@@ -1,7 +1,7 @@
-//! A file that only grows, by whole pieces: what a crash or a full disk leaves torn is only ever
-//! the piece being written, and a full disk not even that.
+//! A file that only grows, by whole pieces: a crash tears at most the piece being written, a full
+//! disk none.
 //!
-//! Pieces gather in memory and go out in one write. If a write fails, the file is cut back to
+//! Pieces gather in memory and are written in one call. If a write fails, the file is cut back to
 //! where it was and the pieces stay in memory, so the same call succeeds once there is space.
 
 use std::fs::File;

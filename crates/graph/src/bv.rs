@@ -1,13 +1,13 @@
-//! A graph in the format that researchers' tools read: BVGraph, as three files beside each other.
+//! Writes a graph as BVGraph, the format of the WebGraph tools: three files beside each other.
 //!
 //! Boldi and Vigna, *The WebGraph framework I: compression techniques* (WWW 2004). `NAME.graph` has
 //! each page's out-degree (γ) and its links as gaps (ζ₃; the first from the page itself, folded,
 //! the others less one), most significant bit first; `NAME.offsets` where each page begins, as
-//! γ-coded gaps; `NAME.properties` says how to read both.
+//! γ-coded gaps; `NAME.properties` the parameters of both.
 //!
-//! Deviation: nothing of what makes the format small beyond gaps. No list refers to an earlier one
-//! (`windowsize=0`) and runs of neighbours are not folded (`minintervallength=0`). Both are choices
-//! of the writer that every reader knows; whoever wants the last byte recompresses by those tools.
+//! Deviation: of the format's compression only gaps are used. No list refers to an earlier one
+//! (`windowsize=0`) and runs of neighbours are not folded (`minintervallength=0`). Every reader
+//! knows these parameters; the WebGraph tools can compress the files further.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

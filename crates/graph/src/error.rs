@@ -1,4 +1,4 @@
-//! What files do to us.
+//! Errors of reading, making and writing graphs.
 
 use std::fmt;
 use std::io;

@@ -1,10 +1,11 @@
-//! Bytes that lie in memory, or in a file that is mapped into it.
+//! Bytes in memory, or in a file that is mapped into memory.
 //!
-//! The one place of this crate with `unsafe`. A graph larger than memory must be readable list by
-//! list at the speed of memory while it is cached, and a cache of our own would repeat what the
-//! kernel has. What the map asks of us: nobody shortens or rewrites the file while it is mapped.
-//! Files appear under their name only when whole and are never written again; whoever truncates one
-//! by hand ends the process with a bus error, not with wrong numbers.
+//! The one module of this crate with `unsafe`. A graph may be larger than memory, and its lists
+//! must be read at the speed of memory while the kernel has them cached; a cache of our own would
+//! hold the same bytes twice. Mapping is sound as long as the file is neither shortened nor
+//! rewritten meanwhile. Our files get their names when they are whole and are never written again.
+//! If somebody truncates one by hand, the process ends with a bus error and never computes with
+//! wrong numbers.
 #![allow(unsafe_code)]
 
 use std::fs::File;

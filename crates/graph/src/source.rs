@@ -1,5 +1,5 @@
-//! Whatever file holds a graph: ours is mapped; WG1 and lists of links are read, also packed
-//! (`.zst`, `.gz`) and from standard input (`-`).
+//! Reads a graph from a file of any known format: our own is mapped; WG1 and lists of links are
+//! read, also compressed (`.zst`, `.gz`) and from standard input (`-`).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

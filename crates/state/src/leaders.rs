@@ -1,10 +1,10 @@
-//! Which pages may be nearly repeated: an index in memory before the store.
+//! The index of leaders in memory: which pages a text may be a near-duplicate of.
 //!
 //! The index ([`rhumb_neardup::online`]) names candidates; the whole sketch of a candidate, in the
-//! store, tells how near it is. A leader costs less than 100 bytes at any time.
+//! store, gives the resemblance. A leader costs less than 100 bytes at any time.
 //!
-//! At [`LEADERS_MAX`] it grows no more and forgets the oldest. What was forgotten may lead again
-//! when it is met again; the store keeps all.
+//! At [`LEADERS_MAX`] the index stops growing and forgets the oldest leaders. A forgotten text may
+//! become a leader again when it is fetched again; the store keeps all of them.
 
 use rhumb_engine::near::LeaderId;
 use rhumb_neardup::Sketch;

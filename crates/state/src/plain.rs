@@ -1,7 +1,7 @@
-//! Rows in memory by key, found by a hash without a secret.
+//! Rows in memory by key, with a hash that has no secret.
 //!
-//! Fit for keys that nobody chooses against us: those of a simulation, and fingerprints that carry
-//! a secret already. Order is not kept: whoever needs one asks for it.
+//! For keys that no stranger can choose: those of a simulation, and fingerprints that contain a
+//! secret already. The map has no order; callers that need one sort.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};

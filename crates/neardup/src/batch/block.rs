@@ -1,4 +1,4 @@
-//! Documents on their way into a corpus: signed by whoever has time, added in order.
+//! Blocks of documents: signed by any thread, added to the corpus in order.
 
 use super::wide::Wide;
 use crate::resemblance::append_set;

@@ -1,4 +1,4 @@
-//! What the disk does to a batch.
+//! Errors of a batch: its temporary files could not be written or read.
 
 use std::fmt;
 use std::io;

@@ -1,12 +1,12 @@
-//! Leaving out common shingles: those in more than a given share of all texts, such as licences and
-//! what a site repeats on every page.
+//! Leaves out common shingles: those in more than a given share of all texts, such as licences and
+//! the text that a site repeats on every page.
 //!
 //! A. Broder, S. Glassman, M. Manasse, G. Zweig, "Syntactic Clustering of the Web", 1997, section
-//! 4: they cost the most and say the least. But it changes what is measured: resemblance is that of
-//! the sets that are left, so whoever asks for it is told how much went.
+//! 4: common shingles cost the most and tell the least. Resemblance is then that of the sets
+//! without them, so the number of shingles left out is reported.
 //!
-//! A sieve of counters, many shingles to each, tells which may be common; those are counted
-//! exactly. Texts that are copies of each other count once.
+//! A sieve of counters, several shingles to each, finds the candidates; these are counted exactly.
+//! Copies of one text count once.
 
 use std::collections::{HashMap, HashSet};
 

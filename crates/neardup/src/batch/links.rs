@@ -1,8 +1,8 @@
-//! Which texts are connected by near-duplicate pairs, without finding all the pairs.
+//! Finds which texts are connected by near-duplicate pairs, without finding all pairs.
 //!
-//! A bucket of n near-identical texts has n²/2 pairs and needs n - 1 of them. So a text is compared
-//! with those of the bucket that it is not yet joined with, cluster by cluster, and with a few
-//! members of each at most.
+//! A bucket of n near-identical texts has n²/2 pairs, and n - 1 of them connect it. So a text is
+//! compared only with clusters of its bucket that it is not joined with yet, and with a few members
+//! of each.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

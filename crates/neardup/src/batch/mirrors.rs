@@ -1,7 +1,8 @@
-//! Mirrors: collections that hold much of what another holds.
+//! Mirrors: pairs of collections of which one holds much of the other's texts.
 //!
 //! K. Bharat, A. Broder, "Mirror, Mirror on the Web", WWW 1999: pairs of near-duplicates are joined
-//! on the pair of their collections. What a collection is, a host for example, the caller says.
+//! on the pair of their collections. The caller names the collection of each document, such as its
+//! host.
 
 use std::collections::{BTreeMap, HashSet};
 

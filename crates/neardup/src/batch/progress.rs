@@ -1,4 +1,4 @@
-//! How far a batch is: for whoever watches from another thread.
+//! How far a batch is, for display by another thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

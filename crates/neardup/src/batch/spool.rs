@@ -1,7 +1,7 @@
-//! A temporary file that is only appended to and read at offsets.
+//! A temporary file that is appended to and read at offsets.
 //!
-//! It is made when first needed and its name is taken away at once: whatever ends the process, no
-//! file is left behind.
+//! It is created at the first write and unlinked at once, so no file is left behind, however the
+//! process ends.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

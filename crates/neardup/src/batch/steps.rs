@@ -1,9 +1,8 @@
-//! What a comparison has found so far, step by step: whoever keeps the steps can have a later
-//! process go on from them.
+//! The results of a comparison, step by step: a later process that has the steps goes on from them.
 //!
-//! The order of all keys is divided into parts, which are worked on in any order. What was found
-//! in a part that was not finished is found again and does no harm: pairs are a set, and texts that
-//! are joined twice are joined.
+//! The order of all keys is divided into parts, and parts are compared in any order. A part that
+//! was not finished is compared again; its results so far do no harm: pairs are a set, and joining
+//! two texts twice is joining them once.
 
 use super::corpus::number;
 use super::pairs::Match;

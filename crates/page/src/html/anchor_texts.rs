@@ -1,8 +1,8 @@
-//! The texts of a page's links: what others call the pages that it leads to.
+//! The texts of a page's links: how other pages call the page that a link leads to.
 //!
-//! An observer of tokens, so that nobody pays for it who does not ask. The text of a link is what
-//! stands between `<a href>` and its end, images by their `alt`, white space folded, and cut at
-//! [`ANCHOR_BYTES_MAX`].
+//! An observer of tokens, so that only callers that want the texts pay for them. The text of a link
+//! stands between `<a href>` and its end, with images by their `alt` and white space folded, and is
+//! cut at [`ANCHOR_BYTES_MAX`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;

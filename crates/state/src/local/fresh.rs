@@ -1,12 +1,12 @@
 //! Rows that are not yet in fjall's tables: in the journal, and here in memory.
 //!
-//! A commit costs a hash or a step in a tree for each row, where fjall's own memtables walk through
-//! lists all over memory; a row that is written again meanwhile is stored once, and what is moved
-//! into fjall at last is sorted, so that it becomes tables at once. A generation is filled, then
-//! stowed while the next one is filled: see [`super::stow`].
+//! A commit costs a hash or a step in a tree per row, where fjall's own memtables walk through
+//! lists all over memory. A row that is written twice is stored once, and rows leave sorted, so
+//! that they become tables at once. A generation is filled, then stowed while the next one is
+//! filled: see [`super::stow`].
 //!
-//! Whoever reads sees whole commits only, and holds nobody up: each row knows in which commit it
-//! was written, and the one before it is kept if somebody may look for it.
+//! Readers see whole commits and block nobody: each row has the number of its commit, and the row
+//! before it is kept while a reader may look for it.
 
 use super::table::{TABLES, Table};
 use fjall::{UserKey, UserValue};

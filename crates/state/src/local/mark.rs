@@ -1,6 +1,6 @@
-//! The mark: after each sync a small file says how many commits the store must hold from then on,
-//! and how far the archive was synced before. A store that opens with fewer commits has lost
-//! something that was promised, and is refused.
+//! The mark: a small file, written after each sync, with the number of commits that a later opening
+//! must find and the position to which the archive was synced. A store that opens with fewer
+//! commits has lost data that was promised, and is refused.
 
 use super::file_error;
 use rhumb_disk::{Durable, replace};

@@ -1,10 +1,10 @@
-//! Waiting for fjall to merge tables, however long that takes, and seeing to it that it does.
+//! Waits until fjall has merged its tables, and makes sure that it merges them.
 //!
-//! Each ingestion asks fjall for one step of merging, and fjall chooses which: a step may concern
+//! Each ingestion asks fjall for one step of merging, and fjall chooses which: the step may concern
 //! deeper levels, or find nothing to do. So a keyspace may have many unmerged tables and no step
-//! asked for, and since we add nothing while there are that many, nobody would ever ask again: the
-//! wait itself must. That merging is slow is no fault, however slow it is. It has failed if steps
-//! that were asked for are done and change nothing, or are not done at all.
+//! asked for; and since nothing is added while there are that many, no step would ever be asked for
+//! again. The wait itself must ask. Slow merging is no fault. Merging has failed if the steps that
+//! were asked for are done and change nothing, or are not done at all.
 
 use super::store_error;
 use super::stow::is_working;
