@@ -8,7 +8,7 @@ use crate::refresh::index::Objective;
 use crate::time::Span;
 use regex::Regex;
 use rhumb_page::robots::Agent;
-use rhumb_page::url::Rules;
+use rhumb_page::url::{HostKey, NamedHost, Rules};
 
 /// A stop waits so long for requests under way: most answers take less, and a stop must not take
 /// long whatever hangs.
@@ -57,6 +57,8 @@ pub struct Config {
     pub sitemaps: Sitemaps,
     pub near: NearDuplicates,
     pub noarchive: NoArchive,
+    /// Hosts of the owner's own: what their robots.txt forbids is fetched all the same.
+    pub own_sites: Vec<NamedHost>,
 }
 
 /// Pages that may be in flight or being judged, per request in flight: while some wait to hear
@@ -67,6 +69,22 @@ const HELD_PER_FETCH: usize = 2;
 const FEW_FETCHES: usize = 64;
 
 impl Config {
+    /// Whether a host is one of the owner's own.
+    pub fn is_own(&self, host: &HostKey) -> bool {
+        !self.own_sites.is_empty()
+            && self.own_sites.iter().any(|own| own.is(&host.host(), host.port()))
+    }
+
+    /// For whom the robots.txt of a host is read.
+    pub fn agent_at(&self, host: &HostKey) -> Agent {
+        if self.is_own(host) { Agent::OWNER } else { self.agent }
+    }
+
+    /// For whom all of them are.
+    pub fn agents(&self) -> Agent {
+        self.own_sites.iter().fold(self.agent, |agent, own| agent.with(&own.to_string()))
+    }
+
     /// Pages held at once: in flight, or arrived and not yet judged.
     pub fn held_max(&self) -> usize {
         match self.concurrency {
@@ -279,6 +297,7 @@ impl Default for Config {
             sitemaps: Sitemaps::default(),
             near: NearDuplicates::default(),
             noarchive: NoArchive::Obey,
+            own_sites: Vec::new(),
         }
     }
 }

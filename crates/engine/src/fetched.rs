@@ -9,7 +9,7 @@ use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
 use crate::sitemaps;
 use crate::time::{Span, Time};
-use rhumb_page::robots::Robots;
+use rhumb_page::robots::{Agent, Robots};
 use rhumb_page::url::{HostKey, Scheme, Url};
 
 /// Redirects that robots.txt may take (RFC 9309, 2.3.1.2).
@@ -136,6 +136,10 @@ impl Engine {
             unreachable!("a robots request is answered as one")
         };
         self.log_robots(now, slot, &answer, step);
+        let answer = match self.is_own(slot) {
+            true => as_owner(answer),
+            false => answer,
+        };
         // First of all: an errand that comes back at once may send the host to sleep.
         self.mark_dirty(slot);
         match answer {
@@ -245,6 +249,13 @@ impl Engine {
         if host.errands.is_empty() {
             return;
         }
+        let own = host.robots_in_force(now).filter(|robots| robots.are_for(Agent::OWNER));
+        if own.is_some() && self.is_asked_by_others(slot) {
+            // What binds us is known here, and not what binds others.
+            self.awake.at(slot).record.robots_until = None;
+            return;
+        }
+        let host = self.awake.at(slot);
         let Some(robots) = host.robots_in_force(now) else { return };
         let rules = robots.clone();
         let is_allowed = |errand: &HostErrand| rules.allows(&errand.url);
@@ -255,6 +266,19 @@ impl Engine {
             self.turn_away(now, forbidden, FailKind::RobotsUnreachable, step);
         }
         self.tell_askers(now, slot, &Outcome::Robots(RobotsAnswer::Rules(Box::new(rules))), step);
+    }
+
+    /// Whether this host is one of the owner's own.
+    fn is_own(&self, slot: u32) -> bool {
+        self.awake.get(slot).is_some_and(|host| self.config.is_own(&host.key))
+    }
+
+    /// Whether another's robots.txt led to ours.
+    fn is_asked_by_others(&self, slot: u32) -> bool {
+        let Some(host) = self.awake.get(slot) else { return false };
+        let own = host.key.robots_url();
+        let mut askers = host.errands.iter().filter(|errand| Some(&errand.url) == own.as_ref());
+        askers.any(|errand| !self.config.is_own(&errand.for_host))
     }
 
     fn send_errand(&mut self, now: Time, there: HostKey, errand: HostErrand, step: &mut Step) {
@@ -270,6 +294,19 @@ impl Engine {
                     self.sleepers.call(there);
                 }
             }
+        }
+    }
+}
+
+/// What an answer about robots.txt means to the owner of its host: one that cannot be had forbids
+/// nothing, unless the host cannot be reached at all.
+fn as_owner(answer: RobotsAnswer) -> RobotsAnswer {
+    match answer {
+        RobotsAnswer::Rules(robots) => RobotsAnswer::Rules(Box::new(robots.for_owner())),
+        RobotsAnswer::Moved { to: Some(_) } => answer,
+        RobotsAnswer::Unreachable { kind, .. } if kind.precedes_request() => answer,
+        RobotsAnswer::Unreachable { .. } | RobotsAnswer::Absent | RobotsAnswer::Moved { .. } => {
+            RobotsAnswer::Rules(Box::new(Robots::allow_all().for_owner()))
         }
     }
 }

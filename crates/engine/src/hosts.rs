@@ -99,7 +99,8 @@ impl Engine {
         let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
         // Those that an earlier run read for another user agent are read again.
-        let robots = robots.filter(|robots| robots.are_for(self.config.agent));
+        let agent = self.config.agent_at(&awake.key);
+        let robots = robots.filter(|robots| robots.are_for(agent));
         (awake.robots, awake.errands, awake.rest_until) = (robots, errands, rest_until);
         let slot = self.awake.insert(awake);
         if is_new {

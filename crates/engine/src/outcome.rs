@@ -157,10 +157,12 @@ pub enum FailKind {
     TlsIssuer,
     /// 502 or 504: a gateway without the server behind it.
     Gateway,
+    /// Our own proxy is not there, or refuses.
+    Proxy,
 }
 
 impl FailKind {
-    pub const ALL: [FailKind; 20] = [
+    pub const ALL: [FailKind; 21] = [
         FailKind::DnsNotFound,
         FailKind::DnsTemporary,
         FailKind::AddressRefused,
@@ -181,6 +183,7 @@ impl FailKind {
         FailKind::TlsName,
         FailKind::TlsIssuer,
         FailKind::Gateway,
+        FailKind::Proxy,
     ];
 
     /// The word used in reports, metrics and documentation.
@@ -206,6 +209,7 @@ impl FailKind {
             FailKind::TlsName => "tls_name",
             FailKind::TlsIssuer => "tls_issuer",
             FailKind::Gateway => "gateway",
+            FailKind::Proxy => "proxy",
         }
     }
 
@@ -228,6 +232,7 @@ impl FailKind {
                 | FailKind::TlsExpired
                 | FailKind::TlsName
                 | FailKind::TlsIssuer
+                | FailKind::Proxy
         )
     }
 

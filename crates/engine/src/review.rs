@@ -49,7 +49,7 @@ pub struct Wanted {
 pub struct JudgedBy {
     /// A fingerprint of the rules of admission.
     pub rules: u64,
-    /// For whom robots.txt was read.
+    /// For whom robots.txt was read, whose own sites among them.
     pub agent: Agent,
 }
 
@@ -193,7 +193,7 @@ impl Engine {
 
     fn begin_review(&mut self, step: &mut Step) {
         let rules = self.review.rules ^ self.config.scope.fingerprint();
-        let now = JudgedBy { rules, agent: self.config.agent };
+        let now = JudgedBy { rules, agent: self.config.agents() };
         let before = self.review.judged_by;
         let wanted = Wanted {
             refused: before.is_none_or(|before| before.rules != now.rules) || self.finds_nearer(),

@@ -36,6 +36,8 @@ pub enum FailureKind {
     Timeout(Stage),
     /// The head trickled in too slowly. (A slow body is a cut response.)
     Slow,
+    /// A proxy that is not there, refuses, or is none. Not the host's fault.
+    Proxy,
     /// Connection lost before the head was whole.
     Closed,
     /// The answer is no HTTP/1.
@@ -113,6 +115,7 @@ impl FailureKind {
             FailureKind::Timeout(Stage::FirstByte) => "timeout_first_byte",
             FailureKind::Timeout(Stage::Head) => "timeout_head",
             FailureKind::Slow => "slow",
+            FailureKind::Proxy => "proxy",
             FailureKind::Closed => "closed",
             FailureKind::BadHttp => "bad_http",
             FailureKind::HeaderTooBig => "header_too_big",

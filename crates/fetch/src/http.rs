@@ -6,7 +6,9 @@
 //! who reads the server's log would see two requests at once. It is a failure like any other, which
 //! the engine tries again when the host's time has come.
 
+use std::io;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -15,22 +17,26 @@ use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderMap, HeaderName, HeaderValue,
-    IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
 };
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Uri};
 use rhumb_page::url::{HostKey, Url};
-use tokio_rustls::TlsConnector;
 
+use super::access::{Access, AccessConfig};
 use super::address::permitted;
-use super::connect::{Connection, connect};
+use super::connect::{Connection, Ways, connect};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
 use super::large::LargeBodies;
 use super::open::OpenConnections;
 use super::pool::{Bounds, Pool};
-use super::response::Response;
+use super::proxy::{Proxies, Proxy, ResolvedBy, is_stand_in};
+use super::response::{Oddity, Response};
 use super::{ConfigError, Fetch, Request, TlsConfig};
+
+/// Proxy Authentication Required: no server says that.
+const PROXY_LOGIN_WANTED: u16 = 407;
 
 /// How we speak and what we keep open.
 #[derive(Clone, Debug)]
@@ -40,7 +46,8 @@ pub struct HttpConfig {
     /// Only codings that `decode` undoes belong here; empty sends no such header.
     pub accept_encoding: String,
     pub accept_language: Option<String>,
-    pub extra_headers: Vec<(String, String)>,
+    /// What is sent to some sites alone.
+    pub access: AccessConfig,
     pub idle_connections_max: usize,
     /// At one address, however many names it has.
     pub idle_per_address_max: usize,
@@ -48,6 +55,9 @@ pub struct HttpConfig {
     /// Loopback and private addresses are connected to only with this.
     pub allow_private: bool,
     pub tls: TlsConfig,
+    pub proxies: Proxies,
+    /// The address of ours that connections are made from; the system chooses, if none.
+    pub bind: Option<IpAddr>,
 }
 
 impl Default for HttpConfig {
@@ -57,7 +67,7 @@ impl Default for HttpConfig {
             accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8".to_string(),
             accept_encoding: "gzip, br, zstd".to_string(),
             accept_language: None,
-            extra_headers: Vec::new(),
+            access: AccessConfig::default(),
             // Half of the 1,024 descriptors a process usually gets.
             idle_connections_max: 512,
             idle_per_address_max: 4,
@@ -65,6 +75,8 @@ impl Default for HttpConfig {
             idle_time_max: Duration::from_secs(60),
             allow_private: false,
             tls: TlsConfig::default(),
+            proxies: Proxies::default(),
+            bind: None,
         }
     }
 }
@@ -72,8 +84,9 @@ impl Default for HttpConfig {
 pub struct Http {
     /// What every request carries.
     headers: Vec<(HeaderName, HeaderValue)>,
+    access: Access,
     allow_private: bool,
-    tls: TlsConnector,
+    ways: Ways,
     pool: Mutex<Pool>,
     large: LargeBodies,
     open: OpenConnections,
@@ -83,8 +96,13 @@ impl Http {
     pub fn new(config: &HttpConfig) -> Result<Http, ConfigError> {
         Ok(Http {
             headers: standing_headers(config)?,
+            access: Access::new(&config.access),
             allow_private: config.allow_private,
-            tls: config.tls.connector()?,
+            ways: Ways {
+                tls: config.tls.client()?,
+                proxies: config.proxies.clone(),
+                bind: config.bind,
+            },
             pool: Mutex::new(Pool::new(Bounds {
                 connections_max: config.idle_connections_max,
                 per_address_max: config.idle_per_address_max,
@@ -93,6 +111,21 @@ impl Http {
             large: LargeBodies::default(),
             open: OpenConnections::default(),
         })
+    }
+
+    /// Who finds out where this URL's name leads: we, or a proxy.
+    pub fn resolved_by(&self, url: &Url) -> ResolvedBy {
+        self.ways.proxies.resolver_of(url)
+    }
+
+    /// Reads the cookies that sites set in an earlier run.
+    pub fn load_cookies(&self, path: &Path) -> io::Result<()> {
+        self.access.load(path)
+    }
+
+    /// Writes the cookies that sites have set, if they are kept, for nobody else to read.
+    pub fn save_cookies(&self, path: &Path) -> io::Result<()> {
+        self.access.save(path)
     }
 
     /// The most connections that were ever open to one address at one time.
@@ -146,7 +179,7 @@ impl Http {
 
     async fn connect(&self, request: &Request, address: IpAddr) -> Result<Connection, Failure> {
         let attempt =
-            connect(&request.url, self.open.open(address), &self.tls, &request.limits).await;
+            connect(&request.url, self.open.open(address), &self.ways, &request.limits).await;
         let failed = match attempt {
             Ok(connection) => return Ok(connection),
             Err(failed) if failed.out_of_descriptors => failed,
@@ -157,7 +190,7 @@ impl Http {
         }
         self.close_idle_connections();
         let again =
-            connect(&request.url, self.open.open(address), &self.tls, &request.limits).await;
+            connect(&request.url, self.open.open(address), &self.ways, &request.limits).await;
         again.map_err(|failed| failed.failure)
     }
 
@@ -168,11 +201,28 @@ impl Http {
         request: &Request,
         started: Instant,
     ) -> Result<Response, Failure> {
-        let message = self.message(request)?;
-        let outcome = {
+        let (message, is_private) = self.message(request, connection.forwarder.as_deref())?;
+        let mut outcome = {
             let limits = &request.limits;
             exchange(&mut connection, message, limits, &self.large, started).await
         };
+        if is_private {
+            match &mut outcome {
+                Ok(response) => self.access.redact(&mut response.raw_request),
+                Err(failure) => self.access.redact(&mut failure.raw_request),
+            }
+        }
+        if connection.forwarder.is_some() && has_status(&outcome, PROXY_LOGIN_WANTED) {
+            let detail = "the proxy wants a user and a password (407): http://USER:PASSWORD@HOST";
+            return Err(Failure::new(FailureKind::Proxy, detail));
+        }
+        if let Ok(response) = &mut outcome {
+            self.access.learn(&request.url, response.head());
+            response.address = response.address.filter(|_| connection.is_there);
+            if connection.is_unverified {
+                response.oddities.push(Oddity::Unverified);
+            }
+        }
         let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
         if is_whole && connection.is_idle() {
             self.pool().put(host, connection, Instant::now());
@@ -180,16 +230,32 @@ impl Http {
         outcome
     }
 
-    fn message(&self, request: &Request) -> Result<hyper::Request<Empty<Bytes>>, Failure> {
+    /// The request, and whether it says what is only for its site.
+    fn message(
+        &self,
+        request: &Request,
+        forwarder: Option<&Proxy>,
+    ) -> Result<(hyper::Request<Empty<Bytes>>, bool), Failure> {
         let unsendable = |error: String| Failure::new(FailureKind::BadHttp, error);
-        let target = PathAndQuery::try_from(request.url.path_and_query())
-            .map_err(|error| unsendable(error.to_string()))?;
+        let target = match forwarder {
+            None => PathAndQuery::try_from(request.url.path_and_query()).map(Uri::from),
+            Some(_) => Uri::try_from(request.url.as_str()),
+        };
+        let target = target.map_err(|error| unsendable(error.to_string()))?;
         let host = HeaderValue::from_str(authority(&request.url))
             .map_err(|error| unsendable(error.to_string()))?;
         let mut headers = HeaderMap::with_capacity(self.headers.len() + 3);
         headers.insert(HOST, host);
+        let given = self.access.headers_for(&request.url);
         for (name, value) in &self.headers {
-            headers.append(name, value.clone());
+            if !given.iter().any(|(other, _)| other == name) {
+                headers.append(name, value.clone());
+            }
+        }
+        let mut is_private = self.access.carry(&request.url, &mut headers);
+        if let Some(value) = forwarder.and_then(Proxy::authorization) {
+            headers.insert(PROXY_AUTHORIZATION, value);
+            is_private = true;
         }
         let validators = &request.validators;
         for (name, value) in
@@ -202,9 +268,9 @@ impl Http {
         }
         let mut message = hyper::Request::new(Empty::new());
         *message.method_mut() = Method::GET;
-        *message.uri_mut() = Uri::from(target);
+        *message.uri_mut() = target;
         *message.headers_mut() = headers;
-        Ok(message)
+        Ok((message, is_private))
     }
 }
 
@@ -213,12 +279,23 @@ impl Fetch for Http {
         let Some(address) = request.address.or_else(|| request.url.ip()) else {
             return Err(Failure::new(FailureKind::Unresolved, "no address for this name"));
         };
+        if is_stand_in(address) && request.url.ip().is_none() {
+            // The name is left to a proxy; without one it leads nowhere.
+            return match self.ways.proxies.of(&request.url, Some(address)) {
+                Some(_) => self.fetch_from(request, address).await,
+                None => Err(Failure::new(FailureKind::Unresolved, "no address for this name")),
+            };
+        }
         if let Err(why) = permitted(address, self.allow_private) {
             let refused = Failure::new(FailureKind::Refused(why), format!("{address}: {why}"));
             return Err(Failure { address: Some(address), ..refused });
         }
         self.fetch_from(request, address).await
     }
+}
+
+fn has_status(outcome: &Result<Response, Failure>, status: u16) -> bool {
+    matches!(outcome, Ok(response) if response.status == status)
 }
 
 /// Host and port as written: what stands between the scheme and the path.
@@ -243,23 +320,6 @@ fn standing_headers(config: &HttpConfig) -> Result<Vec<(HeaderName, HeaderValue)
             let value = value(&name, text)?;
             headers.push((name, value));
         }
-    }
-    for (name, text) in &config.extra_headers {
-        let name: HeaderName =
-            name.parse().map_err(|_| ConfigError(format!("header {name:?} is no name")))?;
-        let is_ours = [
-            HOST,
-            hyper::header::CONNECTION,
-            hyper::header::CONTENT_LENGTH,
-            hyper::header::TRANSFER_ENCODING,
-        ]
-        .contains(&name);
-        if is_ours {
-            return Err(ConfigError(format!("header {name} is not for configuration")));
-        }
-        headers.retain(|(standing, _)| *standing != name);
-        let value = value(&name, text)?;
-        headers.push((name, value));
     }
     Ok(headers)
 }

@@ -9,18 +9,21 @@
 //! 3. `tee` copies the bytes of both directions under hyper: the archive wants them as they were;
 //! 4. `exchange` sends the request and reads the response under one timer, `chunks` says where a
 //!    chunked body ended;
-//! 5. `head` reads the kept bytes of the head, `decode` undoes content codings when asked.
+//! 5. `access` says what the site alone is told, and takes it out of what is kept;
+//! 6. `head` reads the kept bytes of the head, `decode` undoes content codings when asked.
 //!
 //! A scheme is one file behind the trait [`Fetch`]: `http` (and https), `file`.
 //!
 //! Invariant: whatever a server sends, a fetch ends within `total_time_max` (plus one connect) and
 //! holds no more than `header_bytes_max` + `body_bytes_max` and a read buffer in memory.
 
+pub mod access;
 pub mod address;
 pub mod date;
 pub mod decode;
 pub mod dns;
 pub mod head;
+pub mod proxy;
 
 mod chunks;
 mod connect;

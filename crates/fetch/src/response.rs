@@ -15,7 +15,7 @@ use super::{Limits, Validators};
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
-    /// The bytes sent, exactly.
+    /// The bytes sent, but for the values of what was meant for the site alone.
     pub raw_request: Vec<u8>,
     /// The bytes received, exactly: final head, then the body with its transfer coding. Interim
     /// heads before it are left out, and so is what a server sends after the end.
@@ -77,6 +77,8 @@ pub enum Oddity {
     UncleanClose,
     /// Bytes came after the end of the message.
     BytesAfterEnd,
+    /// Nobody verified the certificate: the owner said so.
+    Unverified,
 }
 
 impl Response {

@@ -83,6 +83,8 @@ impl Tee {
 pub(super) enum Wire {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    /// Within the TLS of a proxy.
+    Nested(Box<TlsStream<TlsStream<TcpStream>>>),
 }
 
 impl Wire {
@@ -90,6 +92,7 @@ impl Wire {
         match self {
             Wire::Plain(stream) => stream.as_fd(),
             Wire::Tls(stream) => stream.get_ref().0.as_fd(),
+            Wire::Nested(stream) => stream.get_ref().0.get_ref().0.as_fd(),
         }
     }
 
@@ -122,6 +125,7 @@ impl TeeStream {
         let read = match &mut self.wire {
             Wire::Plain(stream) => poll_read_into(stream, received, cx),
             Wire::Tls(stream) => poll_read_into(stream, received, cx),
+            Wire::Nested(stream) => poll_read_into(stream, received, cx),
         };
         if copied.received.is_empty() {
             // A connection that rests holds no room.
@@ -200,6 +204,7 @@ impl AsyncWrite for TeeStream {
         let polled = match &mut self.wire {
             Wire::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
             Wire::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+            Wire::Nested(stream) => Pin::new(stream).poll_write(cx, buf),
         };
         if let Poll::Ready(Ok(written)) = &polled {
             self.tee.lock().sent.extend_from_slice(&buf[..*written]);
@@ -211,6 +216,7 @@ impl AsyncWrite for TeeStream {
         match &mut self.wire {
             Wire::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Wire::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Wire::Nested(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -218,6 +224,7 @@ impl AsyncWrite for TeeStream {
         match &mut self.wire {
             Wire::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Wire::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Wire::Nested(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

@@ -373,6 +373,8 @@ fn live(dir: &Path, opening: &Counters) -> Arc<Live> {
         pages_max: None,
         bytes_max: None,
         time_max: None,
+        own_sites: Vec::new(),
+        insecure: Vec::new(),
     };
     Live::new(about, opening)
 }

@@ -1,10 +1,12 @@
 //! The fetch layer over real loopback sockets, against servers that send what no library would.
 
+mod access;
 mod dns;
 mod file;
 mod http;
 mod keep_alive;
 mod limits;
 mod mutated;
+mod proxy;
 mod server;
 mod tls;

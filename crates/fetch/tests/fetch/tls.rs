@@ -59,7 +59,7 @@ fn start_with(answer: &'static str, is_clean: bool, params: CertificateParams) -
 }
 
 fn client(extra_roots: Vec<CertificateDer<'static>>) -> Http {
-    let tls = TlsConfig { extra_roots };
+    let tls = TlsConfig { extra_roots, ..TlsConfig::default() };
     Http::new(&HttpConfig { allow_private: true, tls, ..HttpConfig::default() }).unwrap()
 }
 

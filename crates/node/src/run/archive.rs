@@ -12,7 +12,7 @@ use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
 use rhumb_engine::turn::{Archive, Position};
-use rhumb_fetch::{Response, Truncation as Cut};
+use rhumb_fetch::{Oddity, Response, Truncation as Cut};
 use rhumb_page::url::{Scheme, Url};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -200,6 +200,9 @@ pub fn notes(depth: u16, response: Option<&Response>, marks: Marks) -> Vec<(&'st
     let mut notes = Vec::with_capacity(3);
     if let Some(response) = response {
         notes.push(("fetchTimeMs", response.took.as_millis().to_string()));
+        if response.oddities.contains(&Oddity::Unverified) {
+            notes.push(("certificate", "not verified".to_owned()));
+        }
     }
     notes.push(("hopsFromSeed", depth.to_string()));
     if marks.has(Marks::NOINDEX) {

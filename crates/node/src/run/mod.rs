@@ -10,14 +10,17 @@ mod archive;
 mod changes;
 mod clock;
 mod couriers;
+mod get;
 mod reader;
 mod reading;
 mod shop;
 mod sketching;
+mod spool;
 mod start;
 mod stop;
 mod worker;
 mod world;
 
+pub use get::{Got, HandOver, Outcome, Render, get};
 pub use start::{Crawled, crawl};
 pub use stop::{Stop, resume_command};

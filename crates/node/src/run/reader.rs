@@ -1,14 +1,13 @@
-//! The reading thread: answers the engine's questions from snapshots of the state.
+//! The reading thread: answers the engine's questions as the state has it.
 
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::event::{Event, Question};
-use rhumb_state::local::LocalReader;
+use rhumb_engine::event::{Answer, Event, Question};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::JoinHandle;
 
 pub fn start(
-    reader: LocalReader,
+    answer: impl Fn(Question) -> Result<Answer, Error> + Send + 'static,
     questions: Receiver<Question>,
     events: Sender<Event>,
     failed: Sender<Error>,
@@ -16,7 +15,7 @@ pub fn start(
     std::thread::Builder::new().name("rhumb-reader".into()).spawn(move || {
         while let Ok(question) = questions.recv() {
             // A panic in there must not leave the engine waiting for an answer.
-            let answered = catch_unwind(AssertUnwindSafe(|| reader.answer(question)));
+            let answered = catch_unwind(AssertUnwindSafe(|| answer(question)));
             let what = "state: a question could not be answered";
             match answered.unwrap_or_else(|_| Err(Error::new(ErrorKind::Corrupt, what))) {
                 Ok(answer) => {

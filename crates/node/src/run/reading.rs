@@ -45,6 +45,8 @@ pub struct Reader {
     pub sketches: bool,
     /// Pages will be visited again: when they change is of interest.
     pub revisits: bool,
+    /// Links are followed: which they are is of interest.
+    pub follows_links: bool,
     /// The crawl's own.
     pub seed: u64,
 }
@@ -206,7 +208,7 @@ impl Reader {
     fn page(&self, body: &Body<'_>, said: Said, head: &RawHead<'_>, at: Time) -> Page {
         let directives = said.directives.merge(body.asks);
         let mut found = said.found;
-        if directives.nofollow {
+        if directives.nofollow || !self.follows_links {
             found.clear();
         }
         let strips = |f: Found| Found { url: self.strip.apply(f.url), ..f };
@@ -363,6 +365,7 @@ pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
         FailureKind::Tls(TlsFault::Issuer) => FailKind::TlsIssuer,
         FailureKind::Timeout(_) => FailKind::Timeout,
         FailureKind::Slow => FailKind::Slow,
+        FailureKind::Proxy => FailKind::Proxy,
         FailureKind::Closed => FailKind::Closed,
         FailureKind::BadHttp => FailKind::BadHttp,
         FailureKind::HeaderTooBig => FailKind::HeaderTooBig,

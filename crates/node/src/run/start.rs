@@ -25,7 +25,8 @@ use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Machine, Position};
 use rhumb_fetch::dns::{DnsConfig, Resolver};
-use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, TlsConfig};
+use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig};
+use rhumb_page::url::NamedHost;
 use rhumb_state::local::{Home, LocalReader, LocalState};
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -110,14 +111,16 @@ fn run(
     let shop = Arc::new(Shop::default());
     let rows = open_rows(settings)?;
     let books = state.reader();
-    let parts = (&shop, (state.reader(), state.seed()), &rows);
+    let wired = Wired::to(&shop, &state, &rows);
     let follows_importance = order::policy(&config).follows_importance();
     let (at, to) = (clock.clone(), events_in.clone());
-    let workers = make_workers(settings, &runtime, at, parts, follows_importance, to)?;
+    let workers = make_workers(settings, &runtime, at, wired, follows_importance, to)?;
     live.watch_connections(workers.fetcher.http.most_open());
     let workers = Arc::new(workers);
-    reader::start(state.reader(), questions_out, events_in.clone(), failed)
-        .map_err(|e| invalid(format!("no thread for the reader: {e}")))?;
+    let cookies = Arc::clone(&workers);
+    let answering = state.reader();
+    let answer = move |question| answering.answer(question);
+    reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
     stop.tell(events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
     send_seeds(settings, events_in);
@@ -151,22 +154,60 @@ fn run(
         log.finish(ended.as_ref().copied());
     }
     live.publish(node.engine.snapshot(clock.now()));
+    let kept_cookies = keep_cookies(settings, &cookies.fetcher.http);
     runtime.shutdown_background();
-    let closed = archive.closed();
-    let reason = ended?;
-    closed?;
-    rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
+    let reason = put_away(ended, kept_cookies, &mut archive, rows)?;
     if settings.index {
         weigh(&settings.dir, &books)?;
     }
     Ok(reason)
 }
 
-fn make_workers(
+/// What went wrong first is what is told.
+fn put_away(
+    ended: Result<StopReason, Error>,
+    kept_cookies: Result<(), Error>,
+    archive: &mut NodeArchive,
+    rows: Option<Arc<WhileCrawling>>,
+) -> Result<StopReason, Error> {
+    let closed = archive.closed();
+    let reason = ended?;
+    closed?;
+    rows.map_or(Ok(()), |rows| rows.finish()).map_err(row_error)?;
+    kept_cookies?;
+    Ok(reason)
+}
+
+/// What workers are wired to besides the events.
+pub struct Wired<'a> {
+    pub shop: &'a Arc<Shop>,
+    /// Says which links lead to what is known, where there is such a thing.
+    pub known: Option<LocalReader>,
+    pub seed: u64,
+    pub rows: &'a Option<Arc<WhileCrawling>>,
+    pub follows_links: bool,
+}
+
+impl<'a> Wired<'a> {
+    fn to(
+        shop: &'a Arc<Shop>,
+        state: &LocalState,
+        rows: &'a Option<Arc<WhileCrawling>>,
+    ) -> Wired<'a> {
+        let (known, seed) = (Some(state.reader()), state.seed());
+        Wired { shop, known, seed, rows, follows_links: true }
+    }
+}
+
+pub fn no_reader(error: std::io::Error) -> Error {
+    invalid(format!("no thread for the reader: {error}"))
+}
+
+pub fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    (shop, (known, seed), rows): (&Arc<Shop>, (LocalReader, u64), &Option<Arc<WhileCrawling>>),
+    Wired { shop, known, seed, rows, follows_links }: Wired<'_>,
     follows_importance: bool,
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
@@ -175,15 +216,18 @@ fn make_workers(
         ArchiveKind::Warc => Some(settings.compression_level),
         ArchiveKind::None => None,
     };
-    let http = Http::new(&HttpConfig {
+    let mut config = HttpConfig {
         user_agent: settings.user_agent.header.clone(),
         allow_private: settings.allow_private,
         idle_connections_max: connections_to_keep(),
         idle_per_address_max: IDLE_PER_REQUEST * usize::from(settings.per_address),
-        tls: TlsConfig::from_environment().map_err(config_error)?,
         ..HttpConfig::default()
-    })
-    .map_err(config_error)?;
+    };
+    settings.access.apply(&settings.seeds, &mut config).map_err(config_error)?;
+    let http = Http::new(&config).map_err(config_error)?;
+    if let Some(path) = settings.access.jar(&settings.dir) {
+        http.load_cookies(&path).map_err(|e| at(&path, &e))?;
+    }
     let file = match &settings.allow_file {
         Some(root) => {
             let config = FileConfig { root: root.clone(), list_directories: true };
@@ -200,6 +244,7 @@ fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
             revisits: settings.continuous,
+            follows_links,
             seed,
         },
         known,
@@ -216,6 +261,12 @@ fn make_workers(
         events,
         rows: rows.clone(),
     })
+}
+
+/// What sites have set is sent back by later runs, too.
+fn keep_cookies(settings: &Settings, http: &Http) -> Result<(), Error> {
+    let Some(path) = settings.access.jar(&settings.dir) else { return Ok(()) };
+    http.save_cookies(&path).map_err(|e| at(&path, &e))
 }
 
 /// Where rows of what pages say are written, if they are asked for.
@@ -258,7 +309,7 @@ fn open_archive(
         software: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_owned(),
         user_agent: settings.user_agent.header.clone(),
         robots: "obey".to_owned(),
-        fields: Vec::new(),
+        fields: settings.access.warcinfo_fields(),
     };
     let limits = WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() };
     let writer = Writer::open(&settings.dir, info, limits, synced).map_err(archive_error)?;
@@ -266,7 +317,7 @@ fn open_archive(
     Ok((Some(writer), end))
 }
 
-fn send_seeds(settings: &Settings, events: Sender<Event>) {
+pub fn send_seeds(settings: &Settings, events: Sender<Event>) {
     let strip = settings.strip.strip_params();
     let seeds = settings.seeds.iter().map(|seed| {
         let url = strip.apply(seed.url.clone());
@@ -283,6 +334,8 @@ fn about(settings: &Settings) -> About {
         pages_max: settings.max_pages,
         bytes_max: settings.max_bytes,
         time_max: settings.max_time,
+        own_sites: settings.access.own_sites.iter().map(NamedHost::to_string).collect(),
+        insecure: settings.access.insecure.iter().map(NamedHost::to_string).collect(),
     }
 }
 
@@ -332,7 +385,7 @@ fn config_error(error: ConfigError) -> Error {
     invalid(error.0)
 }
 
-fn invalid(what: impl Into<String>) -> Error {
+pub fn invalid(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Invalid, what)
 }
 

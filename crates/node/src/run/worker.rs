@@ -12,6 +12,7 @@ use rhumb_engine::outcome::{FailKind, Outcome, Report};
 use rhumb_engine::time::{Span, Time};
 use rhumb_fetch::address::all_permitted;
 use rhumb_fetch::dns::{DnsFailureKind, Resolver};
+use rhumb_fetch::proxy::{ResolvedBy, is_localhost, stand_in};
 use rhumb_fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
 use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
@@ -31,12 +32,15 @@ const INLINE_BYTES_MAX: usize = 256 << 10;
 /// page of a megabyte is coded in less.
 const UNFOLDED_BYTES_MIN: usize = 16 << 20;
 
+/// A name that is left to a proxy is looked up here again after so long.
+const LEFT_TO_PROXY: Span = Span::secs(600);
+
 pub struct Workers {
     pub fetcher: Fetcher,
     pub resolver: Resolver,
     pub reader: Reader,
-    /// Says which links lead to what is known.
-    pub known: LocalReader,
+    /// Says which links lead to what is known, where links are followed.
+    pub known: Option<LocalReader>,
     /// URLs may move up when a link to them is seen, so their addresses are wanted.
     pub follows_importance: bool,
     pub shop: Arc<Shop>,
@@ -101,7 +105,9 @@ impl Workers {
             // On the engine's clock, as all times in records are.
             let steady = |date: Time| Time((date.0 + began.0).saturating_sub(at.0));
             page.modified = page.modified.map(steady);
-            self.known.set_known_apart(page, fetch.depth, self.follows_importance);
+            if let Some(known) = &self.known {
+                known.set_known_apart(page, fetch.depth, self.follows_importance);
+            }
         }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         Event::Fetched { fetch: fetch.id, report }
@@ -178,13 +184,22 @@ impl Workers {
             let ips = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
             return Ok(Address { ips, until: Time(u64::MAX) });
         }
-        let resolved = self.resolver.resolve(&host.host()).await.map_err(|failure| {
-            tracing::debug!(host = %host.as_str(), %failure, "not resolved");
-            match failure.kind {
-                DnsFailureKind::NotFound | DnsFailureKind::NoAddress => FailKind::DnsNotFound,
-                DnsFailureKind::Refused | DnsFailureKind::Temporary => FailKind::DnsTemporary,
+        let by =
+            host.robots_url().map_or(ResolvedBy::Us, |url| self.fetcher.http.resolved_by(&url));
+        if by == ResolvedBy::Proxy {
+            return self.left_to_proxy(host);
+        }
+        let resolved = match self.resolver.resolve(&host.host()).await {
+            Ok(resolved) => resolved,
+            Err(_) if by == ResolvedBy::UsOrProxy => return self.left_to_proxy(host),
+            Err(failure) => {
+                tracing::debug!(host = %host.as_str(), %failure, "not resolved");
+                return Err(match failure.kind {
+                    DnsFailureKind::NotFound | DnsFailureKind::NoAddress => FailKind::DnsNotFound,
+                    DnsFailureKind::Refused | DnsFailureKind::Temporary => FailKind::DnsTemporary,
+                });
             }
-        })?;
+        };
         let ips = all_permitted(&resolved.addresses, self.allow_private).map_err(|why| {
             tracing::debug!(host = %host.as_str(), ?why, "address refused");
             FailKind::AddressRefused
@@ -192,6 +207,17 @@ impl Workers {
         // At least long enough for one request, however soon the name expires.
         let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
         Ok(Address { ips, until: self.clock.now() + holds })
+    }
+}
+
+impl Workers {
+    /// The address of a name that only the proxy knows: one that stands for its site.
+    fn left_to_proxy(&self, host: &HostKey) -> Result<Address, FailKind> {
+        if is_localhost(&host.host()) && !self.allow_private {
+            return Err(FailKind::AddressRefused);
+        }
+        let ips = vec![stand_in(host.site().as_str())];
+        Ok(Address { ips, until: self.clock.now() + LEFT_TO_PROXY })
     }
 }
 

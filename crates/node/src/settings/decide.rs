@@ -38,7 +38,17 @@ impl Written {
         Ok(settings)
     }
 
-    fn effective(self, dir: PathBuf, json: bool) -> Settings {
+    fn near(&self) -> NearDuplicates {
+        let default = NearDuplicates::default();
+        NearDuplicates {
+            policy: self.near_duplicates.map_or(default.policy, |word| word.0),
+            threshold: self.near_threshold.unwrap_or(default.threshold),
+            follow: self.follow_near_duplicates.unwrap_or(default.follow),
+        }
+    }
+
+    fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
+        let (access, near) = (self.access(), self.near());
         let default = Config::default();
         let polite = default.polite;
         let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
@@ -76,6 +86,7 @@ impl Written {
             resolver: self.resolver.and_then(|bound| bound.0),
             allow_private: self.allow_private.unwrap_or(false),
             allow_file: self.allow_file.and_then(|bound| bound.0).map(absolute),
+            access,
             archive: self.archive.map_or(Archive::Warc, |word| word.0),
             warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
@@ -92,11 +103,7 @@ impl Written {
                 .max_sitemaps_per_host
                 .unwrap_or(default.sitemaps.per_host_max),
             noarchive: self.noarchive.map_or(default.noarchive, |word| word.0),
-            near: NearDuplicates {
-                policy: self.near_duplicates.map_or(default.near.policy, |word| word.0),
-                threshold: self.near_threshold.unwrap_or(default.near.threshold),
-                follow: self.follow_near_duplicates.unwrap_or(default.near.follow),
-            },
+            near,
             retry: self.retry.effective(),
             retry_failed: false,
             traps: traps(self.traps, self.lift_traps),

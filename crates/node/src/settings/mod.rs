@@ -6,6 +6,7 @@
 //! directory is the `Settings` written back; a later run on the directory takes it as its base, so
 //! that `rhumb crawl --dir DIR` alone goes on as before.
 
+mod access;
 mod allowance;
 mod decide;
 mod document;
@@ -42,14 +43,15 @@ use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 use rhumb_fetch::Limits;
 use sections::span;
 
+pub use access::{Access, COOKIES_FILE, HeaderLine, LoginLine, ProxyLine};
 pub use allowance::Allowance;
 pub use document::Mistake;
-pub use quantity::{Period, Size};
+pub use quantity::{Bound, Period, Size};
 pub use reference::reference;
 pub use sections::PriorityRule;
 pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
 pub use typed::Typed;
-pub use word::{Archive, Pattern, StripList, TOKEN_DEFAULT, UserAgent, Word, Words};
+pub use word::{Archive, CookieJar, Pattern, StripList, TOKEN_DEFAULT, UserAgent, Word, Words};
 pub use written::Written;
 
 /// The file in a crawl's directory that holds its settings.
@@ -94,6 +96,7 @@ pub struct Settings {
     pub allow_private: bool,
     /// `file:` URLs below this directory are fetched; none, if there is no directory.
     pub allow_file: Option<PathBuf>,
+    pub access: Access,
     pub archive: Archive,
     pub warc_bytes_max: u64,
     pub compression_level: i32,
@@ -175,6 +178,7 @@ impl Settings {
             },
             near: self.near,
             noarchive: self.noarchive,
+            own_sites: self.access.own_sites.clone(),
         })
     }
 }

@@ -49,6 +49,11 @@ impl FromStr for Seed {
 }
 
 fn parse_url(text: &str) -> Result<Url, String> {
+    if names_user(text) {
+        let hint = "a seed names a user, and what stands in URLs ends in archives and logs: leave \
+            that out, and say --auth HOST=USER:PASSWORD_FILE";
+        return Err(hint.to_owned());
+    }
     let completed = is_bare_host(text).then(|| format!("http://{text}"));
     let url = Url::parse(completed.as_deref().unwrap_or(text))
         .map_err(|error| format!("{text:?} is no seed: {error}"))?;
@@ -56,6 +61,12 @@ fn parse_url(text: &str) -> Result<Url, String> {
         Scheme::Ftp => Err(format!("{text:?} is no seed: ftp is not fetched")),
         Scheme::Http | Scheme::Https | Scheme::File => Ok(url),
     }
+}
+
+/// Whether there is something before an `@` in the part of a URL that names its host.
+fn names_user(text: &str) -> bool {
+    let authority = text.split_once("//").map_or("", |(_, rest)| rest);
+    authority.split(['/', '\\', '?', '#']).next().is_some_and(|name| name.contains('@'))
 }
 
 /// Whether `text` is a host, with or without port and path, that lacks only its `http://`.
@@ -167,6 +178,7 @@ mod tests {
             (b"a.com -1", "seeds.txt:1: \"-1\" is no weight: a number above 0"),
             (b"\n\na.com 1 2", "seeds.txt:3: \"a.com 1 2\" is not a URL and perhaps a weight"),
             (b"mailto:x@y.com", "seeds.txt:1: \"mailto:x@y.com\" is no seed: scheme"),
+            (b"https://ann:secret@a.com/", "seeds.txt:1: a seed names a user"),
             (b"\xff\xfe", "seeds.txt:1: not UTF-8"),
             (&[b'a'; LINE_BYTES_MAX + 2], "seeds.txt:1: a line of more than"),
         ] {

@@ -21,7 +21,7 @@ impl Settings {
     /// Every value as a person would write it.
     pub fn written(&self) -> Written {
         let patterns = |texts: &[String]| Some(texts.iter().cloned().map(Pattern).collect());
-        Written {
+        let mut written = Written {
             scope: Some(Word(self.scope)),
             include: patterns(&self.include),
             exclude: patterns(&self.exclude),
@@ -71,7 +71,10 @@ impl Settings {
             traps: TrapsSection::of(&self.traps),
             limits: LimitsSection::of(&self.limits),
             priority: (!self.priorities.is_empty()).then(|| self.priorities.clone()),
-        }
+            ..Written::default()
+        };
+        self.access.write(&mut written);
+        written
     }
 
     /// Replaces `path` whole: a crash or a power cut leaves the old settings or the new ones.

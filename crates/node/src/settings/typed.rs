@@ -3,8 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use rhumb_engine::admit::Reach;
+use rhumb_engine::config::{NearDuplicates, NearPolicy, Order, Traps};
+
+use super::sections::RetrySection;
 use super::seeds::{self, Seed, is_bare_host};
-use super::word::UserAgent;
+use super::word::{LiftList, UserAgent};
 use super::written::Written;
 use super::{CRAWL_TOML, Settings, SettingsError, document};
 use crate::watch::events::STANDARD_OUTPUT;
@@ -52,11 +56,59 @@ pub struct Typed {
 
 impl Typed {
     /// Reads all that is named and decides what it means.
-    pub fn settings(self) -> Result<Settings, SettingsError> {
+    pub fn settings(mut self) -> Result<Settings, SettingsError> {
         if self.json && self.events.as_deref() == Some(Path::new(STANDARD_OUTPUT)) {
             let wrong = "--events - and --json both write to standard output: name a file for one";
             return Err(SettingsError::usage(wrong));
         }
+        let (flags, mut notes) = self.flags()?;
+        let mut written = written_before(&self.dir)?;
+        if let Some(path) = &self.config {
+            written = document::read(path)?.over(written);
+        }
+        let settings = flags.over(written).decide(self.dir, self.json)?;
+        settings.access.check(&settings.seeds)?;
+        notes.extend(settings.access.notes());
+        if settings.user_agent == UserAgent::default() && !settings.allow_private {
+            notes.push(NO_CONTACT.to_owned());
+        }
+        let (retry_failed, events) = (self.retry_failed, self.events);
+        Ok(Settings { notes, retry_failed, events, ..settings })
+    }
+
+    /// The same for pages that are fetched at once: there is no directory, and who asks waits for
+    /// the answer.
+    pub fn settings_of_get(mut self) -> Result<Settings, SettingsError> {
+        let (flags, mut notes) = self.flags()?;
+        let written = self.config.as_deref().map(document::read).transpose()?.unwrap_or_default();
+        let written = flags.over(written);
+        let seeds = written.seeds.as_ref();
+        if seeds.is_none_or(Vec::is_empty) {
+            return Err(SettingsError::usage("no URL: name one, or --seeds FILE"));
+        }
+        let settings = Written { retry: written.retry.clone().over(one_try()), ..written };
+        let settings = settings.decide(PathBuf::new(), false)?;
+        settings.access.check(&settings.seeds)?;
+        notes.extend(settings.access.notes());
+        Ok(Settings {
+            scope: Reach::Any,
+            order: Order::Bfs,
+            sitemaps: false,
+            continuous: false,
+            revisit_after: None,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            near: NearDuplicates { policy: NearPolicy::Off, ..settings.near },
+            traps: Traps { lifted: LiftList::all().0, ..settings.traps },
+            extract: false,
+            index: false,
+            notes,
+            ..settings
+        })
+    }
+
+    /// What was typed, the seeds of files among it, and what was assumed on the way.
+    fn flags(&mut self) -> Result<(Written, Vec<String>), SettingsError> {
         let mut notes = Vec::new();
         let mut seeds = Vec::new();
         for text in &self.seeds {
@@ -73,17 +125,19 @@ impl Typed {
         for path in &self.seeds_files {
             seeds::read_file(path, &mut seeds)?;
         }
-        let flags = Written { seeds: Some(seeds), ..self.written };
-        let mut written = written_before(&self.dir)?;
-        if let Some(path) = &self.config {
-            written = document::read(path)?.over(written);
-        }
-        let settings = flags.over(written).decide(self.dir, self.json)?;
-        if settings.user_agent == UserAgent::default() && !settings.allow_private {
-            notes.push(NO_CONTACT.to_owned());
-        }
-        let (retry_failed, events) = (self.retry_failed, self.events);
-        Ok(Settings { notes, retry_failed, events, ..settings })
+        let flags = Written { seeds: Some(seeds), ..std::mem::take(&mut self.written) };
+        flags.check_headers()?;
+        Ok((flags, notes))
+    }
+}
+
+/// A script that asks for a page can ask again.
+fn one_try() -> RetrySection {
+    RetrySection {
+        tries_max: Some(1),
+        robots_tries_max: Some(1),
+        host_failures_max: Some(1),
+        ..RetrySection::default()
     }
 }
 

@@ -56,6 +56,19 @@ impl Words for Archive {
         &[("warc", Archive::Warc), ("none", Archive::None)];
 }
 
+/// Whether the cookies that sites set are kept and sent back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CookieJar {
+    On,
+    Off,
+}
+
+impl Words for CookieJar {
+    const WHAT: &'static str = "cookie_jar";
+    const WORDS: &'static [(&'static str, CookieJar)] =
+        &[("on", CookieJar::On), ("off", CookieJar::Off)];
+}
+
 impl Words for NearPolicy {
     const WHAT: &'static str = "near_duplicates";
     const WORDS: &'static [(&'static str, NearPolicy)] =
@@ -204,6 +217,14 @@ pub const TOKEN_DEFAULT: &str = "rhumb";
 /// Rules against traps and junk that the owner does without, by the names of their causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LiftList(pub Lifted);
+
+impl LiftList {
+    /// Every rule that can be.
+    pub fn all() -> LiftList {
+        let rules = Refusal::ALL.into_iter().filter(|rule| rule.is_liftable());
+        LiftList(rules.fold(Lifted::default(), Lifted::with))
+    }
+}
 
 impl FromStr for LiftList {
     type Err = String;

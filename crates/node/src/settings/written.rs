@@ -4,19 +4,21 @@
 //! come to mean different things. Whatever is left out is decided by the next layer below: flags
 //! over the file of `--config` over the `crawl.toml` of an earlier run over the defaults.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use rhumb_engine::admit::Reach;
 use rhumb_engine::config::{MinorChanges, NearPolicy, NoArchive, Order};
 use rhumb_engine::refresh::index::Objective;
+use rhumb_page::url::NamedHost;
 use serde::{Deserialize, Serialize};
 
+use super::access::{HeaderLine, LoginLine, ProxyLine};
 use super::allowance::Allowance;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
 use super::seeds::Seed;
-use super::word::{Archive, LiftList, Pattern, StripList, UserAgent, Word};
+use super::word::{Archive, CookieJar, LiftList, Pattern, StripList, UserAgent, Word};
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -169,6 +171,44 @@ pub struct Written {
     #[arg(long, value_name = "DIR", help_heading = "Network")]
     pub allow_file: Option<Bound<PathBuf>>,
 
+    /// A header for the seeds' sites alone, 'Name: value'; its value is kept nowhere; repeatable
+    #[arg(long, value_name = "HEADER", help_heading = "Access")]
+    pub header: Option<Vec<Bound<HeaderLine>>>,
+
+    /// Cookies for the seeds' sites, in the file format of Netscape
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    pub cookies: Option<Bound<PathBuf>>,
+
+    /// Keep the cookies that sites set and send them back, each site's to it alone [off]
+    #[arg(long, value_name = "on|off", help_heading = "Access")]
+    pub cookie_jar: Option<Word<CookieJar>>,
+
+    /// A login for one host, HOST=USER:PASSWORD_FILE, sent as Basic; repeatable
+    #[arg(long, value_name = "LOGIN", help_heading = "Access")]
+    pub auth: Option<Vec<Bound<LoginLine>>>,
+
+    /// A seed's host that is your own: its robots.txt is read for sitemaps and not obeyed;
+    /// repeatable
+    #[arg(long, value_name = "HOST", help_heading = "Access")]
+    pub own_site: Option<Vec<Bound<NamedHost>>>,
+
+    /// Trust the certificates in this PEM file, too
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    pub ca_file: Option<Bound<PathBuf>>,
+
+    /// Do not verify the certificate of this host, and mark what it sends; repeatable
+    #[arg(long, value_name = "HOST", help_heading = "Access")]
+    pub insecure: Option<Vec<Bound<NamedHost>>>,
+
+    /// Fetch through http://, https://, socks5:// or socks5h://[USER:PASSWORD@]HOST:PORT, or
+    /// through none; NO_PROXY is obeyed [http_proxy, https_proxy and all_proxy]
+    #[arg(long, value_name = "URL|none", help_heading = "Access")]
+    pub proxy: Option<ProxyLine>,
+
+    /// Connect from this address of ours [the system's choice]
+    #[arg(long, value_name = "ADDR", help_heading = "Access")]
+    pub bind: Option<Bound<IpAddr>>,
+
     /// Serve Prometheus metrics here, as in 127.0.0.1:9090
     #[arg(long, value_name = "ADDR", help_heading = "Network")]
     pub metrics: Option<Bound<SocketAddr>>,
@@ -243,56 +283,27 @@ impl Written {
             }
             (seeds, more) => seeds.or(more),
         };
-        Written {
-            scope: self.scope.or(base.scope),
-            include: self.include.or(base.include),
-            exclude: self.exclude.or(base.exclude),
-            strip: self.strip.or(base.strip),
-            max_depth: self.max_depth.or(base.max_depth),
-            max_pages_per_host: self.max_pages_per_host.or(base.max_pages_per_host),
-            max_redirects: self.max_redirects.or(base.max_redirects),
-            sitemaps: self.sitemaps.or(base.sitemaps),
-            lift_traps: self.lift_traps.or(base.lift_traps),
-            max_sitemaps_per_host: self.max_sitemaps_per_host.or(base.max_sitemaps_per_host),
-            order: self.order.or(base.order),
-            patience: self.patience.or(base.patience),
-            revisit: self.revisit.or(base.revisit),
-            continuous: self.continuous.or(base.continuous),
-            budget: self.budget.or(base.budget),
-            objective: self.objective.or(base.objective),
-            minor_changes: self.minor_changes.or(base.minor_changes),
-            random_seed: self.random_seed.or(base.random_seed),
-            max_pages: self.max_pages.or(base.max_pages),
-            max_bytes: self.max_bytes.or(base.max_bytes),
-            coverage: self.coverage.or(base.coverage),
-            max_time: self.max_time.or(base.max_time),
-            delay: self.delay.or(base.delay),
-            delay_factor: self.delay_factor.or(base.delay_factor),
-            delay_max: self.delay_max.or(base.delay_max),
-            per_address: self.per_address.or(base.per_address),
-            address_delay: self.address_delay.or(base.address_delay),
-            robots_ttl: self.robots_ttl.or(base.robots_ttl),
-            user_agent: self.user_agent.or(base.user_agent),
-            concurrency: self.concurrency.or(base.concurrency),
-            hosts_awake_max: self.hosts_awake_max.or(base.hosts_awake_max),
-            resolver: self.resolver.or(base.resolver),
-            allow_private: self.allow_private.or(base.allow_private),
-            allow_file: self.allow_file.or(base.allow_file),
-            metrics: self.metrics.or(base.metrics),
-            archive: self.archive.or(base.archive),
-            warc_bytes_max: self.warc_bytes_max.or(base.warc_bytes_max),
-            compression_level: self.compression_level.or(base.compression_level),
-            extract: self.extract.or(base.extract),
-            noarchive: self.noarchive.or(base.noarchive),
-            index: self.index.or(base.index),
-            near_duplicates: self.near_duplicates.or(base.near_duplicates),
-            near_threshold: self.near_threshold.or(base.near_threshold),
-            follow_near_duplicates: self.follow_near_duplicates.or(base.follow_near_duplicates),
-            seeds,
-            retry: self.retry.over(base.retry),
-            traps: self.traps.over(base.traps),
-            limits: self.limits.over(base.limits),
-            priority: self.priority.or(base.priority),
+        macro_rules! first_of {
+            ($($key:ident)*) => {
+                Written {
+                    $($key: self.$key.or(base.$key),)*
+                    seeds,
+                    retry: self.retry.over(base.retry),
+                    traps: self.traps.over(base.traps),
+                    limits: self.limits.over(base.limits),
+                }
+            };
+        }
+        first_of! {
+            scope include exclude strip max_depth max_pages_per_host max_redirects
+            sitemaps lift_traps max_sitemaps_per_host order patience revisit
+            continuous budget objective minor_changes random_seed max_pages
+            max_bytes coverage max_time delay delay_factor delay_max per_address
+            address_delay robots_ttl user_agent concurrency hosts_awake_max resolver
+            allow_private allow_file metrics archive warc_bytes_max
+            compression_level extract noarchive index near_duplicates near_threshold
+            follow_near_duplicates priority header cookies cookie_jar auth own_site
+            ca_file insecure proxy bind
         }
     }
 }

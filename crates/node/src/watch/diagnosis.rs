@@ -179,7 +179,7 @@ fn way_round(why: Refusal) -> &'static str {
         | Refusal::Login
         | Refusal::Reply => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
-        Refusal::Robots => "only its owner can permit it",
+        Refusal::Robots => "only its owner can permit it (--own-site, if that is you)",
     }
 }
 

@@ -34,6 +34,9 @@ pub struct About {
     pub bytes_max: Option<u64>,
     /// Of this run.
     pub time_max: Option<Duration>,
+    /// Hosts whose robots.txt is not obeyed, and those whose certificates are not verified.
+    pub own_sites: Vec<String>,
+    pub insecure: Vec<String>,
 }
 
 pub struct Live {
@@ -267,6 +270,8 @@ mod tests {
             pages_max: Some(1000),
             bytes_max: None,
             time_max: Some(Duration::from_secs(3600)),
+            own_sites: Vec::new(),
+            insecure: Vec::new(),
         };
         let mut now = Live::new(about, &Counters::default()).get();
         now.elapsed = Duration::from_secs(600);

@@ -253,6 +253,8 @@ mod tests {
             pages_max: Some(1000),
             bytes_max: None,
             time_max: None,
+            own_sites: Vec::new(),
+            insecure: Vec::new(),
         };
         let mut now = Live::new(about, &Counters::default()).get();
         now.elapsed = Duration::from_secs(second);

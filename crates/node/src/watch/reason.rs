@@ -191,7 +191,7 @@ fn changed(why: Refusal) -> String {
 }
 
 /// A rule without its particulars.
-fn rule(why: Refusal) -> &'static str {
+pub fn rule(why: Refusal) -> &'static str {
     match why {
         Refusal::Scope => "outside the crawl's scope",
         Refusal::Filter => "an include or exclude filter",
@@ -235,6 +235,7 @@ pub fn failure(kind: FailKind) -> &'static str {
         FailKind::RobotsUnreachable => "robots.txt could not be had",
         FailKind::HostDead => "its host was given up by an earlier version of rhumb",
         FailKind::Internal => "a fault of our own",
+        FailKind::Proxy => "the proxy could not be reached, or refused",
         FailKind::Gateway => "the gateway found no server behind it (502 or 504) each time",
     }
 }
@@ -249,7 +250,8 @@ pub fn remedy(kind: FailKind) -> &'static str {
         FailKind::Tls => "check that the server speaks TLS on this port",
         FailKind::TlsExpired => "have it renewed, or set the clock of this machine",
         FailKind::TlsName => "crawl it under a name that its certificate has",
-        FailKind::TlsIssuer => "name the file of its CA in SSL_CERT_FILE",
+        FailKind::TlsIssuer => "name the file of its CA with --ca-file",
+        FailKind::Proxy => "check --proxy, or http_proxy and https_proxy, and what -v says",
         FailKind::Timeout | FailKind::Slow => "try again later, or raise the times in [limits]",
         FailKind::HeaderTooBig => "raise header_bytes_max in [limits]",
         FailKind::Scheme => "name http or https URLs, or --allow-file",

@@ -104,6 +104,10 @@ pub struct Report {
     pub peak_rss_bytes: u64,
     /// Of the last run: the most connections that were open to one address at one time.
     pub open_connections_per_address_max: u32,
+    /// Hosts whose robots.txt the last run did not obey, being the owner's own, and those whose
+    /// certificates it did not verify.
+    pub own_sites: Vec<String>,
+    pub certificates_not_verified: Vec<String>,
     pub run: Run,
     pub written: String,
 }
@@ -162,6 +166,8 @@ impl Report {
             collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             open_connections_per_address_max: now.open_connections_per_address_max,
+            own_sites: now.about.own_sites.clone(),
+            certificates_not_verified: now.about.insecure.clone(),
             run,
             written: rfc3339(snapshot.now),
             ..Report::of_counters(&snapshot.counters)
@@ -187,6 +193,8 @@ impl Report {
             collection: last.collection,
             peak_rss_bytes: last.peak_rss_bytes,
             open_connections_per_address_max: last.open_connections_per_address_max,
+            own_sites: last.own_sites,
+            certificates_not_verified: last.certificates_not_verified,
             run: last.run,
             written: last.written,
             ..Report::of_counters(counters)

@@ -51,6 +51,14 @@ pub enum Reading {
 pub struct Agent(u64);
 
 impl Agent {
+    /// Who owns a site, and is bound by none of its rules.
+    pub const OWNER: Agent = Agent(0);
+
+    /// A crawler that differs from this one by what else decides about robots.txt.
+    pub fn with(self, more: &str) -> Agent {
+        Agent(xxh3_64(format!("{} {more}", self.0).as_bytes()))
+    }
+
     /// `name/1.0` counts as `name`.
     pub fn of(agent: &str) -> Agent {
         Agent(xxh3_64(parse::token(agent).to_ascii_lowercase().as_bytes()))
@@ -101,7 +109,15 @@ impl Robots {
 
     /// Whether these are the rules for a crawler, and not those for another.
     pub fn are_for(&self, agent: Agent) -> bool {
-        self.agent.is_none_or(|own| own == agent)
+        match self.agent {
+            None => agent != Agent::OWNER,
+            Some(own) => own == agent,
+        }
+    }
+
+    /// What this file means to its site's owner: where the sitemaps are, and no rules.
+    pub fn for_owner(self) -> Robots {
+        Robots { agent: Some(Agent::OWNER), sitemaps: self.sitemaps, ..Robots::default() }
     }
 
     /// Whether a URL may be fetched.

@@ -19,6 +19,7 @@ pub(crate) mod escape;
 mod filter;
 mod host_key;
 mod join;
+mod named_host;
 mod query_charset;
 mod scheme;
 mod site;
@@ -38,6 +39,7 @@ pub use canonical::{HOST_BYTES_MAX, LABEL_BYTES_MAX, REFERENCE_BYTES_MAX, URL_BY
 pub use error::UrlError;
 pub use filter::{FilterError, PATTERNS_BYTES_MAX, Rules, StripParams};
 pub use host_key::HostKey;
+pub use named_host::NamedHost;
 pub use query_charset::QueryCharset;
 pub use scheme::Scheme;
 pub use site::Site;

@@ -19,6 +19,11 @@ impl Site {
         Site(psl::domain_str(host).unwrap_or(host).into())
     }
 
+    /// Whether no one owner has all below this name: `org`, `co.uk`, a single label.
+    pub fn is_public_suffix(host: &str) -> bool {
+        ip_of(host).is_none() && psl::domain_str(host).is_none()
+    }
+
     /// Its name.
     pub fn as_str(&self) -> &str {
         &self.0

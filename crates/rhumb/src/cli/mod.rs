@@ -16,6 +16,7 @@ mod demo;
 mod ended;
 mod export;
 mod extract;
+mod get;
 mod index;
 mod interrupts;
 mod json;
@@ -51,6 +52,7 @@ pub use ended::Ended;
 Examples:
   rhumb demo
   rhumb crawl https://example.org/ --max-pages 1000
+  rhumb get https://example.org/article
   rhumb status rhumb-crawl
   rhumb urls rhumb-crawl --state gone,failed
   rhumb wacz rhumb-crawl
@@ -68,6 +70,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Crawl(Box<crawl::Flags>),
+    Get(Box<get::Flags>),
     Demo(demo::Flags),
     Status(status::Flags),
     Dashboard(dashboard::Flags),
@@ -104,6 +107,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
     ended::exit(match verb {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
+        Verb::Get(flags) => get::run(*flags, cli.log.quiet, &mut out),
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Dashboard(flags) => dashboard::run(&flags, cli.log.quiet, &mut out),

@@ -1,5 +1,6 @@
 //! The real crawler against the synthetic web over real sockets, with a real name server.
 
+mod access;
 mod bad_input;
 #[path = "../binary/mod.rs"]
 mod binary;
@@ -13,6 +14,7 @@ mod events;
 mod exported;
 mod extracted;
 mod failing;
+mod gotten;
 mod indexed;
 mod killed;
 mod later_runs;

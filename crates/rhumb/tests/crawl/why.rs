@@ -182,7 +182,7 @@ fn a_certificate_that_nobody_vouches_for_is_named_and_told_while_it_is_tried() {
     let port = self_signed();
     let dir = tempfile::tempdir().unwrap();
     let output = crawl(dir.path(), &format!("https://127.0.0.1:{port}/"), &["--allow-private"]);
-    assert_no_page(&output, "name the file of its CA in SSL_CERT_FILE");
+    assert_no_page(&output, "name the file of its CA with --ca-file");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["errors"]["tls_issuer"].as_u64() >= Some(1), "{report}");
 }
