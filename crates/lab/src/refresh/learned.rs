@@ -71,7 +71,7 @@ impl Collection {
             collection.scheduler.joined(&subject, 0.0);
         }
         for page in 0..collection.pages.len() {
-            collection.wheel.file(page as u32, phase(page) * round);
+            collection.wheel.file(page as u32, (1.0 - phase(page)) * round);
         }
         collection
     }
