@@ -57,6 +57,16 @@ pub enum Seen {
     ChangedAgo(f64),
 }
 
+impl Seen {
+    /// The same, if time had gone faster by this factor.
+    pub fn stretched(self, factor: f64) -> Seen {
+        match self {
+            Seen::ChangedAgo(ago) => Seen::ChangedAgo(ago * factor),
+            undated => undated,
+        }
+    }
+}
+
 impl Gamma {
     pub fn mean(self) -> f64 {
         self.a / self.b

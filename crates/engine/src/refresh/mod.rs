@@ -1,7 +1,8 @@
 //! When to visit a page again: learning how pages change and placing visits where they pay.
 //!
 //! [`belief`] is what we know of one page, [`population`] what we know of all, [`tuning`] how fast
-//! either is forgotten. [`index`] says how long a page may wait at a price, and [`scheduler`] finds
+//! either is forgotten, and [`tide`] what moves all pages at once. [`index`] says how long a page
+//! may wait at a price, [`turn`] keeps it in turn while that is doubtful, and [`scheduler`] finds
 //! the price at which the budget is spent, on a [`sample`] of the pages. [`detect`] says what a
 //! visit found, [`trust`] how far servers are believed.
 //!
@@ -21,5 +22,7 @@ pub mod policy;
 pub mod population;
 pub mod sample;
 pub mod scheduler;
+pub mod tide;
 pub mod trust;
 pub mod tuning;
+pub mod turn;

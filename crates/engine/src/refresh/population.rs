@@ -43,6 +43,16 @@ impl Population {
         (GUESS_STRENGTH + self.changes) / (GUESS_STRENGTH / self.guess + self.days)
     }
 
+    /// Changes seen, counting those that hid behind others.
+    pub fn changes(&self) -> f64 {
+        self.changes
+    }
+
+    /// A page like any other, as [`Population::prior`] has it without a host.
+    pub fn usual(&self) -> Gamma {
+        Gamma { a: self.shape, b: self.shape / self.mean().clamp(RATE_RANGE.0, RATE_RANGE.1) }
+    }
+
     /// What a page of this host is believed to be before any visit of its own.
     pub fn prior(&self, host: Seasons) -> Gamma {
         let (changes, days) = (f64::from(host.changes), f64::from(host.days));

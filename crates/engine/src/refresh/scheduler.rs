@@ -14,7 +14,9 @@ use super::belief::{Belief, Gamma, Seen};
 use super::index::{Objective, Wait, due_after, is_due};
 use super::population::{Population, Seasons};
 use super::sample::{Sample, Sampled};
+use super::tide::Tide;
 use super::tuning::Tuning;
+use super::turn::Doubt;
 use crate::time::Span;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +40,7 @@ const ROUND_DAYS_MAX: f64 = 1e6;
 /// Weights beyond this ratio are not obeyed: they would starve the rest.
 const WEIGHT_RANGE: (f64, f64) = (1e-3, 1e3);
 /// A visit to a page of which little is known is worth more than what it finds.
-const EXPLORATION: f64 = 0.1;
+const EXPLORATION: f64 = 0.05;
 /// A visit late by this share of its wait is not late.
 const HOST_LAG_FREE: f64 = 0.1;
 const HOST_LAG_GAIN: f64 = 0.05;
@@ -132,6 +134,7 @@ pub struct Scheduler {
     visits_since_look: u64,
     lag_days: f64,
     is_solved: bool,
+    tide: Tide,
 }
 
 impl Scheduler {
@@ -153,7 +156,22 @@ impl Scheduler {
             visits_since_look: 0,
             lag_days: 0.0,
             is_solved: false,
+            tide: Tide::default(),
         }
+    }
+
+    /// As a former format had it: what predicts best is found anew.
+    pub fn carried(
+        settings: Settings,
+        population: Population,
+        sample: Sample,
+        pages: u64,
+        ln_price: f64,
+    ) -> Scheduler {
+        let price = ln_price.exp();
+        let is_solved = !sample.is_empty();
+        let begun = Scheduler::new(settings, 1.0);
+        Scheduler { population, sample, pages, ln_price, price, is_solved, ..begun }
     }
 
     /// The owner changed their mind: the price is found anew.
@@ -173,14 +191,6 @@ impl Scheduler {
     /// What a visit must bring to be made.
     pub fn price(&self) -> f64 {
         self.price
-    }
-
-    /// The same for a page of this host.
-    fn price_of(&self, host: &HostStanding) -> f64 {
-        match host.surcharge > 0.0 {
-            true => self.price * f64::from(host.surcharge).exp(),
-            false => self.price,
-        }
     }
 
     pub fn pages(&self) -> u64 {
@@ -238,23 +248,52 @@ impl Scheduler {
 
     /// How many days after its last visit a page is due.
     pub fn wait(&self, subject: &Subject) -> f64 {
-        let price = self.price_of(&subject.host);
-        self.wait_at(price, self.gamma(subject), subject.weight, subject.days_max).days
+        let gamma = self.gamma(subject);
+        self.settled(self.price, &subject.host, gamma, subject.weight, subject.days_max).days
+    }
+
+    /// At a price before any surcharge: a page's own wait, or its turn while that is in doubt.
+    fn settled(
+        &self,
+        price: f64,
+        host: &HostStanding,
+        gamma: Gamma,
+        weight: f64,
+        days_max: f64,
+    ) -> Wait {
+        let own = self.wait_at(surcharged(price, host), gamma, weight, days_max);
+        let settled = self.doubt().settle(own, self.turn(price, host, weight));
+        let most = self.days_max(days_max);
+        if settled.days < most { settled } else { Wait { days: most, elasticity: 0.0 } }
+    }
+
+    /// The wait of a page that is visited in turn: a round, if all pages are worth the same.
+    fn turn(&self, price: f64, host: &HostStanding, weight: f64) -> f64 {
+        if weight == 1.0 && host.surcharge <= 0.0 {
+            return self.round_days();
+        }
+        let usual = self.population.usual();
+        self.wait_at(surcharged(price, host), usual, weight, f64::INFINITY).days
+    }
+
+    fn doubt(&self) -> Doubt {
+        Doubt::after(self.population.changes())
     }
 
     /// Whether a page is due `days` after its last visit: cheaper than to ask when it is.
     pub fn is_due(&self, subject: &Subject, days: f64) -> bool {
-        let gamma = self.gamma(subject);
-        let worth = worth(self.price_of(&subject.host), gamma, subject.weight);
+        let (gamma, host) = (self.gamma(subject), &subject.host);
+        let worth = worth(surcharged(self.price, host), gamma, subject.weight);
+        let own = self.doubt().unsettle(days, self.turn(self.price, host, subject.weight));
         days >= self.days_max(subject.days_max)
-            || is_due(self.settings.objective, gamma, worth, days)
+            || is_due(self.settings.objective, gamma, worth, own)
     }
 
     /// How many days after an announced change a page is due, if such announcements hold with
     /// probability `trust`: its age grows by that share of each day (LambdaCrawl's complete
     /// observation; the share of changes that are worth a visit falls with the price).
     pub fn wait_announced(&self, subject: &Subject, trust: f64) -> f64 {
-        let worth = self.price_of(&subject.host) / bounded(subject.weight);
+        let worth = surcharged(self.price, &subject.host) / bounded(subject.weight);
         (worth / trust.max(1e-3)).min(self.wait(subject))
     }
 
@@ -265,9 +304,13 @@ impl Scheduler {
         let mut host = subject.host;
         self.population.count(&mut host.seasons, before, visit.after, visit.seen);
         host.surcharge = self.surcharge(subject.host.surcharge, visit);
-        let belief = subject.belief.after(prior, self.kept, visit.after, visit.seen);
+        let level = self.tide.level();
+        let chance = -before.ln_unchanged(visit.after).exp_m1();
+        self.tide.hear(chance, visit.seen, self.pages);
+        let (lived, seen) = (visit.after * level, visit.seen.stretched(level));
+        let belief = subject.belief.after(prior, self.kept, lived, seen);
         if let Some(entry) = self.sample.entry(subject.id) {
-            self.tuning.predicted(&mut entry.rivals, prior, visit.after, visit.seen);
+            self.tuning.predicted(&mut entry.rivals, prior, lived, seen);
             entry.tell(&Subject { belief, host, ..*subject }, visit.at);
         }
         self.lag_days += visit.lag;
@@ -334,11 +377,11 @@ impl Scheduler {
             return;
         }
         let (mut spent, mut slope) = (0.0, 0.0);
+        let price = self.ln_price.exp();
         for page in self.sample.pages() {
             let gamma = page.belief.with(self.population.prior(page.host.seasons));
-            let price = (self.ln_price + f64::from(page.host.surcharge)).exp();
             let (weight, days_max) = (f64::from(page.weight), f64::from(page.days_max));
-            let wait = self.wait_at(price, gamma, weight, days_max);
+            let wait = self.settled(price, &page.host, gamma, weight, days_max);
             spent += 1.0 / wait.days;
             slope += wait.elasticity / wait.days;
         }
@@ -351,6 +394,11 @@ impl Scheduler {
             self.ln_price += step.clamp(-STEP_MAX, STEP_MAX);
         }
     }
+}
+
+/// What a visit to a page of this host must bring.
+fn surcharged(price: f64, host: &HostStanding) -> f64 {
+    if host.surcharge > 0.0 { price * f64::from(host.surcharge).exp() } else { price }
 }
 
 /// What V(t) must reach.

@@ -8,12 +8,14 @@
 use super::belief::{Belief, Gamma, Seen};
 use serde::{Deserialize, Serialize};
 
-/// Candidates for the shape of the prior.
-const SHAPES: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+/// Candidates for the shape of the prior. Pages of a shape of 30 differ by a fifth.
+const SHAPES: [f64; 6] = [0.25, 0.5, 1.0, 3.0, 9.0, 30.0];
 /// Candidates for what is left of old evidence after a visit.
 pub const KEPT: [f64; 4] = [0.7, 0.85, 0.95, 1.0];
-/// What is believed before anything was predicted, and how strongly: a handful of visits.
-const SHAPE_FIRST: f64 = 0.7;
+/// What is believed before anything was predicted, and how strongly: a handful of visits. Pages are
+/// taken to be alike until they were seen to differ: where they do, that is soon seen; where they
+/// do not, visits that follow differences of chance lose to uniform ones.
+const SHAPE_FIRST: f64 = 4.0;
 const KEPT_FIRST: f64 = 0.9;
 const KEPT_SCALE: f64 = 0.1;
 /// What is left of a score at each look: the population may change, too.

@@ -10,6 +10,7 @@ use super::peers::Adapt;
 use super::replay::Course;
 use super::score::{Referee, Scores};
 use rhumb_engine::refresh::allocate::{Pages, allocate};
+use rhumb_engine::refresh::belief::{Belief, Gamma, Seen};
 use rhumb_engine::refresh::estimate::{improved, irregular, naive};
 use rhumb_engine::refresh::policy::Policy;
 
@@ -18,6 +19,11 @@ const EPOCHS: usize = 60;
 const RATE_RANGE: (f64, f64) = (0.25 / EPOCHS as f64, 100.0);
 /// A page that was never seen to change may still do: the rate of a quarter of a change.
 const CHANGES_MIN: f64 = 0.25;
+/// Of [`Placing::Bayes`]: the shape of the prior, what is kept of old evidence at a visit, and the
+/// changes as which the mean of all pages counts against those of a host.
+const BAYES_SHAPE: f64 = 0.5;
+const BAYES_KEPT: f64 = 0.9;
+const BAYES_STRENGTH: f64 = 5.0;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// Where page number `page` begins: phases that no number of pages makes fall together.
@@ -33,6 +39,9 @@ pub enum Placing {
     Naive,
     Improved,
     Irregular,
+    /// A Gamma posterior for each page, after harmonic. Its prior is told: the mean rate of the
+    /// page's host over the whole time, drawn towards that of all pages.
+    Bayes,
     Peer(Adapt),
 }
 
@@ -73,6 +82,8 @@ struct Memory {
     mean: f64,
     known: Vec<f64>,
     seen: Vec<Vec<(f32, bool)>>,
+    priors: Vec<Gamma>,
+    beliefs: Vec<Belief>,
     intervals: Vec<f64>,
 }
 
@@ -91,6 +102,8 @@ impl Memory {
             mean,
             known: counts.iter().map(|count| count.max(CHANGES_MIN) / days).collect(),
             seen: vec![Vec::new(); histories.len()],
+            priors: told(histories, &counts, days, mean),
+            beliefs: vec![Belief::default(); histories.len()],
             intervals: vec![histories.len() as f64 / budget; histories.len()],
         }
     }
@@ -104,6 +117,11 @@ impl Memory {
             Placing::Naive | Placing::Improved | Placing::Irregular => {
                 self.seen[page].push((days as f32, changed));
             }
+            Placing::Bayes => {
+                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let belief = &mut self.beliefs[page];
+                *belief = belief.after(self.priors[page], BAYES_KEPT, days, seen);
+            }
         }
     }
 
@@ -112,6 +130,11 @@ impl Memory {
         match self.placing {
             Placing::Known(policy) => {
                 allocate(policy, Pages::new(&self.known, None), self.budget).visits
+            }
+            Placing::Bayes => {
+                let believed = self.beliefs.iter().zip(&self.priors);
+                let rates: Vec<f64> = believed.map(|(b, prior)| b.with(*prior).mean()).collect();
+                allocate(Policy::Harmonic, Pages::new(&rates, None), self.budget).visits
             }
             Placing::Peer(_) => {
                 let total: f64 = self.intervals.iter().map(|days| 1.0 / days).sum();
@@ -144,4 +167,19 @@ impl Memory {
         let (least, most) = RATE_RANGE;
         rate.clamp(least / self.epoch_days, most / self.epoch_days)
     }
+}
+
+/// Priors of mean rates that nobody could know.
+fn told(histories: &Histories, counts: &[f64], days: f64, mean: f64) -> Vec<Gamma> {
+    let mut hosts = vec![(0.0, 0.0); histories.hosts_len()];
+    for (page, count) in counts.iter().enumerate() {
+        let (changes, lived) = &mut hosts[histories.host_of(page) as usize];
+        (*changes, *lived) = (*changes + count, *lived + days);
+    }
+    let of = |page: usize| {
+        let (changes, lived) = hosts[histories.host_of(page) as usize];
+        let drawn = (BAYES_STRENGTH + changes) / (BAYES_STRENGTH / mean.max(1e-12) + lived);
+        Gamma { a: BAYES_SHAPE, b: BAYES_SHAPE / drawn }
+    };
+    (0..counts.len()).map(of).collect()
 }

@@ -10,7 +10,7 @@ use rhumb_engine::refresh::belief::{Belief, Seen};
 use rhumb_engine::refresh::scheduler::{HostStanding, Scheduler, Settings, Subject, Visit};
 
 /// Slots in the time in which every page is visited once.
-const SLOTS_PER_ROUND: f64 = 256.0;
+const SLOTS_PER_ROUND: f64 = 2_048.0;
 /// Pages looked at for one visit: those whose time has not come at today's price are filed anew.
 const LOOKS_MAX: usize = 8;
 
@@ -31,7 +31,7 @@ pub fn replay(course: Course<'_>, settings: Settings) -> Scores {
     let mut referee = Referee::new(histories, from, days);
     let visits = (settings.budget_per_day * days).floor() as u64;
     for visit in 1..=visits {
-        let now = visit as f64 / settings.budget_per_day;
+        let now = (visit as f64 - 0.5) / settings.budget_per_day;
         collection.visit(now, |page| referee.visit(page, now));
     }
     referee.finish(settings.budget_per_day)
