@@ -182,6 +182,94 @@ fn what_makes_no_sense_is_told_in_one_line() {
     }
 }
 
+/// Replays histories of these lines, uniform and learned, and gives what is printed as JSON.
+fn replayed(dir: &std::path::Path, lines: &str, more: &[&str]) -> (Output, Value) {
+    let file = dir.join("pages.tsv");
+    fs::write(&file, lines).unwrap();
+    let asked = ["--histories", file.to_str().unwrap(), "--days", "10", "--json"];
+    let ran = rhumb(&[&asked, &["--policy", "uniform", "--policy", "learned"], more].concat());
+    let printed = serde_json::from_slice(&ran.stdout).unwrap_or_default();
+    (ran, printed)
+}
+
+#[test]
+fn histories_that_cannot_be_are_named_by_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for (lines, line, word) in [
+        ("a\th\t1,2\nb\th\t5,4\n", "line 2", "4 comes after 5"),
+        ("a\th\t-1,2\n", "line 1", "before day 0"),
+        ("# pages\na\th\t1,soon\n", "line 2", "soon"),
+        ("a 1,2\n", "line 1", "between tabs"),
+    ] {
+        let (ran, _) = replayed(dir.path(), lines, &["--budget", "1"]);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{lines:?}: {said}");
+        assert!(said.contains(line) && said.contains(word), "{lines:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn histories_that_are_odd_have_a_result_that_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    for (lines, budget, word) in [
+        ("a\th\t\nb\th\t\n", "1", "2 pages never change"),
+        ("a\th\t3,3,7\nb\th\t2\n", "1", "two changes at one time"),
+        ("a\th\t3,7\n", "1", "one page alone"),
+        ("a\th\t3\nb\th\t4\nc\th\t5\n", "0.1", "0.33 visits a page"),
+        ("a\th\t3\nb\th\t4\n", "0", "0.00 visits a page"),
+    ] {
+        let (ran, printed) = replayed(dir.path(), lines, &["--budget", budget]);
+        assert!(ran.status.success(), "{lines:?}: {ran:?}");
+        let notes = printed["notes"].to_string();
+        assert!(notes.contains(word), "{lines:?}: {notes}");
+        for policy in printed["policies"].as_array().unwrap() {
+            let fresh = policy["freshness"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&fresh), "{lines:?}: {policy}");
+        }
+    }
+}
+
+#[test]
+fn learners_are_compared_on_set_after_set_with_what_nobody_can_exceed() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = |page: u32| {
+        let every = f64::from(1 + page % 7) * 1.3;
+        let times = (1..).map(|n| f64::from(n) * every).take_while(|at| *at < 60.0);
+        let times: Vec<String> = times.map(|at| format!("{at:.3}")).collect();
+        format!("p{page}\th{}\t{}\n", page % 3, times.join(","))
+    };
+    let file = |name: &str, pages: std::ops::Range<u32>| {
+        let path = dir.path().join(name);
+        fs::write(&path, pages.map(page).collect::<String>()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (one, other) = (file("one.tsv", 0..24), file("other.tsv", 30..60));
+    let still = dir.path().join("still.tsv");
+    fs::write(&still, "a\th\t\n").unwrap();
+    let asked = ["--cross", "--histories", &one, &other, still.to_str().unwrap()];
+    let more = ["--draws", "2", "--pages", "20", "--json"];
+    let ran = rhumb(&[&asked[..], &more].concat());
+    assert!(ran.status.success(), "{ran:?}");
+    let printed: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let lines = printed["lines"].as_array().unwrap();
+    // Two sets that change and ten that are made up, at five budgets.
+    assert_eq!(lines.len(), (2 + 10) * 5);
+    for line in lines {
+        let of = |what: &str| line[what].as_f64().unwrap();
+        for policy in ["uniform", "learned", "bayes", "naive", "nutch"] {
+            assert!(of(policy) <= of("clairvoyant") + 1e-6, "{policy}: {line}");
+        }
+        assert_eq!(line["less_uniform"]["draws"], 2, "{line}");
+    }
+    assert_eq!(printed["left_out"].as_array().unwrap().len(), 2);
+    assert!(printed["notes"].to_string().contains("still: no page changes"), "{printed}");
+    assert_eq!(
+        printed,
+        serde_json::from_slice::<Value>(&rhumb(&[&asked[..], &more].concat()).stdout).unwrap()
+    );
+}
+
 fn rhumb(arguments: &[&str]) -> Output {
     let mut command = Command::new(binary::rhumb());
     command.args(["sim", "refresh"]).args(arguments).output().unwrap()

@@ -7,6 +7,7 @@
 
 use super::histories::Histories;
 use super::peers::Adapt;
+use super::rates;
 use super::replay::Course;
 use super::score::{Referee, Scores};
 use rhumb_engine::refresh::allocate::{Pages, allocate};
@@ -89,10 +90,7 @@ struct Memory {
 
 impl Memory {
     fn new(placing: Placing, histories: &Histories, days: f64, budget: f64) -> Memory {
-        let changes = |page| {
-            let within = |change: &&f64| **change > 0.0 && **change <= days;
-            histories.changes(page).iter().filter(within).count() as f64
-        };
+        let changes = |page| rates::seen(histories.changes(page), days) * days;
         let counts: Vec<f64> = (0..histories.len()).map(changes).collect();
         let mean = counts.iter().sum::<f64>() / days / histories.len().max(1) as f64;
         Memory {

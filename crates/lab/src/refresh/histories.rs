@@ -37,6 +37,30 @@ impl Histories {
         &self.changes[self.starts[page] as usize..end]
     }
 
+    /// Some of the pages.
+    pub fn only(&self, pages: &[usize]) -> Histories {
+        let mut some = Histories { host_names: self.host_names.clone(), ..Histories::default() };
+        for page in pages {
+            some.hosts.push(self.hosts[*page]);
+            some.starts.push(some.changes.len() as u32);
+            some.changes.extend_from_slice(self.changes(*page));
+        }
+        some
+    }
+
+    /// When the last change of all pages was; 0 if there is none.
+    pub fn last_change(&self) -> f64 {
+        self.changes.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Pages that never change within so many days, and pages with two changes at one time.
+    pub fn oddities(&self, days: f64) -> (usize, usize) {
+        let pages = 0..self.len();
+        let still = |page: &usize| !self.changes(*page).iter().any(|at| *at > 0.0 && *at <= days);
+        let repeats = |page: &usize| self.changes(*page).windows(2).any(|two| two[0] == two[1]);
+        (pages.clone().filter(still).count(), pages.filter(repeats).count())
+    }
+
     /// Adds the lines of a file; what is wrong with the first bad one.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         for (number, line) in (1..).zip(text.lines()) {
@@ -76,6 +100,12 @@ impl Histories {
         let parsed = parsed?;
         if let Some(bad) = parsed.iter().find(|time| !time.is_finite()) {
             return Err(format!("{bad} is no time in days"));
+        }
+        if let Some(early) = parsed.iter().find(|time| **time < 0.0) {
+            return Err(format!("{early} is before day 0: times are days since the first fetch"));
+        }
+        if let Some(two) = parsed.windows(2).find(|two| two[1] < two[0]) {
+            return Err(format!("{} comes after {}: times go up", two[1], two[0]));
         }
         if self.len() >= PAGES_MAX || self.changes.len() + parsed.len() > u32::MAX as usize {
             return Err(format!("more than {PAGES_MAX} pages"));

@@ -24,6 +24,11 @@ pub fn rates(spread: Spread, pages: usize) -> Vec<f64> {
         .collect()
 }
 
+/// Changes a day that a page had within so many days.
+pub fn seen(changes: &[f64], days: f64) -> f64 {
+    changes.iter().filter(|change| **change > 0.0 && **change <= days).count() as f64 / days
+}
+
 /// Weights of mean 1 that fall with the 0.6th power of a rank that has nothing to do with rates.
 pub fn zipf(pages: usize) -> Vec<f64> {
     let of = |page: usize| (1.0 + ((page * 61_803) % pages) as f64).powf(-0.6);

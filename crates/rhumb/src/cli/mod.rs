@@ -31,6 +31,7 @@ mod sim;
 mod sim_order;
 mod sim_order_text;
 mod sim_refresh;
+mod sim_refresh_cross;
 mod sim_refresh_figure;
 mod status;
 mod urls;

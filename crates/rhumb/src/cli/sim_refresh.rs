@@ -8,8 +8,10 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::refresh::policy::Policy;
+use rhumb_lab::refresh::cross::Set;
 use rhumb_lab::refresh::histories::Histories;
 use rhumb_lab::refresh::learning::drawn;
+use rhumb_lab::refresh::made::Kind;
 use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
 use rhumb_lab::refresh::replay::{Contender, Course, replay};
 use rhumb_lab::refresh::table::{Caps, buy};
@@ -18,6 +20,7 @@ use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::sim_refresh_cross;
 use super::sim_refresh_figure::{self as figure, Figure};
 use rhumb_node::settings::{Word, Words, nearest, open_input};
 
@@ -42,43 +45,62 @@ const HOSTS_MAX: usize = 1_000;
 /// fetched at 0 and then visited within the budget; freshness, age and delay are taken over the
 /// last two thirds of the days. With --whole, the whole engine crawls a synthetic web that changes,
 /// in virtual time, once for each policy, all of them learning; the budget counts its requests.
+///
+/// With --cross, each file of --histories is a set of its own, and sets made up by ten rules come
+/// along (bursts, seasons, mass edits, dead pages, …). On each, at five budgets, the policy of
+/// `crawl --continuous` is held against uniform revisiting, the other learners and two bounds: the
+/// best freshness for Poisson changes if every page's rate were told, and what somebody buys who
+/// knows every change ahead. Many draws of half of a set's pages say how far that is chance; each
+/// given set is left out once, to be compared with the learner that is best on the others.
 #[derive(Args)]
 #[command(after_help = "\
 Policies that know every rate: uniform, proportional, delay, freshness, age, binary, harmonic.
 Policies that learn, or follow another crawler's rule (only with --days): learned, naive, cho, mle,
-nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous` does.
+bayes, nutch, stormcrawler, heritrix. `learned` is what `rhumb crawl --continuous` does; `bayes` is
+told how often the pages of each host change, and learns the rest.
 
 Examples:
   rhumb sim refresh --rates lognormal --pages 100000 --budget 50000
   rhumb sim refresh --rates gamma --pages 20000 --budget 2000 --days 60 --objective freshness
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
   rhumb sim refresh --whole --pages 2000 --budget 3000 --days 12
+  rhumb sim refresh --cross --histories a.tsv.gz b.tsv.gz c.tsv.gz --draws 40
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
 pub struct RefreshFlags {
     /// gamma, lognormal, or a file with one rate (changes a day) a line
-    #[arg(long, value_name = "gamma|lognormal|FILE", conflicts_with_all = ["histories", "whole"])]
-    #[arg(required_unless_present_any = ["histories", "whole"])]
+    #[arg(long, value_name = "gamma|lognormal|FILE")]
+    #[arg(conflicts_with_all = ["histories", "whole", "cross"])]
+    #[arg(required_unless_present_any = ["histories", "whole", "cross"])]
     rates: Option<String>,
 
     /// Crawl a synthetic web that changes with the whole engine
     #[arg(long, conflicts_with = "histories")]
     whole: bool,
 
-    /// Pages on the grid of gamma or lognormal [100000], or of the synthetic web [2000]
-    #[arg(long, value_name = "N", conflicts_with = "histories")]
+    /// Compare learners on set after set, given and made up, at five budgets each
+    #[arg(long, conflicts_with_all = ["whole", "policies", "plot", "budget"])]
+    cross: bool,
+
+    /// Draws of each set's pages, with --cross
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "cross")]
+    draws: usize,
+
+    /// Pages on the grid of gamma or lognormal [100000], of the synthetic web [2000], or of each
+    /// set that --cross makes up [400]
+    #[arg(long, value_name = "N")]
     pages: Option<usize>,
 
-    /// What is drawn is drawn from this
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "histories")]
-    seed: u64,
+    /// What is drawn is drawn from this [1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 
     /// Pages of --whole change about once in so many days
     #[arg(long, value_name = "D", default_value_t = 1.0)]
     change_days: f64,
 
     /// Visits a day, to all pages together
-    #[arg(long, value_name = "M")]
-    budget: f64,
+    #[arg(long, value_name = "M", required_unless_present = "cross")]
+    budget: Option<f64>,
 
     /// Page weights: none, or falling after Zipf
     #[arg(long, value_name = "zipf", conflicts_with = "histories")]
@@ -96,8 +118,8 @@ pub struct RefreshFlags {
     #[arg(long, value_name = "FILE.tsv", num_args = 1..)]
     histories: Vec<PathBuf>,
 
-    /// How many days to replay, draw or crawl
-    #[arg(long, value_name = "D", required_unless_present = "rates")]
+    /// How many days to replay, draw or crawl; with --cross, to the last change of each set
+    #[arg(long, value_name = "D", required_unless_present_any = ["rates", "cross"])]
     days: Option<f64>,
 
     /// Whom to compare; may be given more than once (all)
@@ -153,6 +175,8 @@ pub struct Outcome {
 #[derive(Serialize)]
 struct Printed<'a> {
     policies: &'a [Outcome],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
 }
 
 /// What the policies are tried on.
@@ -163,26 +187,36 @@ pub enum Stage {
 }
 
 pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    if !(flags.budget.is_finite() && flags.budget >= 0.0) {
-        return Err(Trouble::Usage(format!("--budget {} is no number of visits", flags.budget)));
+    if flags.cross {
+        return sim_refresh_cross::run(cross(flags)?, out);
+    }
+    let budget = flags.budget.unwrap_or_default();
+    if !(budget.is_finite() && budget >= 0.0) {
+        return Err(Trouble::Usage(format!("--budget {budget} is no number of visits")));
+    }
+    if (flags.seed.is_some() || flags.pages.is_some()) && !flags.histories.is_empty() {
+        let what = "--seed and --pages: histories are replayed as they are, but with --cross";
+        return Err(Trouble::Usage(what.to_owned()));
     }
     let stage = stage(flags)?;
     let contenders = contenders(flags)?;
     let mut outcomes: Vec<Outcome> =
-        contenders.iter().map(|contender| stage.try_out(*contender, flags.budget)).collect();
+        contenders.iter().map(|contender| stage.try_out(*contender, budget)).collect();
     if matches!(stage, Stage::Replayed { rates: Some(_), .. }) {
-        let oracle = stage.try_out(Contender::Known(Policy::Freshness), flags.budget).freshness;
+        let oracle = stage.try_out(Contender::Known(Policy::Freshness), budget).freshness;
         outcomes.iter_mut().for_each(|o| o.of_oracle = Some(o.freshness / oracle));
     }
     if let Some(path) = &flags.plot {
-        let chart = figure::draw(flags.figure.0, &stage, &contenders, flags.budget)
-            .map_err(Trouble::Usage)?;
+        let chart =
+            figure::draw(flags.figure.0, &stage, &contenders, budget).map_err(Trouble::Usage)?;
         chart.write(path).map_err(|e| Trouble::Failed(format!("{}: {e}", path.display())))?;
     }
+    let notes = stage.notes(budget);
     if flags.json {
-        json::print(out, &Printed { policies: &outcomes })?;
+        json::print(out, &Printed { policies: &outcomes, notes: &notes })?;
     } else {
         write!(out, "{}", text(&outcomes))?;
+        notes.iter().try_for_each(|note| writeln!(out, "Note: {note}"))?;
         out.flush()?;
     }
     Ok(Ended::Done)
@@ -199,10 +233,7 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
     let Some(rates_of) = &flags.rates else {
         let mut histories = Histories::default();
         for path in &flags.histories {
-            let text = read(path)?;
-            histories
-                .add(&text)
-                .map_err(|what| Trouble::Usage(format!("{}: {what}", path.display())))?;
+            add(&mut histories, path)?;
         }
         if histories.is_empty() {
             return Err(Trouble::Usage("there is no page in the histories".to_owned()));
@@ -225,7 +256,7 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
         if rates.iter().sum::<f64>() * days > CHANGES_MAX {
             return Err(Trouble::Usage(format!("more than {CHANGES_MAX} changes to draw")));
         }
-        let histories = drawn(&rates, days, flags.seed);
+        let histories = drawn(&rates, days, flags.seed());
         return Ok(Stage::Replayed { histories, days, rates: Some(rates) });
     }
     let weights = flags.weights.map(|Word(Weights::Zipf)| zipf(rates.len()));
@@ -233,6 +264,66 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
         .host_cap
         .map(|cap| (halving_hosts(rates.len(), flags.hosts), vec![cap.max(0.0); flags.hosts]));
     Ok(Stage::Known { rates, weights, caps })
+}
+
+fn add(histories: &mut Histories, path: &Path) -> Result<(), Trouble> {
+    let text = read(path)?;
+    histories.add(&text).map_err(|what| Trouble::Usage(format!("{}: {what}", path.display())))
+}
+
+/// A set for each file, as long as its changes go.
+fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::Asked, Trouble> {
+    if flags.draws == 0 || flags.draws > sim_refresh_cross::DRAWS_MAX {
+        let what = format!("--draws is a number from 1 to {}", sim_refresh_cross::DRAWS_MAX);
+        return Err(Trouble::Usage(what));
+    }
+    if let Some(days) = flags.days.filter(|days| !(days.is_finite() && *days > 0.0)) {
+        return Err(Trouble::Usage(format!("--days {days} is no time to replay")));
+    }
+    let (mut sets, mut notes) = (Vec::new(), Vec::new());
+    for path in &flags.histories {
+        let mut histories = Histories::default();
+        add(&mut histories, path)?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = file.split('.').next().unwrap_or_default().to_owned();
+        let days = flags.days.unwrap_or_else(|| histories.last_change().ceil().max(1.0));
+        notes.extend(oddities(&histories, days).into_iter().map(|odd| format!("{name}: {odd}")));
+        if sets.iter().any(|set: &Set| set.name == name) {
+            let what = format!("{}: there is another set {name:?}", path.display());
+            return Err(Trouble::Usage(what));
+        }
+        if !histories.is_empty() {
+            sets.push(Set::given(name, days, histories));
+        }
+    }
+    let (objective, seed) = (flags.objective.0, flags.seed());
+    let pages = flags.pages.unwrap_or(sim_refresh_cross::MADE_PAGES);
+    if pages == 0 || pages > PAGES_MAX {
+        return Err(Trouble::Usage(format!("--pages is a number from 1 to {PAGES_MAX}")));
+    }
+    sets.extend(Kind::ALL.into_iter().map(|kind| Set::made(kind, pages, seed)));
+    let RefreshFlags { draws, json, .. } = *flags;
+    Ok(sim_refresh_cross::Asked { sets, objective, draws, seed, notes, json })
+}
+
+/// What is unusual about histories, and what is made of it.
+fn oddities(histories: &Histories, days: f64) -> Vec<String> {
+    let (still, repeats) = histories.oddities(days);
+    let mut notes = Vec::new();
+    if histories.is_empty() {
+        notes.push("no page: left out".to_owned());
+    }
+    if still > 0 {
+        notes.push(format!("{still} pages never change within {days} days: always fresh"));
+    }
+    if repeats > 0 {
+        let what = "two changes at one time: both count for delay, one for all else";
+        notes.push(format!("{repeats} pages have {what}"));
+    }
+    if histories.len() == 1 {
+        notes.push("one page alone: every policy spends the whole budget on it".to_owned());
+    }
+    notes
 }
 
 fn whole(flags: &RefreshFlags, days: f64) -> Result<Whole, Trouble> {
@@ -250,7 +341,7 @@ fn whole(flags: &RefreshFlags, days: f64) -> Result<Whole, Trouble> {
         return Err(Trouble::Usage(what));
     }
     Ok(Whole {
-        seed: flags.seed,
+        seed: flags.seed(),
         pages: pages as u32,
         sites: WHOLE_SITES,
         change_days: flags.change_days,
@@ -292,7 +383,7 @@ fn read(path: &Path) -> Result<String, Trouble> {
 }
 
 fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
-    if flags.whole && flags.budget.fract() != 0.0 {
+    if flags.whole && flags.budget.is_some_and(|budget| budget.fract() != 0.0) {
         return Err(Trouble::Usage("--budget of --whole is a whole number".to_owned()));
     }
     let is_replay = flags.days.is_some() && !flags.whole;
@@ -309,6 +400,7 @@ fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
         Contender::Naive,
         Contender::Cho,
         Contender::Mle,
+        Contender::Bayes,
         Contender::Nutch,
         Contender::Stormcrawler,
         Contender::Heritrix,
@@ -333,7 +425,25 @@ fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
     flags.policies.iter().map(named).collect()
 }
 
+impl RefreshFlags {
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+}
+
 impl Stage {
+    /// What is unusual about the pages and the budget of a replay.
+    fn notes(&self, budget: f64) -> Vec<String> {
+        let Stage::Replayed { histories, days, rates: None } = self else { return Vec::new() };
+        let mut notes = oddities(histories, *days);
+        let visits = budget * days / histories.len().max(1) as f64;
+        if visits < 1.0 {
+            let what = "those that come late in the first round are never visited";
+            notes.push(format!("{visits:.2} visits a page in {days} days: {what}"));
+        }
+        notes
+    }
+
     /// How a contender is called here: of a crawl all learn, and differ in what they are after.
     pub fn try_out_name(&self, contender: Contender) -> &'static str {
         match (self, contender) {

@@ -3,14 +3,15 @@
 //! Rules of robots.txt are not carried over: they are fetched again and read as this version reads
 //! them. Frames of its journal are written as today's (`journal::take_frame`).
 
-mod shapes;
+pub(super) mod shapes;
 
-use super::super::COUNTERS;
 use super::super::table::Table;
+use super::super::{COUNTERS, SCHEDULER};
 use super::{anew, chunk};
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::refresh::scheduler;
 use rhumb_engine::{counters, host, queue, record};
-use shapes::{Counters, Entry, HostRecord, Lead, UrlRecord};
+use shapes::{Counters, Entry, HostRecord, Lead, Scheduler, UrlRecord};
 
 pub const FORMAT: &str = "rhumb state 10";
 
@@ -26,6 +27,9 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         Table::Robots => return Ok(None),
         Table::Outbox => chunk::<Lead>(value)?,
         Table::Meta if key == COUNTERS => anew::<Counters, counters::Counters>("counters", value)?,
+        Table::Meta if key == SCHEDULER => {
+            anew::<Scheduler, scheduler::Scheduler>("scheduler", value)?
+        }
         // Numbers, texts and types that are as they were.
         Table::Meta
         | Table::Sleep
@@ -40,4 +44,26 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         }
     };
     Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::codec::{decode, encode_into};
+    use super::*;
+    use rhumb_engine::refresh::population::Population;
+    use rhumb_engine::refresh::sample::Sample;
+    use rhumb_engine::refresh::scheduler::Settings;
+
+    #[test]
+    fn what_was_learnt_of_all_pages_is_carried_over_and_what_predicts_best_is_found_anew() {
+        let (population, pages, price) = (Population::new(0.25, 0.7), 321u64, 0.5f64);
+        let begun = (Settings::default(), population, [[-7.0f64; 4]; 6], 0.9f64, Sample::default());
+        let rest = (price.ln(), 0.1f64, 0.6f64, pages, 5u64, 6u64, 0.2f64, true);
+        let old = encode_into(&(begun, rest))(Vec::new());
+        let new = converted(Table::Meta, SCHEDULER, &old).unwrap().unwrap();
+        let new: scheduler::Scheduler = decode("scheduler", &new).unwrap();
+        assert_eq!((new.pages(), new.population()), (pages, &population));
+        assert!((new.price() - price).abs() < 1e-12);
+        assert_eq!(new.kept(), scheduler::Scheduler::new(Settings::default(), 1.0).kept());
+    }
 }

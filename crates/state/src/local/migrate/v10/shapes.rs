@@ -16,7 +16,9 @@ use rhumb_engine::queue::{Place, SleepPlace};
 use rhumb_engine::record::{FoundOn, Status, UrlId};
 use rhumb_engine::refresh::budget::Spent;
 use rhumb_engine::refresh::detect::Learnt;
-use rhumb_engine::refresh::scheduler::HostStanding;
+use rhumb_engine::refresh::population::Population;
+use rhumb_engine::refresh::sample::Sample;
+use rhumb_engine::refresh::scheduler::{self, HostStanding, Settings};
 use rhumb_engine::refresh::trust::Trust;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::{counters, discovery, host, past, queue, record};
@@ -273,5 +275,30 @@ impl From<Lead> for discovery::Lead {
             Lead::New(discovery) => discovery::Lead::New(discovery.into()),
             Lead::Known { links, from } => discovery::Lead::Known { links, from },
         }
+    }
+}
+
+/// What all pages share of revisiting. Six shapes and four ways to forget were scored.
+#[derive(Deserialize)]
+pub struct Scheduler {
+    settings: Settings,
+    population: Population,
+    _tuning: [[f64; 4]; 6],
+    _kept: f64,
+    sample: Sample,
+    ln_price: f64,
+    _correction: f64,
+    _price: f64,
+    pages: u64,
+    _waiting: u64,
+    _visits_since_look: u64,
+    _lag_days: f64,
+    _is_solved: bool,
+}
+
+impl From<Scheduler> for scheduler::Scheduler {
+    fn from(old: Scheduler) -> scheduler::Scheduler {
+        let Scheduler { settings, population, sample, pages, ln_price, .. } = old;
+        scheduler::Scheduler::carried(settings, population, sample, pages, ln_price)
     }
 }

@@ -8,9 +8,10 @@ mod shapes;
 use super::super::journal::Frame;
 use super::super::table::Table;
 use super::super::{COUNTERS, SCHEDULER};
+use super::v10::shapes::Scheduler;
 use super::{anew, chunk};
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::refresh::scheduler;
 use rhumb_engine::turn::Position;
 use rhumb_engine::{counters, host, mass, queue, record};
 use shapes::{Counters, Entry, HostRecord, Lead, LinkPart, SettledRow, Twin, UrlRecord};
@@ -48,7 +49,10 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         Table::Links => anew::<LinkPart, mass::LinkPart>("links", value)?,
         Table::Settled => anew::<SettledRow, mass::SettledRow>("settled", value)?,
         Table::Meta if key == COUNTERS => anew::<Counters, counters::Counters>("counters", value)?,
-        Table::Meta if key == SCHEDULER => anew::<Scheduler, Scheduler>("scheduler", value)?,
+        // As format 10 has it.
+        Table::Meta if key == SCHEDULER => {
+            anew::<Scheduler, scheduler::Scheduler>("scheduler", value)?
+        }
         // Numbers, texts and sketches.
         Table::Meta | Table::Sleep | Table::Leader | Table::Seed => value.to_vec(),
         Table::Exchange => {

@@ -6,8 +6,8 @@
 //! needs nothing here; one that is gone needs an arm.
 //!
 //! Types of the engine that stand here without a copy (`Learnt`, `HostStanding`, `Trust`, `Spent`,
-//! `Scheduler` in `mod.rs`, `Time`, `Span`, `Url`) are stored as in format 9: copy one here before
-//! you change it.
+//! `Time`, `Span`, `Url`) are stored as in format 9: copy one here before you change it. The
+//! scheduler of format 9 is that of format 10.
 
 use rhumb_engine::outcome::{ContentDigest, PayloadDigest};
 use rhumb_engine::record::UrlId;
