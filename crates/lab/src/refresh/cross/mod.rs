@@ -229,8 +229,7 @@ mod tests {
     #[test]
     fn a_set_left_out_is_held_against_the_best_of_the_others() {
         let line = |set: &str, learned: f64, rivals: [f64; 2]| {
-            let few =
-                Set { histories: made::made(Kind::Alike, 20, 1), ..Set::made(Kind::Alike, 1) };
+            let few = Set::made(Kind::Alike, 20, 1);
             let mut line = lines(&few, Objective::Harmonic, 1, 1).unwrap().swap_remove(0);
             (line.set, line.is_given, line.learned) = (set.to_owned(), true, learned);
             line.rivals = vec![0.0; RIVALS.len()];
