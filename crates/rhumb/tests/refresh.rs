@@ -187,7 +187,8 @@ fn replayed(dir: &std::path::Path, lines: &str, more: &[&str]) -> (Output, Value
     let file = dir.join("pages.tsv");
     fs::write(&file, lines).unwrap();
     let asked = ["--histories", file.to_str().unwrap(), "--days", "10", "--json"];
-    let ran = rhumb(&[&asked, &["--policy", "uniform", "--policy", "learned"], more].concat());
+    let policies = ["--policy", "uniform", "--policy", "learned"];
+    let ran = rhumb(&[&asked[..], &policies, more].concat());
     let printed = serde_json::from_slice(&ran.stdout).unwrap_or_default();
     (ran, printed)
 }
