@@ -6,7 +6,7 @@
 //! what was refused before by judging it again (`review`).
 
 use crate::config::{Config, Traps};
-use crate::discovery::{Discovery, FoundAs};
+use crate::discovery::Discovery;
 use crate::queue::Entry;
 use crate::record::{Refusal, Role, UrlRecord};
 use crate::traps::grown::trap_rule;
@@ -105,7 +105,7 @@ pub struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     pub fn found(discovery: &'a Discovery, role: Role, host_spent: u64) -> Candidate<'a> {
         let Discovery { url, kind, depth, hops, .. } = discovery;
-        let (is_seed, depth, hops) = (*kind == FoundAs::Seed, *depth, *hops);
+        let (is_seed, depth, hops) = (kind.is_named(), *depth, *hops);
         Candidate { url, is_seed, role, depth, hops, host_spent }
     }
 
@@ -204,7 +204,7 @@ pub fn fingerprint(config: &Config) -> u64 {
 
 /// Whether a URL belongs to the web that the owner meant at all: what the rest is measured by.
 pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
-    let is_seed = discovery.kind == FoundAs::Seed;
+    let is_seed = discovery.kind.is_named();
     match discovery.kind.role() {
         Role::Page => {}
         Role::OutsideSitemap => return config.rules.excluding(&discovery.url).is_none(),

@@ -45,9 +45,16 @@ pub enum FoundAs {
     TriedSitemap,
     /// A sitemap beyond the scope, named by a robots.txt within.
     OutsideSitemap,
+    /// The owner wants it now, known or not.
+    Asked,
 }
 
 impl FoundAs {
+    /// The owner named it: filters speak of what the crawl finds.
+    pub fn is_named(self) -> bool {
+        matches!(self, FoundAs::Seed | FoundAs::Asked)
+    }
+
     /// What a URL that is found so is fetched as, if it is new.
     pub fn role(self) -> Role {
         match self {

@@ -100,7 +100,9 @@ impl Engine {
     fn begin(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
         let ticket = host.ticket;
-        let Some(ip) = host.addresses.current(now) else {
+        // The owner may have laid it to rest since it was put in line.
+        let may_be_asked = host.record.not_before <= now || !host.errands.is_empty();
+        let Some(ip) = host.addresses.current(now).filter(|_| may_be_asked) else {
             host.queued_up = false;
             // It may have been called to a place at its old address, which it will not take.
             let way = host.addresses.last().map(|ip| host.way(ip));

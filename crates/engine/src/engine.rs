@@ -15,6 +15,7 @@ use crate::frontier::awake::{AwakeHosts, Errand as HostErrand};
 use crate::frontier::back_queue;
 use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
+use crate::hands::{HandLine, Hands};
 use crate::host::HostRecord;
 use crate::judge::Judging;
 use crate::lookups::Lookups;
@@ -50,6 +51,7 @@ pub struct Opening {
     pub scheduler: Option<Scheduler>,
     pub post: PostOpening,
     pub judged_by: Option<JudgedBy>,
+    pub hands: Vec<HandLine>,
 }
 
 pub struct Engine {
@@ -104,6 +106,7 @@ pub struct Engine {
     ahead: Span,
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
+    pub(crate) hands: Hands,
 }
 
 /// A request in flight.
@@ -147,6 +150,7 @@ impl Engine {
             policy: order::policy(&config),
             review: Review::open(&config, opening.judged_by, &opening.counters),
             nearer: Nearer::default(),
+            hands: Hands::open(opening.hands),
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
@@ -203,6 +207,7 @@ impl Engine {
             Event::Answered(Answer::Reviewed { found, next }) => self.reviewed(found, next),
             Event::Delivered { from, number, letter } => self.delivered(from, number, letter),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
+            Event::Told(hand) => self.told(now, hand, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
         }
@@ -218,11 +223,14 @@ impl Engine {
         self.conclude_review(step);
         self.conclude_post(now, step);
         if self.stopping.is_none() {
-            self.dispatch(now, step);
-            self.wake(now, step);
+            if !self.hands.is_paused {
+                self.dispatch(now, step);
+                self.wake(now, step);
+            }
             self.ask_refills(step);
             if let Some(question) = self.outbox.ask(&self.counters, &mut self.post) {
-                if matches!(question, Question::Sift { .. }) {
+                if let Question::Sift { candidates } = &question {
+                    self.hands.begin_sift(candidates);
                     self.since_sift.clear();
                     if let Some(revisiting) = &mut self.revisiting {
                         revisiting.since_sift.clear();
@@ -270,7 +278,8 @@ impl Engine {
         let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
         let round = self.round_due().map(|t| (t, "letters to other partitions are due"));
         let mass = self.is_pushing().then_some((now, "importance is being pushed"));
-        let next = host.into_iter().chain(sleeper).chain(budget).chain(round).chain(mass).min()?;
+        let fetching = host.into_iter().chain(sleeper).chain(budget);
+        let next = fetching.filter(|_| !self.hands.is_paused).chain(round).chain(mass).min()?;
         Some((next.0.max(now), next.1))
     }
 
@@ -293,9 +302,10 @@ impl Engine {
         if self.stopping.is_some() {
             return self.stopping;
         }
-        // One of several cannot know that the others will send it nothing more.
-        let is_alone = !self.config.partition.is_divided();
-        (is_alone && self.is_idle()).then(|| self.idle_because())
+        // One of several cannot know that the others will send it nothing more, and of what is
+        // paused the owner will.
+        let may_end = !self.config.partition.is_divided() && !self.hands.is_paused;
+        (may_end && self.is_idle()).then(|| self.idle_because())
     }
 
     /// Why an engine that is idle has nothing to do.

@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
+use crate::hands::{Hand, HandLine};
 use crate::host::HostRecord;
 use crate::log::LogEntry;
 use crate::mass::{LinkPart, SettledRow};
@@ -50,6 +51,8 @@ pub enum Event {
         by: u32,
         number: u64,
     },
+    /// The owner asked for something.
+    Told(Hand),
     /// Finish what is in flight and begin nothing more.
     Stopped(StopReason),
     /// Time has passed.
@@ -362,6 +365,8 @@ pub enum Row {
     Rules(JudgedBy),
     /// What all pages of a crawl that goes on share.
     Refresh(Box<Scheduler>),
+    /// The log of hands, the latest last.
+    Hands(Vec<HandLine>),
     Counters(Box<Counters>),
 }
 

@@ -82,7 +82,9 @@ impl Engine {
                 host.addresses.connected();
             }
         }
-        host.record.not_before = now + polite::delay(&polite, &host.record);
+        // The owner may have laid the host to rest meanwhile.
+        let next = now + polite::delay(&polite, &host.record);
+        host.record.not_before = host.record.not_before.max(next);
         self.mark_dirty(slot);
     }
 

@@ -52,6 +52,9 @@ impl Engine {
                 None => self.wake_one(now, host, step),
                 // It woke by itself meanwhile; what it was called for still waits.
                 Some(slot) => {
+                    if let Some(until) = self.hands.take_rest(&host.host) {
+                        self.lay_to_rest(until, host.host.clone());
+                    }
                     let errands = self.errands_to_wake.remove(&host.host).unwrap_or_default();
                     self.awake.at(slot).errands.extend(errands);
                     self.advance(now, slot, step);
@@ -75,6 +78,8 @@ impl Engine {
         }
         let run = self.counters.run;
         record.enter_run(run);
+        let rest = self.hands.take_rest(&host);
+        record.not_before = record.not_before.max(rest.unwrap_or(Time::ZERO));
         // Woken for another's sake, it goes on resting.
         let rest_until = match record.sleep {
             Some(SleepPlace::Resting { run: of, due, .. }) if of == run => {
@@ -103,7 +108,7 @@ impl Engine {
         let robots = robots.filter(|robots| robots.are_for(agent));
         (awake.robots, awake.errands, awake.rest_until) = (robots, errands, rest_until);
         let slot = self.awake.insert(awake);
-        if is_new {
+        if is_new || rest.is_some() {
             self.mark_dirty(slot);
         }
         self.advance(now, slot, step);

@@ -273,6 +273,7 @@ impl Engine {
             Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
         };
         self.mass.stand(&entry.record);
+        self.hands.note_moved(entry.record.id.0);
         if let Some(revisiting) = self.revisiting.as_mut().filter(|_| self.outbox.is_sifting()) {
             revisiting.since_sift.insert(entry.record.id.0);
         }

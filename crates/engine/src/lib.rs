@@ -18,6 +18,7 @@ mod failing;
 mod fetched;
 pub mod frontier;
 pub mod gates;
+pub mod hands;
 pub mod host;
 mod hosts;
 mod judge;

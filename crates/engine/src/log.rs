@@ -30,6 +30,8 @@ pub enum Happening {
     HostFailing { host: HostKey, kind: FailKind, failures: u16, until: Time },
     /// A host that failed answers again.
     HostRecovered { host: HostKey },
+    /// The owner asked for something.
+    Told { what: String },
 }
 
 /// What an answer amounts to.

@@ -135,6 +135,11 @@ impl Review {
         }
     }
 
+    /// Other rules are in force: what was refused is judged again.
+    pub fn rules_changed(&mut self, config: &Config) {
+        self.rules = admit::fingerprint(config);
+    }
+
     pub fn is_under_way(&self) -> bool {
         self.walk.is_some()
     }

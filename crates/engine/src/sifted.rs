@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::event::{Judged, Row, Sifted, Step};
 use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
+use crate::hands;
 use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::order;
@@ -31,6 +32,11 @@ pub(crate) struct Batch {
     /// How many of these each host has, pages and sitemaps apart, where budgets count them. Looked
     /// up, never iterated.
     granted: HashMap<(HostKey, bool), u64>,
+}
+
+/// Refused, or given up: it is judged anew before it is asked for.
+fn is_out(status: Status) -> bool {
+    matches!(status, Status::Refused(_) | Status::Failed(_))
 }
 
 /// A URL that is to be queued.
@@ -60,6 +66,9 @@ impl Engine {
                     let id = record.id;
                     match discovery.kind {
                         FoundAs::Promoted => promoted.push((discovery, record)),
+                        FoundAs::Asked if !is_out(record.status) => {
+                            self.ask_now(now, discovery, record, &mut batch, step);
+                        }
                         FoundAs::Announced(_) if !matches!(record.status, Status::Refused(_)) => {
                             self.announced(now, discovery, record, &mut batch, step);
                         }
@@ -156,8 +165,9 @@ impl Engine {
     /// A URL that was admitted before, and failed, or robots.txt forbade it. How it was found says
     /// whether it is to be asked for again: links to it are no reason.
     fn try_again(&mut self, discovery: Discovery, mut record: UrlRecord, batch: &mut Batch) {
+        let is_asked = discovery.kind == FoundAs::Asked && record.place.is_none();
         let comes_for_it = matches!(discovery.kind, FoundAs::Seed | FoundAs::Readmit);
-        if !comes_for_it || !self.is_tried_again(&record) {
+        if !is_asked && !(comes_for_it && self.is_tried_again(&record)) {
             return;
         }
         let host = discovery.url.host_key();
@@ -240,6 +250,7 @@ impl Engine {
     fn admit(&mut self, url: LetIn, batch: &mut Batch, step: &mut Step) {
         let LetIn { discovery, mut record, host, is_new } = url;
         let place = match record.role {
+            Role::Page if discovery.kind == FoundAs::Asked => hands::front(record.id.0),
             Role::Page => self.place(discovery.url.as_str(), discovery.depth, record.id),
             _ => order::place_of_sitemap(record.id),
         };

@@ -37,6 +37,8 @@ pub struct Snapshot {
     /// How the pages of a crawl that goes on are doing.
     pub collection: Option<Collection>,
     pub stopping: Option<StopReason>,
+    /// The owner has paused it.
+    pub paused: bool,
 }
 
 impl Snapshot {
@@ -48,6 +50,7 @@ impl Snapshot {
         let wait = |at: Time| at.since(self.now).as_secs_f64();
         Some(match (self.stopping, self.next_due) {
             (Some(reason), _) => format!("the crawl is stopping ({})", reason.word()),
+            _ if self.paused => "the crawl is paused, until it is resumed".to_owned(),
             _ if self.judging > 0 => "pages that have arrived are being compared".to_owned(),
             _ if self.hosts_resolving > 0 => {
                 format!("{} hosts wait for the name server", self.hosts_resolving)
@@ -83,6 +86,7 @@ impl Engine {
             coverage: self.mass.coverage(),
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),
             stopping: self.stopping,
+            paused: self.hands.is_paused,
         }
     }
 }

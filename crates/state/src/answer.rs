@@ -253,8 +253,8 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
 
 /// Known or not: what the owner named is judged as a seed each time.
 fn is_rejudged(kind: FoundAs) -> bool {
-    use FoundAs::{Announced, Promoted, Readmit, Seed};
-    matches!(kind, Seed | Readmit | Promoted | Announced(_))
+    use FoundAs::{Announced, Asked, Promoted, Readmit, Seed};
+    matches!(kind, Seed | Asked | Readmit | Promoted | Announced(_))
 }
 
 /// Of a URL that was found in several ways, the way with most weight counts.
@@ -270,6 +270,7 @@ fn weight(kind: FoundAs) -> u8 {
         FoundAs::Announced(_) => 3,
         FoundAs::Readmit => 4,
         FoundAs::Seed => 5,
+        FoundAs::Asked => 6,
     }
 }
 

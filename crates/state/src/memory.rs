@@ -10,6 +10,7 @@ use rhumb_engine::discovery::Chunk;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Answer, Question, Row, Rows};
+use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
@@ -56,6 +57,7 @@ pub struct MemoryRows {
     pub scheduler: Option<Scheduler>,
     pub counters: Counters,
     pub judged_by: Option<JudgedBy>,
+    pub hands: Vec<HandLine>,
 }
 
 /// What waits, by host and in order.
@@ -127,6 +129,7 @@ impl MemoryState {
             scheduler,
             post: self.rows.post(),
             judged_by: self.rows.judged_by,
+            hands: self.rows.hands.clone(),
         }
     }
 
@@ -242,6 +245,7 @@ impl MemoryRows {
                 self.moved.insert(node, mass);
             }
             Row::Rules(judged_by) => self.judged_by = Some(judged_by),
+            Row::Hands(lines) => self.hands = lines,
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::Counters(counters) => self.counters = *counters,
         }

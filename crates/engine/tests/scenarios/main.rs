@@ -6,6 +6,7 @@ mod cut;
 mod depth;
 mod failing;
 mod floods;
+mod hands;
 mod liveness;
 mod manners;
 mod names;

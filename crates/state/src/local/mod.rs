@@ -51,6 +51,7 @@ const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
 const NUMBERS: &[u8] = b"numbers of letters";
 const RULES: &[u8] = b"rules";
+const HANDS: &[u8] = b"hands";
 
 /// Rows in memory that are worth stowing.
 const FRESH_BYTES: usize = 12 << 20;
@@ -261,6 +262,7 @@ fn put(batch: &mut Batch, row: &Row) {
         }
         Row::Moved { node, mass } => post::put_moved(batch, *node, *mass),
         Row::Rules(judged_by) => batch.put(Table::Meta, RULES, encode_into(judged_by)),
+        Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
         Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
     }

@@ -11,8 +11,8 @@ use super::store::Store;
 use super::stow::Stower;
 use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FRESH_BYTES, LocalReader, LocalState, RULES, SCHEDULER, Shared, file_error,
-    keys, lock, post, read, store_error,
+    COMMITS, COUNTERS, FRESH_BYTES, HANDS, LocalReader, LocalState, RULES, SCHEDULER, Shared,
+    file_error, keys, lock, post, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -22,6 +22,7 @@ use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
 use rhumb_engine::record::{UrlId, UrlRecord};
@@ -142,6 +143,11 @@ impl LocalReader {
     /// What all pages of a crawl that goes on share, when that was last written.
     pub fn scheduler(&self) -> Result<Option<Scheduler>, Error> {
         self.shared.store.get(Table::Meta, "scheduler", SCHEDULER)
+    }
+
+    /// What the owner asked of the crawl by hand, the latest last.
+    pub fn hands(&self) -> Result<Vec<HandLine>, Error> {
+        hands(&self.shared.store)
     }
 
     /// What was settled on a page when that was last written.
@@ -337,6 +343,10 @@ fn counters(store: &Store) -> Result<Counters, Error> {
     Ok(store.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default())
 }
 
+fn hands(store: &Store) -> Result<Vec<HandLine>, Error> {
+    Ok(store.get(Table::Meta, "hands", HANDS)?.unwrap_or_default())
+}
+
 fn opening(store: &Store) -> Result<Opening, Error> {
     let mut sleepers = Vec::new();
     for row in store.all(Table::Sleep) {
@@ -347,7 +357,8 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
     let post = post::opening(store)?;
     let judged_by = store.get(Table::Meta, "rules", RULES)?;
-    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, judged_by })
+    let hands = hands(store)?;
+    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, judged_by, hands })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

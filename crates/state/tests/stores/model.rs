@@ -5,6 +5,7 @@ use crate::scratch::{Scratch, open_store};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::{Discovery, FoundAs, Lead, Origin};
 use rhumb_engine::event::{Question, Refill, Row, Wake};
+use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::near::{Leader, Near};
@@ -248,7 +249,7 @@ impl Chance {
 
     fn row(&mut self) -> Row {
         let is_there = self.below(3) > 0;
-        match self.below(14) {
+        match self.below(15) {
             0 => Row::Url { key: self.url().key(), record: self.record() },
             1 | 2 => {
                 let section = self.section();
@@ -288,6 +289,10 @@ impl Chance {
                 Row::Leader { id: self.below(30) as u32, leader }
             }
             12 if is_there => Row::Seed { url: self.url(), weight: self.below(9) as f64 },
+            13 => {
+                let line = HandLine { at: self.time(), what: "pause".to_owned() };
+                Row::Hands(vec![line; self.below(4) as usize])
+            }
             12 => Row::Rules(JudgedBy { rules: self.below(9), agent: Agent::of("rhumb") }),
             _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
         }
