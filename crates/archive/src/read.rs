@@ -25,6 +25,7 @@ const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b, 0x08];
 /// Of a record that is not compressed, as others write them.
 const PLAIN_MAGIC: &[u8] = b"WARC/";
 
+#[derive(Clone, Debug)]
 pub struct Record {
     /// Where its member begins in the file, and how long that is.
     pub offset: u64,

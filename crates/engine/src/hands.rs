@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Row, Step, StopReason};
+use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::UrlRecord;
@@ -212,27 +213,36 @@ impl Engine {
         let known = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
         let mut asleep = known.unwrap_or_default();
         asleep.queued += waits_anew;
-        match place {
-            Place::Now { .. } => self.move_bed(&host, &mut asleep, place, step),
-            Place::Later { due, .. } => {
-                if asleep.later_after.is_some_and(|after| place <= after) {
-                    asleep.later_after = place.before();
-                }
-                let due = due.max(asleep.not_before);
-                if sleeps_longer(asleep.sleep, due) {
-                    let rank = self.counters.next_sleep;
-                    self.counters.next_sleep += 1;
-                    let place = SleepPlace::Later { due, rank };
-                    self.sleepers.add(place);
-                    if let Some(place) = asleep.sleep.replace(place) {
-                        self.sleepers.remove(place);
-                        step.rows.push(Row::Sleep { host: host.clone(), place, asleep: false });
-                    }
-                    step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
-                }
-            }
-        }
+        self.file_asleep(&host, &mut asleep, place, step);
         batch.touched.insert(host, asleep);
+    }
+
+    /// A host asleep has something that its owner wants.
+    fn file_asleep(
+        &mut self,
+        host: &HostKey,
+        asleep: &mut HostRecord,
+        work: Place,
+        step: &mut Step,
+    ) {
+        let Place::Later { due, .. } = work else {
+            return self.move_bed(host, asleep, work, step);
+        };
+        if asleep.later_after.is_some_and(|after| work <= after) {
+            asleep.later_after = work.before();
+        }
+        let due = due.max(asleep.not_before);
+        if !sleeps_longer(asleep.sleep, due) {
+            return;
+        }
+        let place = SleepPlace::Later { due, rank: self.counters.next_sleep };
+        self.counters.next_sleep += 1;
+        self.sleepers.add(place);
+        if let Some(place) = asleep.sleep.replace(place) {
+            self.sleepers.remove(place);
+            step.rows.push(Row::Sleep { host: host.clone(), place, asleep: false });
+        }
+        step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
     }
 }
 

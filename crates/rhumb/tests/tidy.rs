@@ -29,7 +29,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         "node",
         &["disk", "page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"],
     ),
-    ("web", &["node"]),
+    ("web", &["page", "search", "node"]),
     ("export", &["disk", "page", "extract", "engine", "state", "archive", "fetch", "node"]),
     (
         "lab",

@@ -1,24 +1,52 @@
-// Moves the numbers that are on the page; everything works without it.
+// Moves what is on the page; everything works without it.
 "use strict";
 const state = document.querySelector("[data-live=state]");
-const say = (text) => { if (state) state.textContent = text; };
+const say = (text, kind) => {
+  if (!state) return;
+  state.textContent = text;
+  state.dataset.kind = kind;
+};
+const ANEW_MS = 5000;
 let waited = 0;
+let drawn = Date.now();
+
+// Bars, charts and grids as the server draws them now, in the places of the old ones.
+async function draw() {
+  const old = document.querySelectorAll("[data-anew]");
+  if (!old.length || document.hidden || Date.now() - drawn < ANEW_MS) return;
+  drawn = Date.now();
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const anew = page.querySelectorAll("[data-anew]");
+  if (anew.length !== old.length) return;
+  old.forEach((element, at) => {
+    if (!element.contains(document.activeElement)) element.replaceWith(document.adoptNode(anew[at]));
+  });
+}
+
+function show(now) {
+  if (now.error) return say(now.error, "off");
+  if (now.paused) say("paused", "off");
+  else if (now.running) say(`${now.rate} · ${now.in_flight} in flight`, "on");
+  else say("at rest", "off");
+  for (const element of document.querySelectorAll("[data-live]")) {
+    const value = now[element.dataset.live];
+    if (typeof value === "string" && element.textContent !== value) element.textContent = value;
+  }
+  if (now.running) draw().catch(() => {});
+}
+
 function listen() {
   const events = new EventSource("/events");
   events.onmessage = (event) => {
     waited = 0;
-    const now = JSON.parse(event.data);
-    if (now.error) { say(now.error); return; }
-    say(now.running ? `${now.rate} · ${now.in_flight} in flight` : "at rest");
-    for (const element of document.querySelectorAll("[data-live]")) {
-      const value = now[element.dataset.live];
-      if (typeof value === "string" && element.textContent !== value) element.textContent = value;
-    }
+    show(JSON.parse(event.data));
   };
   events.onerror = () => {
     events.close();
     waited = Math.min(waited + 1, 30);
-    say("no connection");
+    say("no connection", "off");
     setTimeout(listen, 1000 * waited);
   };
 }

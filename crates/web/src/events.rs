@@ -2,7 +2,7 @@
 //! all viewers; the number of streams is bounded.
 
 use crate::figures;
-use crate::source::Source;
+use crate::routes::Crawl;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -37,7 +37,8 @@ impl Drop for Seat {
     }
 }
 
-pub async fn events(State(source): State<Arc<Source>>) -> Response {
+pub async fn events(State(viewed): Crawl) -> Response {
+    let source = Arc::clone(&viewed.source);
     let Some(seat) = Seat::take() else {
         let what = "too many viewers: this page stays as it is\n";
         return (StatusCode::SERVICE_UNAVAILABLE, what).into_response();
@@ -64,6 +65,7 @@ pub fn moving(status: &Status) -> Value {
         report.coverage.as_ref().map_or((0.0, 0.0), |covered| (covered.bound, covered.ceiling));
     json!({
         "running": status.running,
+        "paused": report.run.paused,
         "pages": figures::count(report.pages),
         "rate": figures::rate(report.run.pages_per_s_now),
         "queued": figures::count(report.queued),

@@ -13,8 +13,11 @@ use axum::response::{IntoResponse, Response};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+/// Where forms are sent that change something.
+pub const HANDS_PATH: &str = "/hands";
 const TOKEN_COOKIE: &str = "rhumb_token";
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+/// What our own pages may do.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; \
                       form-action 'self'; base-uri 'none'";
 
@@ -25,6 +28,10 @@ pub struct Access {
     pub addr: SocketAddr,
     /// Asked for in a cookie, or once as `?token=…`; none on loopback.
     pub token: Option<String>,
+    /// What a form that changes something must carry; none if nothing may be changed.
+    pub form: Option<String>,
+    /// What the pages may do.
+    pub policy: &'static str,
 }
 
 impl Access {
@@ -71,8 +78,15 @@ impl Access {
 }
 
 /// In a time that does not tell how much of it was right.
-fn is_equal(a: &[u8], b: &[u8]) -> bool {
+pub fn is_equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (x, y)| differs | (x ^ y)) == 0
+}
+
+/// Another port of the same server, under the name by which the viewer knows it.
+pub fn sibling(headers: &HeaderMap, port: u16) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    format!("http://{name}:{port}")
 }
 
 /// Lets a request through, or says why not; puts the headers of every answer.
@@ -90,7 +104,7 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     let mut put = |name: HeaderName, value: &'static str| {
         headers.insert(name, HeaderValue::from_static(value));
     };
-    put(header::CONTENT_SECURITY_POLICY, POLICY);
+    put(header::CONTENT_SECURITY_POLICY, access.policy);
     put(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     put(header::REFERRER_POLICY, "no-referrer");
     put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
@@ -103,8 +117,8 @@ fn refusal(access: &Access, request: &Request) -> Option<Response> {
         let what = "this server has another name: ask for the address that rhumb printed\n";
         return Some((StatusCode::MISDIRECTED_REQUEST, what).into_response());
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Some((StatusCode::METHOD_NOT_ALLOWED, "only GET\n").into_response());
+    if let Some(refused) = refused_method(access, request) {
+        return Some(refused);
     }
     let from_elsewhere = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
     let is_visit = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
@@ -116,6 +130,24 @@ fn refusal(access: &Access, request: &Request) -> Option<Response> {
         return Some((StatusCode::FORBIDDEN, what).into_response());
     }
     None
+}
+
+/// Only hands change anything, where that is permitted, and only from our own pages.
+fn refused_method(access: &Access, request: &Request) -> Option<Response> {
+    let may_change = request.uri().path() == HANDS_PATH && access.policy == POLICY;
+    match *request.method() {
+        Method::GET | Method::HEAD => None,
+        Method::POST if may_change && access.form.is_none() => {
+            let what = "this dashboard only shows: start it with --dashboard-control\n";
+            Some((StatusCode::FORBIDDEN, what).into_response())
+        }
+        Method::POST if may_change && request.headers().contains_key(header::ORIGIN) => None,
+        Method::POST if may_change => {
+            let what = "a form without its Origin is not taken\n";
+            Some((StatusCode::FORBIDDEN, what).into_response())
+        }
+        _ => Some((StatusCode::METHOD_NOT_ALLOWED, "only GET\n").into_response()),
+    }
 }
 
 /// The token moves from the address into a cookie, out of histories and referrers.

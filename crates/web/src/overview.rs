@@ -3,6 +3,7 @@
 use crate::events::moving;
 use crate::figures::{bytes, count, percent, rate, time};
 use crate::page::{Bar, Block, Chart, ChartLine, Figure, Table, Text};
+use rhumb_node::watch::Report;
 use rhumb_node::watch::history::Sampled;
 use rhumb_node::watch::status::Status;
 use std::fmt::Write;
@@ -12,16 +13,16 @@ const POINTS_MAX: usize = 300;
 const CHART_WIDTH: f64 = 600.0;
 const CHART_HEIGHT: f64 = 120.0;
 
-/// What is drawn: a name, its series, how its values are written.
-const CHARTS: [(&str, &[&str], Unit); 8] = [
-    ("pages a second", &["pages_per_s"], Unit::Rate),
-    ("pages", &["pages"], Unit::Count),
-    ("URLs that wait", &["queued"], Unit::Count),
-    ("covered for certain, and the most that can be", &["bound", "ceiling"], Unit::Share),
-    ("bytes a second", &["bytes_per_s"], Unit::Bytes),
-    ("failed", &["failed"], Unit::Count),
-    ("refused by rules, and by robots.txt", &["filtered", "robots_denied"], Unit::Count),
-    ("memory", &["rss_bytes"], Unit::Bytes),
+/// What is drawn: lines, each a series with its name, and how their values are written.
+const CHARTS: [(&[(&str, &str)], Unit); 8] = [
+    (&[("pages a second", "pages_per_s")], Unit::Rate),
+    (&[("pages", "pages")], Unit::Count),
+    (&[("URLs that wait", "queued")], Unit::Count),
+    (&[("covered for certain", "bound"), ("the most that can be", "ceiling")], Unit::Share),
+    (&[("bytes a second", "bytes_per_s")], Unit::Bytes),
+    (&[("failed", "failed"), ("gone", "gone")], Unit::Count),
+    (&[("refused by rules", "filtered"), ("by robots.txt", "robots_denied")], Unit::Count),
+    (&[("memory", "rss_bytes")], Unit::Bytes),
 ];
 
 #[derive(Clone, Copy)]
@@ -32,9 +33,9 @@ enum Unit {
     Bytes,
 }
 
-pub fn blocks(status: &Status, history: &[Sampled]) -> Vec<Block> {
+pub fn blocks(status: &Status, history: &[Sampled], disk: Option<DiskRoom>) -> Vec<Block> {
     let report = &status.report;
-    let mut blocks = vec![Block::Lead(lead(status)), Block::Figures(figures(status))];
+    let mut blocks = vec![Block::Lead(lead(status)), Block::Figures(figures(status, disk))];
     if let Some(covered) = &report.coverage {
         blocks.push(Block::Heading("How much of the web's importance is covered".to_owned()));
         blocks.push(Block::Bars(vec![
@@ -49,6 +50,9 @@ pub fn blocks(status: &Status, history: &[Sampled]) -> Vec<Block> {
     }
     if history.len() > 1 {
         blocks.push(Block::Heading("How it came about".to_owned()));
+        let ways = [("the last hour", "/"), ("the last month", "/?month=true")];
+        let ways = ways.map(|(name, href)| Text::way(name, href.to_owned()));
+        blocks.push(Block::Links(ways.to_vec()));
         blocks.push(Block::Charts(charts(history)));
     }
     blocks.push(Block::Heading("What became of requests and URLs".to_owned()));
@@ -69,7 +73,7 @@ fn lead(status: &Status) -> String {
     state + &why.unwrap_or_default() + &hint.unwrap_or_default()
 }
 
-fn figures(status: &Status) -> Vec<Figure> {
+fn figures(status: &Status, disk: Option<DiskRoom>) -> Vec<Figure> {
     let now = moving(status);
     let live = |id: &'static str, name: &str| Figure {
         id,
@@ -78,7 +82,7 @@ fn figures(status: &Status) -> Vec<Figure> {
     };
     let report = &status.report;
     let still = |name: &str, value: String| Figure { id: "", name: name.to_owned(), value };
-    vec![
+    let mut figures = vec![
         live("pages", "pages"),
         live("rate", "pages a second"),
         live("queued", "URLs that wait"),
@@ -89,7 +93,32 @@ fn figures(status: &Status) -> Vec<Figure> {
         still("nearly the same", count(report.near_duplicates)),
         still("time, all runs", time(report.seconds)),
         still("peak memory", bytes(report.peak_rss_bytes)),
-    ]
+    ];
+    if let Some(room) = disk {
+        figures.push(still("free on the disk", bytes(room.free)));
+        if let Some(seconds) = room.full_in_s(status).filter(|_| status.running) {
+            figures.push(still("at this rate full in", time(seconds)));
+        }
+    }
+    figures
+}
+
+/// Of the disk that the crawl's directory is on.
+#[derive(Clone, Copy, Debug)]
+pub struct DiskRoom {
+    pub free: u64,
+    /// Bytes of the archive and all else in the directory.
+    pub used: u64,
+}
+
+impl DiskRoom {
+    /// At what the directory holds for each page, and the rate of pages now.
+    fn full_in_s(self, status: &Status) -> Option<f64> {
+        let Report { bytes, seconds, run, .. } = &status.report;
+        let per_page = self.used as f64 / status.report.pages.max(1) as f64;
+        let per_s = per_page * run.pages_per_s_now;
+        (*bytes > 0 && *seconds > 0.0 && per_s > 0.0).then(|| self.free as f64 / per_s)
+    }
 }
 
 pub fn share_bar(name: &str, share: f64, colour: &'static str) -> Bar {
@@ -124,20 +153,23 @@ fn outcomes(status: &Status) -> Table {
 fn charts(history: &[Sampled]) -> Vec<Chart> {
     let span = history.last().map_or(0, |l| l.at_s) - history.first().map_or(0, |f| f.at_s);
     let from = format!("{} ago", time(f64::from(span)));
-    let draw = |(name, series, unit): &(&str, &[&str], Unit)| {
-        let values: Vec<Vec<f64>> = series
-            .iter()
-            .map(|series| history.iter().filter_map(|s| s.value(series)).map(f64::from).collect())
-            .collect();
+    let draw = |(series, unit): &(&[(&'static str, &str)], Unit)| {
+        let of = |name: &str| -> Vec<f64> {
+            history.iter().filter_map(|s| s.value(name)).map(f64::from).collect()
+        };
+        let values: Vec<Vec<f64>> = series.iter().map(|(_, series)| of(series)).collect();
         let top = values.iter().flatten().copied().fold(0.0, f64::max);
         let last = values.first().and_then(|line| line.last()).copied().unwrap_or(0.0);
-        let colours = ["accent", "warm"];
-        let lines = values
-            .iter()
-            .zip(colours)
-            .map(|(line, colour)| ChartLine { colour, points: points(history, line, top) });
+        let names = series.iter().map(|(name, _)| *name);
+        let lines =
+            values.iter().zip(names).zip(["accent", "warm"]).map(|((line, name), colour)| {
+                let points = points(history, line, top);
+                let area = format!("0,{CHART_HEIGHT} {points}{CHART_WIDTH},{CHART_HEIGHT}");
+                ChartLine { name, colour, points, area }
+            });
+        let names: Vec<&str> = series.iter().map(|(name, _)| *name).collect();
         Chart {
-            name: (*name).to_owned(),
+            name: names.join(", "),
             top: written(top, *unit),
             last: written(last, *unit),
             from: from.clone(),

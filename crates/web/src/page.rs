@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 use std::path::Path;
 
 /// Where the pages are, and what they are called.
-const MENU: [(&str, &str); 9] = [
+const MENU: [(&str, &str); 11] = [
     ("/", "Overview"),
     ("/speed", "Why not faster"),
     ("/frontier", "Frontier"),
@@ -17,7 +17,9 @@ const MENU: [(&str, &str); 9] = [
     ("/duplicates", "Duplicates"),
     ("/web", "The web seen"),
     ("/freshness", "Freshness"),
+    ("/search", "Search"),
     ("/what-if", "What if"),
+    ("/hands", "Hands"),
 ];
 
 #[derive(Template)]
@@ -46,9 +48,78 @@ pub enum Block {
     Table(Table),
     Charts(Vec<Chart>),
     Grid(Vec<Cell>),
-    Bubbles(Vec<Bubble>),
+    Bubbles(Vec<Bubble>, Vec<Line>),
     Form(Form),
     List(Vec<String>),
+    /// Ways on, in a row.
+    Links(Vec<Text>),
+    Results(Vec<Found>),
+    Pair(Box<Pair>),
+    /// What happened, in the order of time.
+    Life(Vec<Moment>),
+    Hands(Vec<HandForm>),
+}
+
+/// A result of a search.
+pub struct Found {
+    pub title: String,
+    pub url: String,
+    /// What is known of it.
+    pub href: String,
+    /// The copy that was kept.
+    pub copy: Option<String>,
+    pub snippet: String,
+    pub facts: Vec<String>,
+    pub omitted: String,
+    pub near: Vec<FoundNear>,
+}
+
+/// A page that is nearly the same as one that is shown.
+pub struct FoundNear {
+    pub url: String,
+    pub alike: String,
+    pub differs: String,
+    /// Both side by side.
+    pub href: String,
+}
+
+/// Two texts side by side.
+pub struct Pair {
+    pub left: Side,
+    pub right: Side,
+}
+
+pub struct Side {
+    pub url: String,
+    pub runs: Vec<Run>,
+    /// The text goes on.
+    pub is_cut: bool,
+}
+
+/// A stretch of a text.
+pub struct Run {
+    pub text: String,
+    /// The other text has it, too.
+    pub is_shared: bool,
+}
+
+/// One thing that happened to a URL, or will.
+pub struct Moment {
+    pub when: String,
+    pub what: String,
+    pub at: Option<Text>,
+    pub colour: &'static str,
+}
+
+/// A form that changes something.
+pub struct HandForm {
+    /// What a form of a stranger does not know.
+    pub form: String,
+    pub hand: &'static str,
+    /// The value, where nobody types it.
+    pub hidden: Option<String>,
+    pub fields: Vec<Field>,
+    pub button: &'static str,
 }
 
 /// A number with its name; `id` names what the events bring anew.
@@ -92,9 +163,12 @@ pub struct Chart {
 }
 
 pub struct ChartLine {
+    pub name: &'static str,
     pub colour: &'static str,
     /// For `points` of a polyline, in a box of 600 × 120.
     pub points: String,
+    /// The same, closed along the bottom.
+    pub area: String,
 }
 
 pub struct Cell {
@@ -116,6 +190,13 @@ pub struct Bubble {
     pub tenth: u32,
 }
 
+/// A curve of a picture.
+pub struct Line {
+    pub path: String,
+    /// 1 to 4.
+    pub strength: u32,
+}
+
 pub struct Form {
     pub action: &'static str,
     pub fields: Vec<Field>,
@@ -127,6 +208,22 @@ pub struct Field {
     pub label: &'static str,
     pub value: String,
     pub hint: &'static str,
+}
+
+impl Table {
+    fn has_head(&self) -> bool {
+        self.head.iter().any(|head| !head.is_empty())
+    }
+
+    fn is_number(&self, column: &usize) -> bool {
+        self.rows.iter().any(|row| row.get(*column).is_some_and(|cell| cell.is_number))
+    }
+}
+
+impl Pair {
+    fn sides(&self) -> [&Side; 2] {
+        [&self.left, &self.right]
+    }
 }
 
 impl Text {
@@ -142,6 +239,11 @@ impl Text {
         let href = Some(format!("{path}?{name}={}", encoded(text)));
         Text { text: text.to_owned(), href, is_number: false }
     }
+
+    /// A way on with words of our own.
+    pub fn way(text: &str, href: String) -> Text {
+        Text { text: text.to_owned(), href: Some(href), is_number: false }
+    }
 }
 
 /// A page of the menu, or one below it.
@@ -155,7 +257,9 @@ pub fn render(
     let menu = MENU.iter().map(|(at, name)| MenuItem {
         path: at,
         name,
-        is_here: *at == path || (*at == "/hosts" && path == "/host"),
+        is_here: *at == path
+            || (*at == "/hosts" && path == "/host")
+            || (*at == "/duplicates" && path == "/pair"),
     });
     let crawl = dir.display().to_string();
     let page = PageTemplate { question, crawl, menu: menu.collect(), blocks, data };

@@ -1,26 +1,47 @@
 //! Which path shows what: every page at its path, its data at the same path with `.json`.
 
-use crate::guard::{Access, guard};
+use crate::guard::{self, Access};
 use crate::page::{self, Block};
 use crate::source::{Source, Unanswered, read};
-use crate::{assets, events, overview, tables};
-use axum::extract::{Query, State};
+use crate::steer::{self, Sent};
+use crate::{assets, copy, events, overview, routes_of_one as one, tables, web_picture};
+use axum::extract::rejection::FormRejection;
+use axum::extract::{DefaultBodyLimit, Form, Query, Request, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Json, Response};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Json, Redirect, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use rhumb_node::watch::history::Ring;
-use rhumb_node::watch::view::{HostsBy, HostsView, ViewQuery};
+use rhumb_node::watch::view::{HostsBy, ViewQuery};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A pattern or a URL that a person types.
 const TYPED_BYTES_MAX: usize = 4 << 10;
+/// Of a form that is sent.
+const FORM_BYTES_MAX: usize = 16 << 10;
 
-type Crawl = State<Arc<Source>>;
+pub type Crawl = State<Arc<Viewed>>;
 
-pub fn router(source: Arc<Source>, access: Arc<Access>) -> Router {
+/// What a page is made of: where its data come from, and what may be done.
+pub struct Viewed {
+    pub source: Arc<Source>,
+    pub access: Arc<Access>,
+    /// The port of copies.
+    pub copies: u16,
+}
+
+impl Viewed {
+    /// What a form must carry that changes something, if that is permitted.
+    pub fn form(&self) -> Option<&str> {
+        self.access.form.as_deref()
+    }
+}
+
+pub fn router(source: Arc<Source>, access: Arc<Access>, copies: u16) -> Router {
+    let viewed = Viewed { source, access: Arc::clone(&access), copies };
     Router::new()
         .route("/", get(overview_page))
         .route("/index.json", get(overview_json))
@@ -30,33 +51,49 @@ pub fn router(source: Arc<Source>, access: Arc<Access>) -> Router {
         .route("/frontier.json", get(frontier_json))
         .route("/hosts", get(hosts_page))
         .route("/hosts.json", get(hosts_json))
-        .route("/host", get(host_page))
-        .route("/host.json", get(host_json))
-        .route("/url", get(url_page))
-        .route("/url.json", get(url_json))
+        .route("/host", get(one::host_page))
+        .route("/host.json", get(one::host_json))
+        .route("/queue.txt", get(one::queue_text))
+        .route("/url", get(one::url_page))
+        .route("/url.json", get(one::url_json))
+        .route("/pair", get(one::pair_page))
+        .route("/pair.json", get(one::pair_json))
+        .route("/search", get(one::search_page))
+        .route("/search.json", get(one::search_json))
         .route("/duplicates", get(duplicates_page))
         .route("/duplicates.json", get(duplicates_json))
         .route("/web", get(web_page))
-        .route("/web.json", get(hosts_json))
+        .route("/web.json", get(web_json))
         .route("/freshness", get(freshness_page))
         .route("/freshness.json", get(freshness_json))
         .route("/what-if", get(what_if_page))
         .route("/what-if.json", get(what_if_json))
+        .route("/hands", get(hands_page).post(take_hand))
+        .route("/hands.json", get(hands_json))
+        .route("/metrics", get(metrics))
         .route("/events", get(events::events))
         .route("/style.css", get(assets::style))
         .route("/live.js", get(assets::script))
         .fallback(nowhere)
-        .with_state(source)
-        .layer(middleware::from_fn_with_state(access, guard))
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .with_state(Arc::new(viewed))
+        .layer(middleware::from_fn_with_state(access, guard::guard))
 }
 
-async fn nowhere(State(source): Crawl) -> Response {
+/// Copies are on another port.
+async fn nowhere(State(viewed): Crawl, request: Request) -> Response {
+    let source = &viewed.source;
+    let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+    if copy::asked_for(target).is_some() {
+        let place = guard::sibling(request.headers(), viewed.copies) + target;
+        return Redirect::temporary(&place).into_response();
+    }
     let what = "there is no such page".to_owned();
     page::trouble(source.dir(), &Unanswered(StatusCode::NOT_FOUND, what))
 }
 
 /// Blocks as a page, or the page that says why there are none.
-fn shown(
+pub fn shown(
     source: &Source,
     path: &str,
     question: &str,
@@ -69,7 +106,7 @@ fn shown(
     }
 }
 
-fn json(value: Result<Value, Unanswered>) -> Response {
+pub fn json(value: Result<Value, Unanswered>) -> Response {
     match value {
         Ok(value) => Json(value).into_response(),
         Err(Unanswered(status, what)) => {
@@ -84,39 +121,40 @@ struct Since {
     month: bool,
 }
 
-async fn overview_page(State(source): Crawl, Query(since): Query<Since>) -> Response {
+async fn overview_page(State(viewed): Crawl, Query(since): Query<Since>) -> Response {
     let ring = if since.month { Ring::Month } else { Ring::Hour };
     let blocks = async {
-        let status = source.status().await?;
-        let history = source.history(ring).await?;
-        Ok(overview::blocks(&status, &history))
+        let status = viewed.source.status().await?;
+        let history = viewed.source.history(ring).await?;
+        Ok(overview::blocks(&status, &history, viewed.source.disk().await))
     };
-    shown(&source, "/", "What is it doing?", blocks.await, "/index.json")
+    shown(&viewed.source, "/", "What is it doing?", blocks.await, "/index.json")
 }
 
-async fn overview_json(State(source): Crawl) -> Response {
-    json(source.status_value().await)
+async fn overview_json(State(viewed): Crawl) -> Response {
+    json(viewed.source.status_value().await)
 }
 
-async fn speed_page(State(source): Crawl) -> Response {
+async fn speed_page(State(viewed): Crawl) -> Response {
     let blocks = async {
-        let status = source.status().await?;
-        Ok(tables::speed(&read(&source.view(ViewQuery::Speed).await?)?, &status))
+        let status = viewed.source.status().await?;
+        Ok(tables::speed(&read(&viewed.source.view(ViewQuery::Speed).await?)?, &status))
     };
-    shown(&source, "/speed", "Why is it not faster?", blocks.await, "/speed.json")
+    shown(&viewed.source, "/speed", "Why is it not faster?", blocks.await, "/speed.json")
 }
 
-async fn speed_json(State(source): Crawl) -> Response {
-    json(source.view(ViewQuery::Speed).await)
+async fn speed_json(State(viewed): Crawl) -> Response {
+    json(viewed.source.view(ViewQuery::Speed).await)
 }
 
-async fn frontier_page(State(source): Crawl) -> Response {
-    let blocks = async { Ok(tables::frontier(&read(&source.view(ViewQuery::Frontier).await?)?)) };
-    shown(&source, "/frontier", "What comes next?", blocks.await, "/frontier.json")
+async fn frontier_page(State(viewed): Crawl) -> Response {
+    let blocks =
+        async { Ok(tables::frontier(&read(&viewed.source.view(ViewQuery::Frontier).await?)?)) };
+    shown(&viewed.source, "/frontier", "What comes next?", blocks.await, "/frontier.json")
 }
 
-async fn frontier_json(State(source): Crawl) -> Response {
-    json(source.view(ViewQuery::Frontier).await)
+async fn frontier_json(State(viewed): Crawl) -> Response {
+    json(viewed.source.view(ViewQuery::Frontier).await)
 }
 
 #[derive(Deserialize)]
@@ -125,66 +163,17 @@ struct By {
     by: HostsBy,
 }
 
-async fn hosts_page(State(source): Crawl, Query(By { by }): Query<By>) -> Response {
-    let blocks = async { Ok(tables::hosts(&read(&source.view(ViewQuery::Hosts(by)).await?)?)) };
-    shown(&source, "/hosts", "Which hosts?", blocks.await, "/hosts.json")
+async fn hosts_page(State(viewed): Crawl, Query(By { by }): Query<By>) -> Response {
+    let blocks =
+        async { Ok(tables::hosts(&read(&viewed.source.view(ViewQuery::Hosts(by)).await?)?)) };
+    shown(&viewed.source, "/hosts", "Which hosts?", blocks.await, "/hosts.json")
 }
 
-async fn hosts_json(State(source): Crawl, Query(By { by }): Query<By>) -> Response {
-    json(source.view(ViewQuery::Hosts(by)).await)
+async fn hosts_json(State(viewed): Crawl, Query(By { by }): Query<By>) -> Response {
+    json(viewed.source.view(ViewQuery::Hosts(by)).await)
 }
 
-#[derive(Deserialize)]
-struct Key {
-    #[serde(default)]
-    key: String,
-}
-
-async fn host_page(State(source): Crawl, Query(Key { key }): Query<Key>) -> Response {
-    let path = format!("/host.json?key={}", page::encoded(&key));
-    let blocks = async {
-        if key.is_empty() {
-            return Ok(tables::host(&Default::default()));
-        }
-        let view = source.view(ViewQuery::Host(typed(&key)?)).await?;
-        Ok(tables::host(&read(&view)?))
-    };
-    shown(&source, "/host", "What of this host?", blocks.await, &path)
-}
-
-async fn host_json(State(source): Crawl, Query(Key { key }): Query<Key>) -> Response {
-    let value = async { source.view(ViewQuery::Host(typed(&key)?)).await };
-    json(value.await)
-}
-
-#[derive(Deserialize)]
-struct Address {
-    #[serde(default)]
-    url: String,
-}
-
-async fn url_page(State(source): Crawl, Query(Address { url }): Query<Address>) -> Response {
-    let path = format!("/url.json?url={}", page::encoded(&url));
-    let blocks = async {
-        if url.is_empty() {
-            return Ok(tables::url(None, ""));
-        }
-        let status = source.url(typed(&url)?).await?;
-        Ok(tables::url(Some(&status), &url))
-    };
-    shown(&source, "/url", "What became of this URL?", blocks.await, &path)
-}
-
-async fn url_json(State(source): Crawl, Query(Address { url }): Query<Address>) -> Response {
-    let value = async {
-        let status = source.url(typed(&url)?).await?;
-        serde_json::to_value(status)
-            .map_err(|error| Unanswered(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
-    };
-    json(value.await)
-}
-
-fn typed(text: &str) -> Result<String, Unanswered> {
+pub fn typed(text: &str) -> Result<String, Unanswered> {
     match text.len() <= TYPED_BYTES_MAX {
         true => Ok(text.to_owned()),
         false => {
@@ -194,32 +183,36 @@ fn typed(text: &str) -> Result<String, Unanswered> {
     }
 }
 
-async fn duplicates_page(State(source): Crawl) -> Response {
+async fn duplicates_page(State(viewed): Crawl) -> Response {
     let blocks =
-        async { Ok(tables::duplicates(&read(&source.view(ViewQuery::Duplicates).await?)?)) };
-    shown(&source, "/duplicates", "What repeats what?", blocks.await, "/duplicates.json")
+        async { Ok(tables::duplicates(&read(&viewed.source.view(ViewQuery::Duplicates).await?)?)) };
+    shown(&viewed.source, "/duplicates", "What repeats what?", blocks.await, "/duplicates.json")
 }
 
-async fn duplicates_json(State(source): Crawl) -> Response {
-    json(source.view(ViewQuery::Duplicates).await)
+async fn duplicates_json(State(viewed): Crawl) -> Response {
+    json(viewed.source.view(ViewQuery::Duplicates).await)
 }
 
-async fn web_page(State(source): Crawl) -> Response {
+async fn web_page(State(viewed): Crawl) -> Response {
     let blocks = async {
-        let view: HostsView = read(&source.view(ViewQuery::Hosts(HostsBy::Pages)).await?)?;
-        Ok(tables::web(&view))
+        let view = read(&viewed.source.view(ViewQuery::Web).await?)?;
+        Ok(web_picture::blocks(&view))
     };
-    shown(&source, "/web", "What web was seen?", blocks.await, "/web.json")
+    shown(&viewed.source, "/web", "What web was seen?", blocks.await, "/web.json")
 }
 
-async fn freshness_page(State(source): Crawl) -> Response {
-    let blocks = async { Ok(tables::freshness(&source.status().await?)) };
-    shown(&source, "/freshness", "How fresh is it?", blocks.await, "/freshness.json")
+async fn web_json(State(viewed): Crawl) -> Response {
+    json(viewed.source.view(ViewQuery::Web).await)
 }
 
-async fn freshness_json(State(source): Crawl) -> Response {
+async fn freshness_page(State(viewed): Crawl) -> Response {
+    let blocks = async { Ok(tables::freshness(&viewed.source.status().await?)) };
+    shown(&viewed.source, "/freshness", "How fresh is it?", blocks.await, "/freshness.json")
+}
+
+async fn freshness_json(State(viewed): Crawl) -> Response {
     let value = async {
-        let status = source.status_value().await?;
+        let status = viewed.source.status_value().await?;
         let of = |name: &str| status.get(name).cloned().unwrap_or(Value::Null);
         Ok(serde_json::json!({
             "collection": of("collection"),
@@ -227,6 +220,45 @@ async fn freshness_json(State(source): Crawl) -> Response {
         }))
     };
     json(value.await)
+}
+
+async fn hands_page(State(viewed): Crawl) -> Response {
+    let blocks = async { Ok(steer::blocks(&viewed.source.hands().await?, viewed.form(), None)) };
+    shown(&viewed.source, "/hands", "What was done by hand?", blocks.await, "/hands.json")
+}
+
+async fn hands_json(State(viewed): Crawl) -> Response {
+    let value = async { to_json(&viewed.source.hands().await?) };
+    json(value.await)
+}
+
+/// A form that changes something. Who may send it, the guard has asked.
+async fn take_hand(State(viewed): Crawl, form: Result<Form<Sent>, FormRejection>) -> Response {
+    let blocks = async {
+        let Form(sent) =
+            form.map_err(|error| Unanswered(StatusCode::BAD_REQUEST, error.body_text()))?;
+        let ours = viewed.form().unwrap_or_default();
+        if ours.is_empty() || !guard::is_equal(sent.form.as_bytes(), ours.as_bytes()) {
+            let what = "this form is not of this dashboard: load the page again".to_owned();
+            return Err(Unanswered(StatusCode::FORBIDDEN, what));
+        }
+        let request = sent.request().map_err(|what| Unanswered(StatusCode::BAD_REQUEST, what))?;
+        let said = viewed.source.steer(request).await?;
+        Ok(steer::blocks(&viewed.source.hands().await?, viewed.form(), Some(&said)))
+    };
+    shown(&viewed.source, "/hands", "What was done by hand?", blocks.await, "/hands.json")
+}
+
+async fn metrics(State(viewed): Crawl) -> Response {
+    match viewed.source.metrics().await {
+        Ok(text) => ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response(),
+        Err(Unanswered(status, what)) => (status, what + "\n").into_response(),
+    }
+}
+
+pub fn to_json<T: serde::Serialize>(value: &T) -> Result<Value, Unanswered> {
+    serde_json::to_value(value)
+        .map_err(|error| Unanswered(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
 #[derive(Deserialize)]
@@ -260,12 +292,15 @@ fn wrong_delay(text: &str) -> Unanswered {
     Unanswered(StatusCode::BAD_REQUEST, what)
 }
 
-async fn what_if_page(State(source): Crawl, Query(tried): Query<Tried>) -> Response {
-    let blocks = async { Ok(tables::what_if(&read(&source.view(tried.query()?).await?)?)) };
-    shown(&source, "/what-if", "What if?", blocks.await, "/what-if.json")
+async fn what_if_page(State(viewed): Crawl, Query(tried): Query<Tried>) -> Response {
+    let blocks = async {
+        let view = read(&viewed.source.view(tried.query()?).await?)?;
+        Ok(tables::what_if(&view, viewed.form()))
+    };
+    shown(&viewed.source, "/what-if", "What if?", blocks.await, "/what-if.json")
 }
 
-async fn what_if_json(State(source): Crawl, Query(tried): Query<Tried>) -> Response {
-    let value = async { source.view(tried.query()?).await };
+async fn what_if_json(State(viewed): Crawl, Query(tried): Query<Tried>) -> Response {
+    let value = async { viewed.source.view(tried.query()?).await };
     json(value.await)
 }

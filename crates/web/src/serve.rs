@@ -1,8 +1,8 @@
 //! The server: a thread of its own, a bounded number of connections, requests of a bounded size and
 //! time. A viewer that reads nothing holds one connection and nothing else.
 
-use crate::guard::Access;
-use crate::{routes, source::Source};
+use crate::guard::{self, Access};
+use crate::{copy, routes, source::Source};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::net::{SocketAddr, TcpListener};
@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, oneshot};
 
 const CONNECTIONS_MAX: usize = 128;
+const SECRET_BYTES: usize = 16;
 /// Of a request's head.
 const REQUEST_BYTES_MAX: usize = 16 << 10;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
@@ -30,6 +31,15 @@ const BLOCKING_THREADS_MAX: usize = 4;
 pub struct Bound {
     listener: TcpListener,
     addr: SocketAddr,
+    /// Copies of strangers' pages have an origin of their own.
+    copies: TcpListener,
+}
+
+/// Who may look, and whether viewers may change anything.
+#[derive(Clone, Debug, Default)]
+pub struct Rights {
+    pub token: Option<String>,
+    pub may_control: bool,
 }
 
 #[derive(Debug)]
@@ -60,9 +70,31 @@ pub fn bind(addr: SocketAddr) -> Result<Bound, BindError> {
         let listener = TcpListener::bind(addr)?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
-        Ok(Bound { listener, addr })
+        let copies = beside(addr)?;
+        Ok(Bound { listener, addr, copies })
     };
     bound().map_err(|why| BindError { addr, why })
+}
+
+/// The port after that of the dashboard, or any if it is taken.
+fn beside(addr: SocketAddr) -> io::Result<TcpListener> {
+    let next = addr.port().checked_add(1).unwrap_or(0);
+    let bound = TcpListener::bind(SocketAddr::new(addr.ip(), next));
+    let listener = bound.or_else(|_| TcpListener::bind(SocketAddr::new(addr.ip(), 0)))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// What no stranger can guess.
+fn secret() -> io::Result<String> {
+    use std::fmt::Write;
+    use std::io::Read;
+    let mut bytes = [0; SECRET_BYTES];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
 }
 
 impl Bound {
@@ -72,9 +104,16 @@ impl Bound {
     }
 
     /// Serves the dashboard of the crawl in `dir` until the value is dropped.
-    pub fn serve(self, dir: &Path, token: Option<String>) -> io::Result<Serving> {
-        let access = Arc::new(Access { addr: self.addr, token });
-        let app = routes::router(Arc::new(Source::new(dir)), access);
+    pub fn serve(self, dir: &Path, rights: Rights) -> io::Result<Serving> {
+        let Rights { token, may_control } = rights;
+        let copies_addr = self.copies.local_addr()?;
+        let form = may_control.then(secret).transpose()?;
+        let access =
+            |addr, policy| Access { addr, token: token.clone(), form: form.clone(), policy };
+        let own = Arc::new(access(self.addr, guard::POLICY));
+        let app = routes::router(Arc::new(Source::new(dir)), own, copies_addr.port());
+        let theirs = Arc::new(access(copies_addr, copy::POLICY));
+        let copies = copy::router(dir.to_owned(), self.addr.port(), theirs);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS_MAX)
@@ -83,7 +122,11 @@ impl Bound {
         let thread =
             thread::Builder::new().name("rhumb-dashboard".to_owned()).spawn(move || {
                 runtime.block_on(async {
-                    tokio::select! { () = accept(self.listener, app) => {}, _ = stopped => {} }
+                    tokio::select! {
+                        () = accept(self.listener, app) => {}
+                        () = accept(self.copies, copies) => {}
+                        _ = stopped => {}
+                    }
                 });
                 runtime.shutdown_timeout(STOP_TIME_MAX);
             })?;
@@ -98,6 +141,14 @@ pub struct Serving {
 }
 
 impl Serving {
+    /// Serves until somebody says Ctrl-C, also where a crawl before has taken that signal.
+    pub fn until_interrupted(self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        if let Ok(runtime) = runtime {
+            let _ = runtime.block_on(tokio::signal::ctrl_c());
+        }
+    }
+
     /// Serves until the process ends.
     pub fn wait(mut self) {
         // Closing the channel would be the message to stop.

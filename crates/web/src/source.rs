@@ -1,9 +1,16 @@
 //! Where the pages' data come from: the crawl's directory, asked one question at a time.
 
+use crate::overview::DiskRoom;
+use crate::searched::{CrawlIndex, RESULTS};
 use axum::http::StatusCode;
+use rhumb_node::copies::{self, Capture};
 use rhumb_node::watch::history::{self, Ring, Sampled};
+use rhumb_node::watch::metrics;
 use rhumb_node::watch::status::{self, Status, UrlStatus};
+use rhumb_node::watch::steering::{self, HandRequest, ToldLine};
 use rhumb_node::watch::view::{self, ViewQuery};
+use rhumb_page::url::Url;
+use rhumb_search::{Answer, SearchOptions};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -15,12 +22,17 @@ use tokio::sync::Semaphore;
 const ANSWER_AGE_MAX: Duration = Duration::from_millis(900);
 /// Answers that are kept.
 const ANSWERS_MAX: usize = 32;
+/// Searches and readings of copies at once.
+const READS_MAX: usize = 2;
 
 pub struct Source {
     dir: PathBuf,
     /// One question at a time: they compete with the crawl for the disk.
     turn: Semaphore,
     answers: Mutex<Vec<(Question, Instant, Value)>>,
+    index: CrawlIndex,
+    /// Searches and readings of copies do not compete with the crawl for its store.
+    reading: Semaphore,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +47,13 @@ pub struct Unanswered(pub StatusCode, pub String);
 
 impl Source {
     pub fn new(dir: &Path) -> Source {
-        Source { dir: dir.to_owned(), turn: Semaphore::new(1), answers: Mutex::default() }
+        Source {
+            dir: dir.to_owned(),
+            turn: Semaphore::new(1),
+            answers: Mutex::default(),
+            index: CrawlIndex::new(dir),
+            reading: Semaphore::new(READS_MAX),
+        }
     }
 
     pub fn dir(&self) -> &Path {
@@ -62,6 +80,78 @@ impl Source {
     pub async fn history(self: &Arc<Source>, ring: Ring) -> Result<Vec<Sampled>, Unanswered> {
         let source = Arc::clone(self);
         self.in_turn(move || history::read(&source.dir, ring).map_err(|e| e.to_string())).await
+    }
+
+    /// Room on the disk; none where the system does not tell.
+    pub async fn disk(self: &Arc<Source>) -> Option<DiskRoom> {
+        let source = Arc::clone(self);
+        let read = move || {
+            let told = rustix::fs::statvfs(&source.dir).ok()?;
+            let bytes = |path: &Path| -> u64 {
+                let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+                let sizes = files.filter_map(|file| file.metadata().ok());
+                sizes.filter(|data| data.is_file()).map(|data| data.len()).sum()
+            };
+            let used = bytes(&source.dir) + bytes(&source.dir.join("warc"));
+            Some(DiskRoom { free: told.f_bavail * told.f_frsize, used })
+        };
+        tokio::task::spawn_blocking(read).await.ok().flatten()
+    }
+
+    pub async fn hands(self: &Arc<Source>) -> Result<Vec<ToldLine>, Unanswered> {
+        let source = Arc::clone(self);
+        self.in_turn(move || steering::log_of_dir(&source.dir).map_err(|e| e.what)).await
+    }
+
+    /// Asks the crawl to do something; what it has done, or why not.
+    pub async fn steer(self: &Arc<Source>, request: HandRequest) -> Result<String, Unanswered> {
+        let source = Arc::clone(self);
+        self.in_turn(move || steering::ask_dir(&source.dir, request).map_err(|e| e.what)).await
+    }
+
+    pub async fn metrics(self: &Arc<Source>) -> Result<String, Unanswered> {
+        let source = Arc::clone(self);
+        self.in_turn(move || metrics::of_dir(&source.dir).map_err(|e| e.what)).await
+    }
+
+    pub async fn search(self: &Arc<Source>, query: String) -> Result<Answer, Unanswered> {
+        let source = Arc::clone(self);
+        let wanted = SearchOptions { unfold: true, limit: RESULTS, ..SearchOptions::default() };
+        self.beside(move || source.index.search(&query, &wanted)).await
+    }
+
+    pub async fn captures(self: &Arc<Source>, url: String) -> Result<Vec<Capture>, Unanswered> {
+        let source = Arc::clone(self);
+        self.beside(move || match Url::parse(&url) {
+            Ok(url) => copies::captures(&source.dir, &url).map_err(|e| unavailable(e.what)),
+            Err(_) => Ok(Vec::new()),
+        })
+        .await
+    }
+
+    /// The main text of a page, as it was kept last.
+    pub async fn text(self: &Arc<Source>, url: String) -> Result<String, Unanswered> {
+        let source = Arc::clone(self);
+        self.beside(move || {
+            let wrong = |error: &dyn std::fmt::Display| {
+                Unanswered(StatusCode::BAD_REQUEST, format!("{url:?}: {error}"))
+            };
+            let parsed = Url::parse(&url).map_err(|error| wrong(&error))?;
+            let text = copies::text(&source.dir, &parsed).map_err(|e| unavailable(e.what))?;
+            text.ok_or_else(|| {
+                Unanswered(StatusCode::NOT_FOUND, format!("no copy of {url} was kept"))
+            })
+        })
+        .await
+    }
+
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Unanswered> + Send + 'static,
+    ) -> Result<T, Unanswered> {
+        let failed = |what: String| Unanswered(StatusCode::SERVICE_UNAVAILABLE, what);
+        let _turn = self.reading.acquire().await.map_err(|error| failed(error.to_string()))?;
+        tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.to_string()))?
     }
 
     async fn ask(self: &Arc<Source>, question: Question) -> Result<Value, Unanswered> {
@@ -111,6 +201,10 @@ impl Source {
             answers.push((question, Instant::now(), value.clone()));
         }
     }
+}
+
+fn unavailable(what: String) -> Unanswered {
+    Unanswered(StatusCode::SERVICE_UNAVAILABLE, what)
 }
 
 /// A page's data in their own type.

@@ -2,25 +2,17 @@
 
 use crate::figures::{bytes, count, percent, rate, time};
 use crate::overview::share_bar;
-use crate::page::{Bar, Block, Bubble, Cell, Field, Figure, Form, Table, Text, encoded};
-use rhumb_node::watch::status::{Status, UrlStatus};
-use rhumb_node::watch::view::{
-    AlikeView, FrontierView, HostView, HostsView, SpeedView, WhatIfView,
-};
+use crate::page::{Bar, Block, Cell, Field, Figure, Form, Table, Text, encoded};
+use crate::steer;
+use rhumb_node::watch::status::Status;
+use rhumb_node::watch::view::{AlikeView, FrontierView, HostsView, SpeedView, WhatIfView};
 use serde_json::Value;
 
-/// Hosts that are drawn.
-const BUBBLES_MAX: usize = 200;
-/// Room that the bubbles fill, of a picture of 1000 × 700.
-const BUBBLES_AREA: f64 = 260_000.0;
-/// Where a label can be read.
-const LABEL_RADIUS_MIN: f64 = 28.0;
-
-fn figure(name: &str, value: String) -> Figure {
+pub fn figure(name: &str, value: String) -> Figure {
     Figure { id: "", name: name.to_owned(), value }
 }
 
-fn of_first(rows: Option<u64>, what: &str) -> Vec<Block> {
+pub fn of_first(rows: Option<u64>, what: &str) -> Vec<Block> {
     let note = |rows| Block::Note(format!("Of the first {} {what} alone.", count(rows)));
     rows.map(note).into_iter().collect()
 }
@@ -161,102 +153,14 @@ pub fn hosts(view: &HostsView) -> Vec<Block> {
         empty: "No host of that kind.",
     };
     let by = ["pages", "queued", "slowest", "failures", "bytes"];
-    let orders = by.iter().map(|by| {
-        vec![Text {
-            text: format!("by {by}"),
-            href: Some(format!("/hosts?by={by}")),
-            is_number: false,
-        }]
-    });
-    let orders = Table { head: vec!["order"], rows: orders.collect(), empty: "" };
-    let mut blocks = vec![Block::Table(table)];
+    let orders = by.map(|by| Text::way(&format!("by {by}"), format!("/hosts?by={by}")));
+    let mut blocks = vec![Block::Links(orders.to_vec()), Block::Table(table)];
     blocks.extend(of_first(view.of_first, "hosts"));
-    blocks.push(Block::Table(orders));
-    blocks
-}
-
-pub fn host(view: &HostView) -> Vec<Block> {
-    let form = Block::Form(Form {
-        action: "/host",
-        fields: vec![Field {
-            name: "key",
-            label: "a host",
-            value: view.host.clone(),
-            hint: "https://example.org",
-        }],
-        button: "Look up",
-    });
-    let Some(known) = &view.known else {
-        return vec![form, Block::Lead("Nothing is known of this host.".to_owned())];
-    };
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
-    let figures = vec![
-        figure("pages", count(known.pages)),
-        figure("URLs that wait", count(known.queued)),
-        figure("answers", count(known.answers)),
-        figure("received", bytes(known.bytes)),
-        figure("last answer took", format!("{} ms", count(known.last_took_ms))),
-        figure("delay", time(view.delay_s)),
-        figure("delay set by", view.delay_cause.clone()),
-        figure("no request before", or_none(&known.not_before)),
-        figure("robots.txt good until", or_none(&known.robots_until)),
-        figure("failures in a row", count(u64::from(known.failures_in_a_row))),
-        figure("fails by", or_none(&known.failing)),
-    ];
-    let rows = view.queue.iter().map(|url| vec![Text::link(url, "/url", "url")]);
-    let queue =
-        Table { head: vec!["next URLs"], rows: rows.collect(), empty: "Nothing waits here." };
-    let mut blocks = vec![form, Block::Figures(figures)];
-    if !view.sitemaps.is_empty() {
-        blocks.push(Block::Heading("Sitemaps that its robots.txt names".to_owned()));
-        blocks.push(Block::List(view.sitemaps.clone()));
-    }
-    blocks.push(Block::Table(queue));
-    blocks
-}
-
-/// All that `rhumb status --url` says, in its words.
-pub fn url(status: Option<&UrlStatus>, typed: &str) -> Vec<Block> {
-    let form = Block::Form(Form {
-        action: "/url",
-        fields: vec![Field {
-            name: "url",
-            label: "a URL",
-            value: typed.to_owned(),
-            hint: "https://example.org/page",
-        }],
-        button: "Look up",
-    });
-    let Some(status) = status else {
-        let what = "Each URL has a life: where it was found, which rule decided, \
-                    its place in the queue, its fetches, what it repeats, its next visit.";
-        return vec![form, Block::Note(what.to_owned())];
-    };
-    let lead = Block::Lead(format!("{}: {}.", status.state, status.meaning));
-    let rows = match serde_json::to_value(status) {
-        Ok(Value::Object(fields)) => fields
-            .iter()
-            .filter(|(name, _)| !matches!(name.as_str(), "meaning" | "state" | "known" | "host"))
-            .filter_map(|(name, value)| Some((name, as_text(value)?)))
-            .map(|(name, text)| match name.as_str() {
-                "found_on" | "duplicate_of" | "near_duplicate_of" => {
-                    vec![Text::plain(name.replace('_', " ")), Text::link(&text, "/url", "url")]
-                }
-                _ => vec![Text::plain(name.replace('_', " ")), Text::plain(text)],
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    let mut blocks = vec![form, lead, Block::Table(Table { head: vec!["", ""], rows, empty: "" })];
-    if let Some(host) = &status.host {
-        let link = vec![vec![Text::link(&host.host, "/host", "key")]];
-        blocks.push(Block::Table(Table { head: vec!["its host"], rows: link, empty: "" }));
-    }
     blocks
 }
 
 /// None for what is not there.
-fn as_text(value: &Value) -> Option<String> {
+pub fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) if text.is_empty() => None,
@@ -291,82 +195,18 @@ pub fn duplicates(view: &AlikeView) -> Vec<Block> {
         let members = cluster.members.iter().map(|member| {
             let link = Text::link(&member.url, "/url", "url");
             let none = Text::plain("");
-            vec![link, none.clone(), none, Text::plain(percent(member.resemblance))]
+            let (a, b) = (encoded(&cluster.leader), encoded(&member.url));
+            let beside = Text::way(&percent(member.resemblance), format!("/pair?a={a}&b={b}"));
+            vec![link, none.clone(), none, beside]
         });
         std::iter::once(leader).chain(members)
     });
     blocks.push(Block::Table(Table {
-        head: vec!["page", "exact copies", "nearly the same", "resemblance"],
+        head: vec!["page", "exact copies", "nearly the same", "alike, side by side"],
         rows: rows.collect(),
         empty: "No page repeats another.",
     }));
     blocks
-}
-
-pub fn web(view: &HostsView) -> Vec<Block> {
-    let shown: Vec<_> = view.hosts.iter().take(BUBBLES_MAX).collect();
-    let size = |pages: u64, queued: u64| (pages + queued).max(1) as f64;
-    let all: f64 = shown.iter().map(|host| size(host.pages, host.queued).sqrt()).sum();
-    // Areas by the square root of sizes: one host of a million pages leaves room for others.
-    let radii: Vec<f64> = shown
-        .iter()
-        .map(|host| {
-            let area = BUBBLES_AREA * size(host.pages, host.queued).sqrt() / all.max(1.0);
-            (area / std::f64::consts::PI).sqrt().clamp(4.0, 150.0)
-        })
-        .collect();
-    let places = packed(&radii);
-    let bubbles = shown.iter().zip(&radii).zip(places).map(|((host, r), (x, y))| {
-        let share = host.pages as f64 / size(host.pages, host.queued);
-        let name = host.host.split("://").last().unwrap_or(&host.host);
-        let letters = (r / 3.6) as usize;
-        Bubble {
-            title: format!(
-                "{}: {} pages, {} wait",
-                host.host,
-                count(host.pages),
-                count(host.queued)
-            ),
-            label: match *r >= LABEL_RADIUS_MIN {
-                true => name.chars().take(letters).collect(),
-                false => String::new(),
-            },
-            href: format!("/host?key={}", encoded(&host.host)),
-            x: format!("{x:.1}"),
-            y: format!("{y:.1}"),
-            r: format!("{r:.1}"),
-            tenth: (10.0 * share).round() as u32,
-        }
-    });
-    let note = "A circle is a host: its area grows with the root of its pages, its colour says \
-                how many of them are fetched.";
-    let mut blocks = vec![Block::Bubbles(bubbles.collect()), Block::Note(note.to_owned())];
-    blocks.extend(of_first(view.of_first, "hosts"));
-    blocks
-}
-
-/// Places for circles without overlap: each, the greatest first, at the first free place of a
-/// spiral from the middle.
-fn packed(radii: &[f64]) -> Vec<(f64, f64)> {
-    const TURNS_MAX: usize = 20_000;
-    let mut placed: Vec<(f64, f64, f64)> = Vec::new();
-    for r in radii {
-        let mut place = (0.0, 0.0);
-        for step in 0..TURNS_MAX {
-            let angle = step as f64 * 0.25;
-            let out = 0.9 * angle;
-            // The picture is wider than high.
-            place = (1.35 * out * angle.cos(), out * angle.sin());
-            let is_free = placed
-                .iter()
-                .all(|(x, y, other)| (x - place.0).hypot(y - place.1) >= r + other + 2.0);
-            if is_free {
-                break;
-            }
-        }
-        placed.push((place.0, place.1, *r));
-    }
-    placed.into_iter().map(|(x, y, _)| (x, y)).collect()
 }
 
 pub fn freshness(status: &Status) -> Vec<Block> {
@@ -410,8 +250,8 @@ pub fn freshness(status: &Status) -> Vec<Block> {
     ]
 }
 
-pub fn what_if(view: &WhatIfView) -> Vec<Block> {
-    let form = Block::Form(Form {
+pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
+    let tried = Block::Form(Form {
         action: "/what-if",
         fields: vec![
             Field {
@@ -429,7 +269,7 @@ pub fn what_if(view: &WhatIfView) -> Vec<Block> {
         ],
         button: "Try",
     });
-    let mut blocks = vec![form];
+    let mut blocks = vec![tried];
     if let Some(mistake) = &view.mistake {
         blocks.push(Block::Lead(format!("That is no pattern: {mistake}.")));
     } else if view.exclude.as_deref().is_some_and(|pattern| !pattern.is_empty()) {
@@ -445,6 +285,10 @@ pub fn what_if(view: &WhatIfView) -> Vec<Block> {
         blocks.extend(of_first(view.of_first, "URLs"));
         let rows = view.examples.iter().map(|url| vec![Text::link(url, "/url", "url")]);
         let table = Table { head: vec!["some of them"], rows: rows.collect(), empty: "" };
+        if let (Some(secret), Some(pattern)) = (form, &view.exclude) {
+            let apply = steer::button(secret, "exclude", pattern, "Exclude these");
+            blocks.push(Block::Hands(vec![apply]));
+        }
         if view.queued_matched > 0 {
             blocks.push(Block::Table(table));
         }
@@ -461,21 +305,4 @@ pub fn what_if(view: &WhatIfView) -> Vec<Block> {
     }
     blocks.push(Block::Note("Nothing is changed by trying.".to_owned()));
     blocks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bubbles_do_not_overlap() {
-        let radii: Vec<f64> = (0..60).map(|n| 60.0 / f64::from(n + 1).sqrt()).collect();
-        let places = packed(&radii);
-        for a in 0..radii.len() {
-            for b in 0..a {
-                let apart = (places[a].0 - places[b].0).hypot(places[a].1 - places[b].1);
-                assert!(apart + 1e-9 >= radii[a] + radii[b], "{a} and {b}");
-            }
-        }
-    }
 }

@@ -51,6 +51,8 @@ pub struct Options {
     pub dir: PathBuf,
     pub pages: u32,
     pub seed: u64,
+    /// Also keep a search index.
+    pub index: bool,
 }
 
 /// All that a demo has to tell.
@@ -79,7 +81,7 @@ pub fn run(
     let dir = directory::free(&options.dir)?;
     let serving = ServeOptions { log: true, ..ServeOptions::default() };
     let served = Served::start(web(options), &serving).map_err(|e| trouble("serving", &e))?;
-    let settings = settings(&dir, &served);
+    let settings = Settings { index: options.index, ..settings(&dir, &served) };
     begun(&settings, served.web.config());
     let crawled = run::crawl(&settings, progress, stop)?;
     // Some hosts of this web never answer.

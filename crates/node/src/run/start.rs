@@ -13,6 +13,7 @@ use super::world::NodeWorld;
 use crate::extract::{Asked, WhileCrawling};
 use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
+use crate::watch::steering::Steering;
 use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
 use rhumb_engine::config::NearPolicy;
@@ -123,6 +124,7 @@ fn run(
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
     stop.tell(events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
+    live.steer_by(Steering::new(settings.clone(), events_in.clone()));
     send_seeds(settings, events_in);
     let mut archive = NodeArchive {
         writer,

@@ -1,13 +1,16 @@
 //! `DIR/control.sock`: how `rhumb status` asks a crawl that runs, whose store it cannot open.
 //!
 //! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}`,
-//! `{"view":{…}}` or `{"urls":{…}}`; so is the reply, with one key: `status`, `url`, `coverage`,
-//! `view` or `error`. URLs are listed in many replies `line`, and a last one, `end`.
+//! `{"view":{…}}`, `{"urls":{…}}`, `{"hand":{…}}` or `{"hands":true}`; so is the reply, with one
+//! key: `status`, `url`, `coverage`, `view`, `done`, `hands` or `error`. URLs are listed in many
+//! replies `line`, and a last one, `end`. Whoever may write into the directory may connect.
 
 use super::coverage::{self, Covered};
 use super::live::Live;
+use super::metrics;
 use super::report::Report;
 use super::status::{self, Status, UrlStatus};
+use super::steering::{self, HandRequest, ToldLine};
 use super::urls::{self, Take, UrlLine, UrlQuery};
 use super::view::{self, ViewQuery};
 use rhumb_engine::error::{Error, ErrorKind};
@@ -46,6 +49,12 @@ pub enum Request {
     Coverage(bool),
     View(ViewQuery),
     Urls(UrlQuery),
+    /// What the owner asks of the crawl.
+    Hand(HandRequest),
+    /// What was asked so far.
+    Hands(bool),
+    /// What Prometheus reads.
+    Metrics(bool),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,6 +65,10 @@ pub enum Reply {
     Coverage(Covered),
     /// A page of the dashboard.
     View(serde_json::Value),
+    /// What a hand has done.
+    Done(String),
+    Hands(Vec<ToldLine>),
+    Metrics(String),
     Line(UrlLine),
     /// All lines have come.
     End(bool),
@@ -160,6 +173,9 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         Ok(Request::View(query)) => {
             view::answer(&query, &now.about.dir, now.snapshot.now, reader).map(Reply::View)
         }
+        Ok(Request::Hand(request)) => live.take_hand(&request, reader).map(Reply::Done),
+        Ok(Request::Metrics(_)) => return Reply::Metrics(metrics::exposition(&now)),
+        Ok(Request::Hands(_)) => steering::log(reader).map(Reply::Hands),
         Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };

@@ -171,6 +171,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
 }
 
@@ -228,5 +230,6 @@ fn line_of(entry: &LogEntry) -> Line<'_> {
         Happening::HostRecovered { host } => {
             Line { host: Some(host.origin()), ..line(entry.at, "host_recovered") }
         }
+        Happening::Told { what } => Line { what: Some(what), ..line(entry.at, "told") },
     }
 }

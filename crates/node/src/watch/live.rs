@@ -4,11 +4,14 @@
 //! The loop publishes seldom when it waits long, so readers bring the snapshot's clock forward by
 //! the time since it was published: "due in 3 s" counts down, and rates fall to zero by themselves.
 
+use super::steering::{HandRequest, Steering};
 use super::{memory, moment, report};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
+use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
+use rhumb_state::local::LocalReader;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,6 +52,8 @@ pub struct Live {
     started_at: Time,
     /// The most connections that were open to one address.
     connections: OnceLock<Arc<AtomicU32>>,
+    /// The way to the engine, once there is one.
+    steering: OnceLock<Steering>,
     inner: Mutex<Inner>,
 }
 
@@ -92,6 +97,7 @@ impl Live {
             started: now,
             started_at: snapshot.now,
             connections: OnceLock::new(),
+            steering: OnceLock::new(),
             inner: Mutex::new(Inner { snapshot, published: now, samples: Samples::default() }),
         })
     }
@@ -99,6 +105,17 @@ impl Live {
     /// Where it is counted how many connections were open to one address at most.
     pub fn watch_connections(&self, most: Arc<AtomicU32>) {
         let _ = self.connections.set(most);
+    }
+
+    /// From now on the crawl takes hands.
+    pub fn steer_by(&self, steering: Steering) {
+        let _ = self.steering.set(steering);
+    }
+
+    /// Does what the owner asks for, and says what was done.
+    pub fn take_hand(&self, request: &HandRequest, reader: &LocalReader) -> Result<String, Error> {
+        let early = || Error::new(ErrorKind::Retry, "the crawl is only beginning: ask again");
+        self.steering.get().ok_or_else(early)?.take(request, reader)
     }
 
     /// Cheap; ten times a second is plenty.

@@ -1,12 +1,16 @@
 //! `--metrics ADDR`: the crawl in the text form that Prometheus reads, under `/metrics`.
 
+use super::control::{self, Reply, Request};
 use super::live::{Live, Moment};
+use super::status::unexpected;
+use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Coverage;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
 use rhumb_engine::revisit::Collection;
 use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
@@ -62,6 +66,22 @@ impl Bound {
     /// The port that was given, if 0 was asked for.
     pub fn addr(&self) -> SocketAddr {
         self.addr
+    }
+}
+
+/// The same of the crawl that runs on `dir`, from outside.
+pub fn of_dir(dir: &Path) -> Result<String, Error> {
+    let asked = control::ask(dir, &Request::Metrics(true)).map_err(|error| {
+        let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
+        Error::new(ErrorKind::Retry, what)
+    })?;
+    match asked {
+        Some(Reply::Metrics(text)) => Ok(text),
+        Some(reply) => Err(unexpected(reply)),
+        None => {
+            let what = format!("no crawl runs on {}: there are no metrics", dir.display());
+            Err(Error::new(ErrorKind::Invalid, what))
+        }
     }
 }
 
@@ -123,7 +143,7 @@ async fn answer(mut stream: TcpStream, live: &Live) -> io::Result<()> {
 }
 
 /// Counters are those of the directory, over all its runs: a restart does not set them back.
-pub fn exposition(now: &Moment) -> String {
+pub(super) fn exposition(now: &Moment) -> String {
     let mut page = Exposition(String::with_capacity(8 << 10));
     let s = &now.snapshot;
     let c = &s.counters;

@@ -21,6 +21,7 @@ pub mod progress;
 pub mod reason;
 pub mod report;
 pub mod status;
+pub mod steering;
 pub mod urls;
 pub mod view;
 

@@ -129,6 +129,8 @@ pub struct Run {
     pub pages_per_s: f64,
     /// Of the last seconds.
     pub pages_per_s_now: f64,
+    /// Its owner has paused it.
+    pub paused: bool,
 }
 
 impl Report {
@@ -143,6 +145,7 @@ impl Report {
             seconds,
             pages_per_s: per_second(pages, seconds),
             pages_per_s_now: rounded(now.pages_per_s, 1e3),
+            paused: snapshot.paused,
         };
         let seconds = rounded(now.seconds_before + seconds, 1e6);
         Report {

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use rhumb_engine::event::StopReason;
 
-use super::dashboard::{Door, Listen, TokenFlag};
+use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
 use rhumb_node::run::{self, Crawled, Stop};
@@ -48,7 +48,7 @@ pub struct Flags {
     dashboard: Option<Listen>,
 
     #[command(flatten)]
-    token: TokenFlag,
+    rights: RightsFlags,
 }
 
 pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -57,7 +57,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
         eprintln!("{note}");
     }
     // The address is taken before anything begins, and served from the crawl's own socket.
-    let door = flags.dashboard.map(|listen| Door::take(listen, &flags.token)).transpose()?;
+    let door = flags.dashboard.map(|listen| Door::take(listen, &flags.rights)).transpose()?;
     let serving = door
         .map(|door| {
             eprintln!("dashboard: {}", door.address());

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use rhumb_node::watch::status;
-use rhumb_web::{Bound, Serving};
+use rhumb_web::{Bound, Rights, Serving};
 
 use super::ended::{Ended, Trouble};
 
@@ -18,12 +18,14 @@ const TOKEN_BYTES_MAX: u64 = 1 << 10;
 ///
 /// Pages answer questions: what it does, why it is not faster, what comes next, what became of a
 /// URL, what repeats what, what an exclusion would refuse. Each works without scripts and has its
-/// data as JSON at the same path with .json. Nothing is changed by looking.
+/// data as JSON at the same path with .json. Copies of pages are served on the next port. Nothing
+/// is changed by looking; --dashboard-control adds forms that change what runs.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   rhumb dashboard rhumb-crawl
   rhumb dashboard rhumb-crawl --listen 127.0.0.1:8080
+  rhumb dashboard rhumb-crawl --dashboard-control
   rhumb dashboard rhumb-crawl --listen 192.0.2.7:8080 --dashboard-token token.txt")]
 pub struct Flags {
     /// The crawl's directory
@@ -35,14 +37,18 @@ pub struct Flags {
     listen: Listen,
 
     #[command(flatten)]
-    token: TokenFlag,
+    rights: RightsFlags,
 }
 
 #[derive(Args)]
-pub struct TokenFlag {
+pub struct RightsFlags {
     /// The token that viewers of an address other than loopback must name, in a file
     #[arg(long, value_name = "FILE", help_heading = "Watching")]
     dashboard_token: Option<PathBuf>,
+
+    /// Let viewers pause, resume and stop the crawl, add seeds, exclude, rest hosts, fetch now
+    #[arg(long, help_heading = "Watching")]
+    dashboard_control: bool,
 }
 
 /// `127.0.0.1:8080`, a port alone, or `auto`.
@@ -68,7 +74,7 @@ impl FromStr for Listen {
 
 pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     status::of_dir(&flags.dir)?;
-    let door = Door::take(flags.listen, &flags.token)?;
+    let door = Door::take(flags.listen, &flags.rights)?;
     writeln!(out, "{}", door.address())?;
     out.flush()?;
     if !quiet {
@@ -81,11 +87,11 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
 /// A dashboard's address, taken before a crawl begins.
 pub struct Door {
     bound: Bound,
-    token: Option<String>,
+    rights: Rights,
 }
 
 impl Door {
-    pub fn take(listen: Listen, flag: &TokenFlag) -> Result<Door, Trouble> {
+    pub fn take(listen: Listen, flag: &RightsFlags) -> Result<Door, Trouble> {
         let Listen(addr) = listen;
         let token = flag.dashboard_token.as_deref().map(read_token).transpose()?;
         if !addr.ip().is_loopback() && token.is_none() {
@@ -95,13 +101,13 @@ impl Door {
             )));
         }
         let bound = rhumb_web::bind(addr).map_err(|error| Trouble::Failed(error.to_string()))?;
-        Ok(Door { bound, token })
+        Ok(Door { bound, rights: Rights { token, may_control: flag.dashboard_control } })
     }
 
     /// What to open, with the token where there is one.
     pub fn address(&self) -> String {
         let addr = self.bound.addr();
-        match &self.token {
+        match &self.rights.token {
             Some(token) => format!("http://{addr}/?token={token}"),
             None => format!("http://{addr}/"),
         }
@@ -109,7 +115,7 @@ impl Door {
 
     pub fn open(self, dir: &Path) -> Result<Serving, Trouble> {
         let failed = |error| Trouble::Failed(format!("no thread for the dashboard: {error}"));
-        self.bound.serve(dir, self.token).map_err(failed)
+        self.bound.serve(dir, self.rights).map_err(failed)
     }
 }
 

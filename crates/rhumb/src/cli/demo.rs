@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 
+use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
 use rhumb_lab::demo::{self, Demo, Finds, Options, PAGES_MAX, PAGES_MIN};
@@ -22,6 +23,7 @@ use rhumb_node::watch::ProgressKind;
 #[command(after_help = "\
 Examples:
   rhumb demo
+  rhumb demo --dashboard
   rhumb demo --dir /tmp/demo --pages 500 --seed 7")]
 pub struct Flags {
     /// Where to; DIR-2, DIR-3, … if something is there: nothing is ever deleted
@@ -37,17 +39,31 @@ pub struct Flags {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// Show it in a browser, also when it has ended, until Ctrl-C: where to listen, or auto
+    #[arg(long, value_name = "ADDR|auto", num_args = 0..=1, default_missing_value = "auto")]
+    dashboard: Option<Listen>,
+
+    #[command(flatten)]
+    rights: RightsFlags,
+
     /// Print one JSON value
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let options = Options { dir: flags.dir.clone(), pages: flags.pages, seed: flags.seed };
+    let door = flags.dashboard.map(|listen| Door::take(listen, &flags.rights)).transpose()?;
+    let Flags { dir, pages, seed, .. } = flags;
+    let options = Options { dir: dir.clone(), pages: *pages, seed: *seed, index: door.is_some() };
+    let mut serving = None;
     let stop = Stop::default();
     interrupts::stop_a_crawl(&stop, &flags.dir)?;
     let watched = (ProgressKind::for_stderr(quiet), &stop);
     let demo = demo::run(&options, watched, |settings, web| {
+        if let Some(door) = door {
+            eprintln!("dashboard: {}", door.address());
+            serving = Some(door.open(&settings.dir));
+        }
         if !quiet {
             eprintln!(
                 "crawling {} pages of {} sites on loopback, from {} seeds, into {}",
@@ -63,6 +79,10 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
     } else {
         write!(out, "{}", text(&demo))?;
         out.flush()?;
+    }
+    if let Some(serving) = serving.transpose()?.filter(|_| demo.complete) {
+        eprintln!("\nthe dashboard is still there; Ctrl-C ends it");
+        serving.until_interrupted();
     }
     Ok(match (demo.complete, demo.holds()) {
         (false, _) => Ended::Interrupted,

@@ -17,6 +17,7 @@ mod ended;
 mod export;
 mod extract;
 mod get;
+mod hands;
 mod index;
 mod interrupts;
 mod json;
@@ -75,6 +76,13 @@ enum Verb {
     Demo(demo::Flags),
     Status(status::Flags),
     Dashboard(dashboard::Flags),
+    Pause(hands::Pause),
+    Resume(hands::Resume),
+    Stop(hands::Stop),
+    Seed(hands::Seed),
+    Exclude(hands::Exclude),
+    Rest(hands::Rest),
+    FetchNow(hands::FetchNow),
     Urls(urls::Flags),
     Coverage(coverage::Flags),
     Dedup(dedup::Flags),
@@ -113,6 +121,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Dedup(flags) => dedup::run(flags, cli.log.quiet, &mut out),
         Verb::Dashboard(flags) => dashboard::run(&flags, cli.log.quiet, &mut out),
         Verb::Status(flags) => status::run(&flags, &mut out),
+        Verb::Pause(hand) => hands::run(hand, &mut out),
+        Verb::Resume(hand) => hands::run(hand, &mut out),
+        Verb::Stop(hand) => hands::run(hand, &mut out),
+        Verb::Seed(hand) => hands::run(hand, &mut out),
+        Verb::Exclude(hand) => hands::run(hand, &mut out),
+        Verb::Rest(hand) => hands::run(hand, &mut out),
+        Verb::FetchNow(hand) => hands::run(hand, &mut out),
         Verb::Urls(flags) => urls::run(flags, &mut out),
         Verb::Coverage(flags) => coverage::run(&flags, &mut out),
         Verb::Extract(flags) => extract::run(&flags, &mut out),

@@ -1,31 +1,12 @@
-//! The dashboard as a browser meets it: the real binary, a real crawl of a small site on loopback,
-//! and requests over sockets, honest and hostile.
+//! Pages over sockets: what they show, to whom, and what hostile requests get.
 
-mod binary;
-
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use serde_json::Value;
 
-const PAGES: [&str; 10] = [
-    "/",
-    "/speed",
-    "/frontier",
-    "/hosts",
-    "/host",
-    "/url",
-    "/duplicates",
-    "/web",
-    "/freshness",
-    "/what-if",
-];
-
-/// A path that would end a script and an attribute, were it not escaped.
-const HOSTILE: &str = "/x?q=%3C/script%3E%22%27%3Cimg%20src=x%20onerror=alert(1)%3E";
+use crate::site::{Crawl, Dashboard, HOSTILE, PAGES, Running, encoded, run};
 
 #[test]
 fn every_page_answers_with_and_without_json_and_its_figures_are_the_reports() {
@@ -40,10 +21,10 @@ fn every_page_answers_with_and_without_json_and_its_figures_are_the_reports() {
         assert!(head.contains("content-security-policy: default-src 'none'"), "{path}: {head}");
         assert!(!body.contains("<style") && !body.contains(" style="), "{path}");
         let data = if path == "/" { "/index.json".to_owned() } else { format!("{path}.json") };
-        if !matches!(path, "/host" | "/url") {
+        if !matches!(path, "/host" | "/url" | "/search") {
             let (status, head, body) = dashboard.get(&data);
             assert!(status == 200 && head.contains("application/json"), "{data}: {head} {body}");
-            assert!(serde_json::from_str::<Value>(&body).unwrap().is_object(), "{data}: {body}");
+            assert!(!serde_json::from_str::<Value>(&body).unwrap().is_null(), "{data}: {body}");
         }
     }
     let overview: Value = serde_json::from_str(&dashboard.get("/index.json").2).unwrap();
@@ -173,174 +154,40 @@ fn events_bring_the_figures_and_a_viewer_that_reads_nothing_holds_nobody_up() {
 
 #[test]
 fn a_running_crawl_shows_itself_and_the_address_is_gone_with_it() {
-    let site = Site::serve();
-    let dir = tempfile::tempdir().unwrap();
-    let mut child = Command::new(binary::rhumb())
-        .args(["crawl", &format!("{}/", site.origin), "--allow-private", "--dashboard", "auto"])
-        .args(["--delay", "0", "--delay-factor", "0", "--continuous", "--dir"])
-        .arg(dir.path())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let line = lines.find_map(|line| Some(line.unwrap().strip_prefix("dashboard: ")?.to_owned()));
-    let addr = address(&line.unwrap());
-    thread::spawn(move || lines.for_each(drop));
-    let dashboard = Dashboard { child: None, addr };
-    // The store is made when the crawl begins, a moment after the address is there.
-    let mut seen = Value::Null;
-    while seen["pages"].as_u64().unwrap_or(0) < 4 {
-        seen = serde_json::from_str(&dashboard.get("/index.json").2).unwrap_or_default();
-        thread::yield_now();
-    }
-    assert_eq!(seen["running"], true);
-    assert_eq!(dashboard.get("/frontier").0, 200);
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut running = Running::start("1s", &[]);
+    assert_eq!(running.dashboard.json("/index.json")["running"], true);
+    assert_eq!(running.dashboard.get("/frontier").0, 200);
+    let (status, head, body) = running.dashboard.get("/metrics");
+    assert!(status == 200 && head.contains("text/plain"), "{head}");
+    assert!(body.contains("# TYPE rhumb_"), "{body}");
+    let addr = running.dashboard.addr;
+    assert_eq!(running.interrupt(), Some(130));
     assert!(TcpStream::connect(addr).is_err());
 }
 
-fn run(arguments: &[&str]) -> (i32, String) {
-    let output = Command::new(binary::rhumb()).args(arguments).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-}
-
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
-/// Of a line that names `http://127.0.0.1:1234/…`.
-fn address(line: &str) -> SocketAddr {
-    let rest = line.trim().strip_prefix("http://").unwrap();
-    rest.split('/').next().unwrap().parse().unwrap()
-}
-
-/// A directory that a crawl of the site has left.
-struct Crawl {
-    dir: PathBuf,
-    origin: String,
-    _scratch: tempfile::TempDir,
-}
-
-impl Crawl {
-    fn finished() -> Crawl {
-        let site = Site::serve();
-        let scratch = tempfile::tempdir().unwrap();
-        let dir = scratch.path().join("crawl");
-        let output = Command::new(binary::rhumb())
-            .args(["--quiet", "crawl", &format!("{}/", site.origin), "--allow-private", "--dir"])
-            .arg(&dir)
-            .args(["--delay", "0", "--delay-factor", "0"])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Crawl { dir, origin: site.origin, _scratch: scratch }
-    }
-}
-
-/// `rhumb dashboard`, ended when dropped.
-struct Dashboard {
-    child: Option<Child>,
-    addr: SocketAddr,
-}
-
-impl Dashboard {
-    fn of(dir: &Path) -> Dashboard {
-        Dashboard::listening(dir, &[])
-    }
-
-    fn listening(dir: &Path, arguments: &[&str]) -> Dashboard {
-        let mut child = Command::new(binary::rhumb())
-            .args(["--quiet", "dashboard"])
-            .arg(dir)
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+#[test]
+fn a_hundred_streams_are_bounded_and_the_crawl_goes_on() {
+    let running = Running::start("1s", &[]);
+    let port = running.dashboard.addr.port();
+    let request = format!("GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    let streams: Vec<TcpStream> = (0..100)
+        .map(|_| {
+            let mut stream = TcpStream::connect(running.dashboard.addr).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let status = |stream: &TcpStream| {
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Dashboard { child: Some(child), addr: address(&line) }
-    }
-
-    fn get(&self, path: &str) -> (u16, String, String) {
-        let host = format!("127.0.0.1:{}", self.addr.port());
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
-    }
-
-    /// Status, head and body of the answer; a status of 0 if the connection was closed.
-    fn ask(&self, request: &str) -> (u16, String, String) {
-        let mut stream = TcpStream::connect(self.addr).unwrap();
-        // A server that has read enough may close while this is written.
-        let closing = request.replacen("\r\n", "\r\nConnection: close\r\n", 1);
-        let _ = stream.write_all(closing.as_bytes());
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        (
-            status,
-            head.to_ascii_lowercase()
-                .replace("httponly; samesite=strict", "HttpOnly; SameSite=Strict"),
-            body.to_owned(),
-        )
-    }
-}
-
-impl Drop for Dashboard {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// Four pages, of which one is a copy and one has a hostile name, served until the test ends.
-struct Site {
-    origin: String,
-}
-
-impl Site {
-    fn serve() -> Site {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                thread::spawn(move || answer(stream));
-            }
-        });
-        Site { origin }
-    }
-}
-
-fn answer(mut stream: TcpStream) {
-    let Ok(reading) = stream.try_clone() else { return };
-    let mut lines = BufReader::new(reading).lines();
-    while let Some(Ok(line)) = lines.next() {
-        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        for line in lines.by_ref() {
-            if line.is_ok_and(|line| line.is_empty()) {
-                break;
-            }
-        }
-        let text = "The sea rises and falls twice a day, drawn by the moon.".repeat(20);
-        let (status, body) = match path.as_str() {
-            "/" => (
-                "200 OK",
-                format!("<a href='/a'>a</a><a href='/copy'>b</a><a href=\"{HOSTILE}\">c</a>"),
-            ),
-            "/a" | "/copy" => ("200 OK", format!("<p>{text}</p>")),
-            path if path.starts_with("/x") => ("200 OK", "<title></script><b></title>x".to_owned()),
-            _ => ("404 Not Found", String::new()),
-        };
-        let length = body.len();
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n"
-        );
-        if stream.write_all((head + &body).as_bytes()).is_err() {
-            return;
-        }
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line.split(' ').nth(1).unwrap().to_owned()
+    };
+    let statuses: Vec<String> = streams.iter().map(status).collect();
+    let served = statuses.iter().filter(|status| *status == "200").count();
+    assert_eq!((served, statuses.iter().filter(|s| *s == "503").count()), (64, 36));
+    let pages = || running.dashboard.json("/index.json")["pages"].as_u64().unwrap_or(0);
+    let before = pages();
+    while pages() <= before {
+        thread::yield_now();
     }
 }

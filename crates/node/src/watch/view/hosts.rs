@@ -1,22 +1,29 @@
 //! Hosts in lists, and one host.
 
 use super::{ceiling, each_host};
-use crate::watch::status::{HostStatus, host_status};
+use crate::watch::reason::Reasons;
+use crate::watch::status::{HostStatus, belief_of, host_status};
 use rhumb_engine::config::Polite;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::polite;
 use rhumb_engine::queue::Section;
+use rhumb_engine::record::Status;
 use rhumb_engine::time::Time;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Hosts in a list.
 const LISTED_MAX: usize = 200;
 /// URLs of a host's queue that are shown.
 const QUEUE_SHOWN_MAX: usize = 50;
+/// URLs of a host that are read for what its page says of them.
+const URLS_OF_HOST_MAX: usize = 5_000;
+/// Reasons that are told apart.
+const REFUSALS_MAX: usize = 40;
 
 /// By what hosts are sorted, the greatest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,11 +108,66 @@ pub struct HostView {
     pub sitemaps: Vec<String>,
     /// The first URLs of its queue, in the order in which they will be fetched.
     pub queue: Vec<String>,
+    /// What kept URLs of it out: lines of its robots.txt, rules, traps; the most first.
+    #[serde(default)]
+    pub refusals: Vec<HostRefusal>,
+    /// The number of its URLs read for that, if there were more.
+    #[serde(default)]
+    pub refusals_of_first: Option<u64>,
+    /// How often its pages are believed to change, and of how many that was learnt.
+    #[serde(default)]
+    pub changes_per_day: Option<f64>,
+}
+
+/// One reason for which URLs of a host are not fetched.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct HostRefusal {
+    pub why: String,
+    pub urls: u64,
+    pub example: String,
+}
+
+/// What its URLs tell: why some are refused, and how often its pages change.
+type Told = (Vec<HostRefusal>, Option<u64>, Option<f64>);
+
+fn told(
+    reader: &LocalReader,
+    dir: &Path,
+    (key, host): (&HostKey, &HostRecord),
+) -> Result<Told, Error> {
+    let reasons = Reasons::read(dir, reader);
+    let scheduler = reader.scheduler()?;
+    let mut refusals: Vec<HostRefusal> = Vec::new();
+    let (mut changes, mut learnt) = (0.0, 0u64);
+    let prefix = format!("{}/", key.as_str());
+    let mut of_first = None;
+    for (count, row) in reader.url_rows(prefix.as_bytes(), None).enumerate() {
+        let row = row?;
+        if count == URLS_OF_HOST_MAX {
+            of_first = Some(count as u64);
+            break;
+        }
+        if let Some(scheduler) = &scheduler
+            && let Some(belief) = belief_of(&row.record, host, scheduler, Time::ZERO)
+        {
+            (changes, learnt) = (changes + belief.changes_per_day, learnt + 1);
+        }
+        let Status::Refused(refusal) = row.record.status else { continue };
+        let url = row.url()?;
+        let why = reasons.refusal(refusal, &url, &row.record)?;
+        if let Some(known) = refusals.iter_mut().find(|known| known.why == why) {
+            known.urls += 1;
+        } else if refusals.len() < REFUSALS_MAX {
+            refusals.push(HostRefusal { why, urls: 1, example: url.as_str().to_owned() });
+        }
+    }
+    refusals.sort_by_key(|refusal| std::cmp::Reverse(refusal.urls));
+    Ok((refusals, of_first, (learnt > 0).then(|| changes / learnt as f64)))
 }
 
 /// A host as a person types it: an origin, or a name, which is tried on https and then http.
 pub fn one(
-    reader: &LocalReader,
+    (reader, dir): (&LocalReader, &Path),
     polite: &Polite,
     text: &str,
     now: Time,
@@ -123,7 +185,11 @@ pub fn one(
         let Some(record) = snapshot.host(&key)? else { continue };
         let robots = snapshot.robots(&key)?;
         let queue = snapshot.queue(&key, Section::Now, None, QUEUE_SHOWN_MAX)?;
+        let (refusals, refusals_of_first, changes_per_day) = told(reader, dir, (&key, &record))?;
         return Ok(HostView {
+            refusals,
+            refusals_of_first,
+            changes_per_day,
             host: key.origin(),
             delay_s: polite::delay(polite, &record).as_secs_f64(),
             delay_cause: ceiling::cause(polite, &record).to_owned(),

@@ -7,12 +7,14 @@ mod alike;
 mod ceiling;
 mod frontier;
 mod hosts;
+mod web;
 mod what_if;
 
 pub use alike::{AlikeCluster, AlikePage, AlikeView};
 pub use ceiling::{DelayCause, HoldingHost, SpeedView};
 pub use frontier::{FrontierView, HostCell};
-pub use hosts::{HostView, HostsBy, HostsView};
+pub use hosts::{HostRefusal, HostView, HostsBy, HostsView};
+pub use web::{HostLine, SeenHost, WebView};
 pub use what_if::WhatIfView;
 
 use super::control::{self, Reply, Request};
@@ -44,6 +46,7 @@ pub enum ViewQuery {
     /// `https://example.org`, or a name alone.
     Host(String),
     Duplicates,
+    Web,
     /// What would an exclusion refuse, and what would another delay allow?
     WhatIf {
         exclude: Option<String>,
@@ -77,8 +80,9 @@ pub fn answer(
         ViewQuery::Speed => to_value(&ceiling::read(reader, &polite, now)?),
         ViewQuery::Frontier => to_value(&frontier::read(reader, &polite, now)?),
         ViewQuery::Hosts(by) => to_value(&hosts::list(reader, &polite, *by)?),
-        ViewQuery::Host(text) => to_value(&hosts::one(reader, &polite, text, now)?),
+        ViewQuery::Host(text) => to_value(&hosts::one((reader, dir), &polite, text, now)?),
         ViewQuery::Duplicates => to_value(&alike::read(reader)?),
+        ViewQuery::Web => to_value(&web::read(reader)?),
         ViewQuery::WhatIf { exclude, delay_ms } => {
             to_value(&what_if::read(reader, &polite, now, exclude.as_deref(), *delay_ms)?)
         }
