@@ -260,7 +260,8 @@ impl Engine {
         let host = self.awake.at(slot);
         let Some(robots) = host.robots_in_force(now) else { return };
         let rules = robots.clone();
-        let is_allowed = |errand: &HostErrand| rules.allows(&errand.url);
+        let is_allowed =
+            |errand: &HostErrand| rules.allows(&errand.url) || is_robots_file(&errand.url);
         if host.errands.iter().any(|errand| !is_allowed(errand)) {
             let errands = std::mem::take(&mut host.errands);
             let (allowed, forbidden) = errands.into_iter().partition(is_allowed);
@@ -311,6 +312,13 @@ fn as_owner(answer: RobotsAnswer) -> RobotsAnswer {
             RobotsAnswer::Rules(Box::new(Robots::allow_all().for_owner()))
         }
     }
+}
+
+/// By its name: rules do not speak of the file that has them, `/robots-moved.txt` no more than
+/// `/robots.txt`.
+fn is_robots_file(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    name.starts_with("robots") && name.ends_with(".txt")
 }
 
 /// The request never reached the server: no connection was made.

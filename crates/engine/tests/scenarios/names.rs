@@ -107,17 +107,20 @@ fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
 fn a_robots_file_sends_us_nowhere_that_the_other_hosts_rules_forbid() {
     let mut stage = Stage::new(Config::default())
         .answers("good.test/robots.txt", &[Reply::Rules("User-agent: *\nDisallow: /private/\n")])
-        .page("good.test/", &["a.test/", "b.test/", "good.test/1"])
+        .page("good.test/", &["a.test/", "b.test/", "c.test/", "good.test/1"])
         .page("good.test/1", &[])
         .answers("a.test/robots.txt", &[Reply::Moved(url("good.test/private/rules"))])
         .answers("b.test/robots.txt", &[Reply::Moved(url("good.test/rules"))])
+        .answers("c.test/robots.txt", &[Reply::Moved(url("good.test/private/robots-c.txt"))])
         .page("a.test/", &[])
         .page("b.test/", &[])
+        .page("c.test/", &[])
         .seed(&["good.test/"]);
     assert_eq!(stage.run(), StopReason::HostsFailing);
     assert!(!stage.log.iter().any(|(_, asked)| asked.path() == "/private/rules"));
     assert_eq!(stage.record("a.test/").status, Status::Queued, "as if its rules were unreachable");
     assert_eq!(stage.record("b.test/").status, Status::Fetched);
+    assert_eq!(stage.record("c.test/").status, Status::Fetched, "it is a robots.txt by its name");
     assert_eq!(stage.record("good.test/1").status, Status::Fetched);
 }
 
