@@ -71,6 +71,7 @@ pub fn packed(data: &[u8]) {
     let url = Url::parse("http://a.test/").expect("a URL");
     let content = Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: data };
     let capture = Capture {
+        protocol: None,
         url: &url,
         fetched_us: 1_700_000_000_000_000,
         address: None,

@@ -51,6 +51,8 @@ pub struct Capture<'a> {
     pub fetched_us: u64,
     /// The address connected to.
     pub address: Option<IpAddr>,
+    /// What was spoken, if it was not what the bytes are written in: `h2`.
+    pub protocol: Option<&'static str>,
     pub content: Content<'a>,
     /// Why the response is not whole, if so.
     pub truncated: Option<Truncation>,
@@ -148,6 +150,7 @@ impl Packer {
         let id = about.record_id(parts.kind);
         let mut headers = about.headers(parts.kind, &id);
         headers.address(capture.address);
+        headers.protocol(capture.protocol);
         headers.add("WARC-Payload-Digest", &payload_digest.to_string());
         if let Some(truncation) = parts.truncated {
             headers.add("WARC-Truncated", truncation.as_str());
@@ -176,6 +179,7 @@ impl Packer {
         let id = about.record_id(RecordKind::Revisit);
         let mut headers = about.headers(RecordKind::Revisit, &id);
         headers.address(capture.address);
+        headers.protocol(capture.protocol);
         headers.add("WARC-Profile", &profile.to_string());
         headers.add("WARC-Refers-To", &first.record_id(kind_of(original.url)));
         headers.add("WARC-Refers-To-Target-URI", original.url.as_str());
@@ -208,6 +212,7 @@ impl Packer {
         let kind = RecordKind::Metadata;
         let mut headers = about.headers(kind, &about.record_id(kind));
         headers.address(capture.address);
+        headers.protocol(capture.protocol);
         let block = Block::new("application/warc-fields", fields.as_bytes());
         self.record(&mut packed, kind, headers, &block);
         packed.bytes = self.take_members();
@@ -228,6 +233,7 @@ impl Packer {
             let kind = RecordKind::Request;
             let mut headers = about.headers(kind, &about.record_id(kind));
             headers.address(capture.address);
+            headers.protocol(capture.protocol);
             headers.add("WARC-Concurrent-To", first_id);
             let request = &request[..request.len().min(BLOCK_BYTES_MAX)];
             let block = Block::new("application/http; msgtype=request", request);
@@ -479,6 +485,13 @@ impl Headers {
         }
     }
 
+    /// As the proposal for WARC 1.2 has it; crawlers that fetch over HTTP/2 agree on it.
+    fn protocol(&mut self, protocol: Option<&str>) {
+        if let Some(protocol) = protocol {
+            self.add("WARC-Protocol", protocol);
+        }
+    }
+
     fn address(&mut self, address: Option<IpAddr>) {
         if let Some(address) = address {
             self.add("WARC-IP-Address", &address.to_string());
@@ -562,6 +575,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_spoken_is_said_where_a_message_was_translated() {
+        let url = Url::parse("https://a.test/").unwrap();
+        let (request, response) = (b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\nhello");
+        let capture = |protocol| Capture {
+            url: &url,
+            fetched_us: 0,
+            address: None,
+            protocol,
+            content: Content::Http { request, response },
+            truncated: None,
+            notes: &[("via", "x")],
+        };
+        for (protocol, records) in [(None, 0), (Some("h2"), 2)] {
+            let packed = Packer::new(0).capture(&capture(protocol));
+            let mut text = String::new();
+            let mut members = flate2::read::MultiGzDecoder::new(&packed.bytes[..]);
+            std::io::Read::read_to_string(&mut members, &mut text).unwrap();
+            assert_eq!(text.matches("WARC-Protocol: h2\r\n").count(), records, "{text}");
+        }
+    }
+
+    #[test]
     fn what_a_large_capture_took_is_given_back() {
         let url = Url::parse("http://a.test/").unwrap();
         // Nothing that could be compressed.
@@ -571,6 +606,7 @@ mod tests {
         });
         let response: Vec<u8> = b"HTTP/1.1 200 OK\r\n\r\n".iter().copied().chain(noise).collect();
         let capture = Capture {
+            protocol: None,
             url: &url,
             fetched_us: 0,
             address: None,

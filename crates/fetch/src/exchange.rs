@@ -29,7 +29,7 @@ use super::tee::{Copied, Tee};
 const RESERVE_BYTES_MAX: usize = 1 << 20;
 
 /// Interim heads count like the final one: together they have room for so many of the largest.
-const HEADS_MAX: usize = 2;
+pub(super) const HEADS_MAX: usize = 2;
 /// What frames a body may take so many times as much as the body, up to this much of it: chunks of
 /// three bytes, which nobody sends for a reason, are just within it.
 const FRAMING_TIMES_MAX: usize = 2;
@@ -40,7 +40,7 @@ const FRAMING_PART: usize = 2;
 /// And this much besides.
 const FRAMING_BYTES: usize = 64 << 10;
 /// A large body waits so long for room that others hold.
-const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
+pub(super) const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Sends the request and reads the response to its end, or to the first limit.
 pub(super) async fn exchange(
@@ -65,7 +65,7 @@ pub(super) async fn exchange(
             let detail = "the heads before the body are too long";
             return Poll::Ready(Err(Failure::new(FailureKind::HeaderTooBig, detail)));
         }
-        watch.poll(timer.as_mut(), &connection.tee, cx).map(|late| Err(late.failure()))
+        watch.poll(timer.as_mut(), || connection.tee.received(), cx).map(|late| Err(late.failure()))
     });
     let body = match answered.await {
         Ok(response) => reading(response, &connection.tee, limits),
@@ -77,9 +77,9 @@ pub(super) async fn exchange(
     let (read, room) = read_with_room(connection, body, (limits, large), &mut watch, timer).await;
     let copied = connection.tee.take();
     finish(copied, read, limits, started)
-        .map_err(|failure| Failure { address: Some(connection.address), ..failure })
+        .map_err(|failure| Failure { address: Some(connection.about.address), ..failure })
         .map(|response| Response {
-            address: Some(connection.address),
+            address: Some(connection.about.address),
             _room: room.map(Arc::new),
             ..response
         })
@@ -106,7 +106,7 @@ async fn read_with_room(
             true => framing_bytes_max(allowed + more) - framing_bytes_max(allowed),
             false => 0,
         };
-        let room = room.get_or_insert_with(|| large.room(connection.address));
+        let room = room.get_or_insert_with(|| large.room(connection.about.address));
         let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
         if !room.grow(more + framing, until).await {
             body.truncated = Some(Truncation::NoRoom);
@@ -118,7 +118,7 @@ async fn read_with_room(
 }
 
 /// Bytes that may frame a body of so many bytes.
-fn framing_bytes_max(body_bytes_max: usize) -> usize {
+pub(super) fn framing_bytes_max(body_bytes_max: usize) -> usize {
     let beginning = body_bytes_max.min(FRAMING_TIMES_BYTES);
     let rest = (body_bytes_max - beginning) / FRAMING_PART;
     FRAMING_TIMES_MAX * beginning + rest + FRAMING_BYTES
@@ -224,7 +224,7 @@ async fn read_body(
                     return Poll::Ready(Some(Truncation::Malformed));
                 }
                 Poll::Pending => {
-                    let late = watch.poll(timer.as_mut(), &connection.tee, cx);
+                    let late = watch.poll(timer.as_mut(), || connection.tee.received(), cx);
                     return late.map(|late| Some(late.truncation()));
                 }
             }
@@ -282,6 +282,7 @@ fn finish(
     }
     Ok(Response {
         status: read.status,
+        is_http2: false,
         raw_request: sent,
         raw,
         head_len,
@@ -312,7 +313,7 @@ fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> F
     Failure {
         raw_request: copied.sent,
         raw: copied.received,
-        address: Some(connection.address),
+        address: Some(connection.about.address),
         took: started.elapsed(),
         ..failure
     }
@@ -332,26 +333,26 @@ fn unasked(failure: Failure) -> Failure {
 }
 
 /// The limits on time of one exchange.
-struct Watch<'a> {
+pub(super) struct Watch<'a> {
     limits: &'a Limits,
     first_byte_until: Instant,
-    total_until: Instant,
+    pub(super) total_until: Instant,
     /// Bytes that had arrived when the current window began.
     window_received: usize,
     window_until: Instant,
     /// When to look again.
-    next: Instant,
+    pub(super) next: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Late {
+pub(super) enum Late {
     FirstByte,
     Total,
     Slow,
 }
 
 impl Late {
-    fn failure(self) -> Failure {
+    pub(super) fn failure(self) -> Failure {
         match self {
             Late::FirstByte => {
                 Failure::new(FailureKind::Timeout(Stage::FirstByte), "no answer in time")
@@ -361,7 +362,7 @@ impl Late {
         }
     }
 
-    fn truncation(self) -> Truncation {
+    pub(super) fn truncation(self) -> Truncation {
         match self {
             Late::FirstByte | Late::Total => Truncation::Time,
             Late::Slow => Truncation::Slow,
@@ -370,7 +371,7 @@ impl Late {
 }
 
 impl Watch<'_> {
-    fn new(limits: &Limits, started: Instant, now: Instant) -> Watch<'_> {
+    pub(super) fn new(limits: &Limits, started: Instant, now: Instant) -> Watch<'_> {
         let first_byte_until = now + limits.first_byte_time_max;
         let total_until = started + limits.total_time_max;
         let window_until = now + limits.slow_window;
@@ -379,15 +380,20 @@ impl Watch<'_> {
     }
 
     /// We did not listen for a while: what did not come then is not held against the server.
-    fn restart_window(&mut self) {
+    pub(super) fn restart_window(&mut self) {
         self.window_received = 0;
         self.window_until = Instant::now() + self.limits.slow_window;
     }
 
-    fn poll(&mut self, mut timer: Pin<&mut Sleep>, tee: &Tee, cx: &mut Context<'_>) -> Poll<Late> {
+    /// `received` tells how many bytes of the answer there are.
+    pub(super) fn poll(
+        &mut self,
+        mut timer: Pin<&mut Sleep>,
+        received: impl Fn() -> usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Late> {
         while timer.as_mut().poll(cx).is_ready() {
-            let received = tee.lock().received.len();
-            if let Some(late) = self.look(received, Instant::now()) {
+            if let Some(late) = self.look(received(), Instant::now()) {
                 return Poll::Ready(late);
             }
             timer.as_mut().reset(self.next.into());

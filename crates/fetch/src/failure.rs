@@ -99,6 +99,13 @@ pub enum Stage {
     Head,
 }
 
+/// Whether a server ended a TLS handshake because it speaks none of what we offered.
+pub(super) fn speaks_otherwise(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let refused = rustls::AlertDescription::NoApplicationProtocol;
+    matches!(cause, Some(rustls::Error::AlertReceived(alert)) if *alert == refused)
+}
+
 impl FailureKind {
     /// The name under which reports count it.
     pub fn as_str(self) -> &'static str {

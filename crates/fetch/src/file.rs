@@ -122,6 +122,7 @@ impl Content {
         raw.append(&mut self.body);
         let took = started.elapsed();
         Response {
+            is_http2: false,
             status: self.status,
             raw_request: Vec::new(),
             raw,

@@ -1,4 +1,5 @@
-//! http: and https: over HTTP/1.1, on connections of our own.
+//! http: and https: over HTTP/1.1, or HTTP/2 where a server speaks nothing else, on connections of
+//! our own.
 //!
 //! hyper does the protocol, the tee under it keeps the bytes. A request goes out on the host's idle
 //! connection if there is one and it is still open. A server may close it in the very moment in
@@ -6,11 +7,12 @@
 //! who reads the server's log would see two requests at once. It is a failure like any other, which
 //! the engine tries again when the host's time has come.
 
+use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use http_body_util::Empty;
@@ -25,18 +27,25 @@ use rhumb_page::url::{HostKey, Url};
 
 use super::access::{Access, AccessConfig};
 use super::address::permitted;
-use super::connect::{Connection, Ways, connect};
+use super::connect::{Line, connect};
+use super::dial::{ConnectFailure, Ways};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
+use super::http2;
 use super::large::LargeBodies;
 use super::open::OpenConnections;
 use super::pool::{Bounds, Pool};
 use super::proxy::{Proxies, Proxy, ResolvedBy, is_stand_in};
 use super::response::{Oddity, Response};
+use super::tls::Protocol;
 use super::{ConfigError, Fetch, Request, TlsConfig};
 
 /// Proxy Authentication Required: no server says that.
 const PROXY_LOGIN_WANTED: u16 = 407;
+
+/// Hosts of which it is remembered that they speak HTTP/2 alone; to find out again costs one
+/// connection.
+const MODERN_MAX: usize = 65_536;
 
 /// How we speak and what we keep open.
 #[derive(Clone, Debug)]
@@ -81,6 +90,15 @@ impl Default for HttpConfig {
     }
 }
 
+/// What came of one connection.
+enum Tried {
+    /// It was made, and this came of the request.
+    Answered(Result<Response, Failure>),
+    NotReached(Failure),
+    /// No request was answered, and perhaps one in another protocol would be.
+    SpeaksOtherwise(Failure),
+}
+
 pub struct Http {
     /// What every request carries.
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -90,6 +108,8 @@ pub struct Http {
     pool: Mutex<Pool>,
     large: LargeBodies,
     open: OpenConnections,
+    /// Hosts that speak HTTP/2 alone, as far as they were met.
+    modern: Mutex<HashSet<HostKey>>,
 }
 
 impl Http {
@@ -110,6 +130,7 @@ impl Http {
             })),
             large: LargeBodies::default(),
             open: OpenConnections::default(),
+            modern: Mutex::default(),
         })
     }
 
@@ -148,6 +169,10 @@ impl Http {
         self.pool().drain()
     }
 
+    fn modern(&self) -> MutexGuard<'_, HashSet<HostKey>> {
+        self.modern.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().expect("no code panics while it holds the pool")
     }
@@ -156,10 +181,10 @@ impl Http {
         let started = Instant::now();
         let host = request.url.host_key();
         let idle = self.pool().take(&host, address, started);
-        if let Some(mut connection) = idle
-            && connection.is_still_open().await
+        if let Some(mut line) = idle
+            && line.is_still_open().await
         {
-            let outcome = self.exchange_on(connection, host, request, started).await;
+            let outcome = self.exchange_on(line, host, request, started).await;
             // It ended before the first byte was written: nobody has seen this request yet.
             let was_unsent = |failure: &Failure| {
                 failure.kind == FailureKind::Closed && failure.raw_request.is_empty()
@@ -169,42 +194,112 @@ impl Http {
                 outcome => return outcome,
             }
         }
-        let connection = self.connect(request, address).await.map_err(|failure| Failure {
+        self.fetch_anew(request, address, started).await
+    }
+
+    /// On a new connection; on a second one, where the server gives to understand that it speaks
+    /// HTTP/2 alone.
+    async fn fetch_anew(
+        &self,
+        request: &Request,
+        address: IpAddr,
+        started: Instant,
+    ) -> Result<Response, Failure> {
+        let host = request.url.host_key();
+        let protocol = match self.modern().contains(&host) {
+            true => Protocol::Http2,
+            false => Protocol::Http1,
+        };
+        let first = match self.try_with(protocol, request, address, started).await {
+            Tried::Answered(outcome) => return outcome,
+            Tried::NotReached(failure) => return Err(failure),
+            Tried::SpeaksOtherwise(failure) => failure,
+        };
+        if protocol == Protocol::Http2 {
+            // It was so once. The next try begins anew.
+            self.modern().remove(&host);
+            return Err(first);
+        }
+        match self.try_with(Protocol::Http2, request, address, started).await {
+            Tried::Answered(outcome) => {
+                let mut modern = self.modern();
+                if modern.len() >= MODERN_MAX {
+                    modern.clear();
+                }
+                modern.insert(host);
+                outcome
+            }
+            Tried::NotReached(_) | Tried::SpeaksOtherwise(_) => Err(first),
+        }
+    }
+
+    async fn try_with(
+        &self,
+        protocol: Protocol,
+        request: &Request,
+        address: IpAddr,
+        started: Instant,
+    ) -> Tried {
+        let placed = |failure: Failure| Failure {
             address: Some(address),
             took: started.elapsed(),
             ..failure
-        })?;
-        self.exchange_on(connection, request.url.host_key(), request, started).await
+        };
+        let line = match self.connect(protocol, request, address).await {
+            Ok(line) => line,
+            Err(failed) if failed.speaks_otherwise => {
+                return Tried::SpeaksOtherwise(placed(failed.failure));
+            }
+            Err(failed) => return Tried::NotReached(placed(failed.failure)),
+        };
+        let may_speak_otherwise = protocol == Protocol::Http1 && line.about().is_silent;
+        let host = request.url.host_key();
+        match self.exchange_on(line, host, request, started).await {
+            Err(failure) if may_speak_otherwise && is_no_http1(&failure) => {
+                Tried::SpeaksOtherwise(failure)
+            }
+            outcome => Tried::Answered(outcome),
+        }
     }
 
-    async fn connect(&self, request: &Request, address: IpAddr) -> Result<Connection, Failure> {
-        let attempt =
-            connect(&request.url, self.open.open(address), &self.ways, &request.limits).await;
-        let failed = match attempt {
-            Ok(connection) => return Ok(connection),
-            Err(failed) if failed.out_of_descriptors => failed,
-            Err(failed) => return Err(failed.failure),
+    async fn connect(
+        &self,
+        protocol: Protocol,
+        request: &Request,
+        address: IpAddr,
+    ) -> Result<Line, ConnectFailure> {
+        let attempt = || {
+            let open = self.open.open(address);
+            connect(&request.url, open, &self.ways, &request.limits, protocol)
         };
-        if self.idle_connections() == 0 {
-            return Err(failed.failure);
+        match attempt().await {
+            Err(failed) if failed.out_of_descriptors && self.idle_connections() > 0 => {
+                self.close_idle_connections();
+                attempt().await
+            }
+            attempted => attempted,
         }
-        self.close_idle_connections();
-        let again =
-            connect(&request.url, self.open.open(address), &self.ways, &request.limits).await;
-        again.map_err(|failed| failed.failure)
     }
 
     async fn exchange_on(
         &self,
-        mut connection: Connection,
+        mut line: Line,
         host: HostKey,
         request: &Request,
         started: Instant,
     ) -> Result<Response, Failure> {
-        let (message, is_private) = self.message(request, connection.forwarder.as_deref())?;
-        let mut outcome = {
-            let limits = &request.limits;
-            exchange(&mut connection, message, limits, &self.large, started).await
+        let (message, is_private) = self.message(request, line.about().forwarder.as_deref())?;
+        let limits = &request.limits;
+        let mut outcome = match &mut line {
+            Line::Http1(connection) => {
+                exchange(connection, message, limits, &self.large, started).await
+            }
+            Line::Http2(connection) => {
+                let url = Uri::try_from(request.url.as_str())
+                    .map_err(|error| Failure::new(FailureKind::BadHttp, error.to_string()))?;
+                let message = (&url, message.map(|_| ()));
+                http2::exchange(connection, message, limits, &self.large, started).await
+            }
         };
         if is_private {
             match &mut outcome {
@@ -212,20 +307,21 @@ impl Http {
                 Err(failure) => self.access.redact(&mut failure.raw_request),
             }
         }
-        if connection.forwarder.is_some() && has_status(&outcome, PROXY_LOGIN_WANTED) {
+        let about = line.about();
+        if about.forwarder.is_some() && has_status(&outcome, PROXY_LOGIN_WANTED) {
             let detail = "the proxy wants a user and a password (407): http://USER:PASSWORD@HOST";
             return Err(Failure::new(FailureKind::Proxy, detail));
         }
         if let Ok(response) = &mut outcome {
             self.access.learn(&request.url, response.head());
-            response.address = response.address.filter(|_| connection.is_there);
-            if connection.is_unverified {
+            response.address = response.address.filter(|_| about.is_there);
+            if about.is_unverified {
                 response.oddities.push(Oddity::Unverified);
             }
         }
         let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
-        if is_whole && connection.is_idle() {
-            self.pool().put(host, connection, Instant::now());
+        if is_whole && line.is_idle() {
+            self.pool().put(host, line, Instant::now());
         }
         outcome
     }
@@ -291,6 +387,16 @@ impl Fetch for Http {
             return Err(Failure { address: Some(address), ..refused });
         }
         self.fetch_from(request, address).await
+    }
+}
+
+/// Whether nothing came in answer, or the frame that HTTP/2 begins with.
+fn is_no_http1(failure: &Failure) -> bool {
+    const SETTINGS: u8 = 4;
+    match (failure.kind, failure.raw.as_slice()) {
+        (FailureKind::Closed, []) => true,
+        (FailureKind::BadHttp | FailureKind::Closed, [0, _, _, SETTINGS, ..]) => true,
+        _ => false,
     }
 }
 

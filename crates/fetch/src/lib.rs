@@ -5,10 +5,11 @@
 //! request:
 //!
 //! 1. `dns` turns a name into addresses, `address` says which of them we may connect to;
-//! 2. `connect` opens a connection to exactly the address that was judged, or `pool` has one open;
+//! 2. `dial` reaches exactly the address that was judged, through a `proxy` if one is set, `connect`
+//!    begins to speak there, or `pool` has a connection open;
 //! 3. `tee` copies the bytes of both directions under hyper: the archive wants them as they were;
 //! 4. `exchange` sends the request and reads the response under one timer, `chunks` says where a
-//!    chunked body ended;
+//!    chunked body ended; `http2` does all that where a server speaks nothing else;
 //! 5. `access` says what the site alone is told, and takes it out of what is kept;
 //! 6. `head` reads the kept bytes of the head, `decode` undoes content codings when asked.
 //!
@@ -27,10 +28,12 @@ pub mod proxy;
 
 mod chunks;
 mod connect;
+mod dial;
 mod exchange;
 mod failure;
 mod file;
 mod http;
+mod http2;
 mod large;
 mod open;
 mod pool;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rhumb_page::url::HostKey;
 
-use super::connect::Connection;
+use super::connect::Line;
 
 /// At each return of a connection, so many expired ones are closed: more than one, so that they
 /// never pile up.
@@ -37,7 +37,7 @@ pub(super) struct Pool {
 }
 
 struct Idle {
-    connection: Connection,
+    connection: Line,
     since: Instant,
     age: u64,
 }
@@ -54,20 +54,20 @@ impl Pool {
     }
 
     /// The host's connection, if it is young enough and leads to the address asked for.
-    pub fn take(&mut self, host: &HostKey, address: IpAddr, now: Instant) -> Option<Connection> {
+    pub fn take(&mut self, host: &HostKey, address: IpAddr, now: Instant) -> Option<Line> {
         let idle = self.remove(host)?;
-        let fits = idle.connection.address == address
+        let fits = idle.connection.about().address == address
             && now.saturating_duration_since(idle.since) < self.bounds.idle_time_max;
         fits.then_some(idle.connection)
     }
 
-    pub fn put(&mut self, host: HostKey, connection: Connection, now: Instant) {
+    pub fn put(&mut self, host: HostKey, connection: Line, now: Instant) {
         self.close_expired(now);
         if self.bounds.connections_max == 0 {
             return;
         }
         self.remove(&host);
-        let (age, address) = (self.next_age, connection.address);
+        let (age, address) = (self.next_age, connection.about().address);
         self.next_age += 1;
         let host = Arc::new(host);
         self.idle.insert(Arc::clone(&host), Idle { connection, since: now, age });
@@ -85,7 +85,7 @@ impl Pool {
     }
 
     /// Takes all connections out; whoever drops them closes them.
-    pub fn drain(&mut self) -> Vec<Connection> {
+    pub fn drain(&mut self) -> Vec<Line> {
         self.by_age.clear();
         self.by_address.clear();
         self.idle.drain().map(|(_, idle)| idle.connection).collect()
@@ -98,7 +98,7 @@ impl Pool {
     fn remove(&mut self, host: &HostKey) -> Option<Idle> {
         let idle = self.idle.remove(host)?;
         self.by_age.remove(&idle.age);
-        let address = idle.connection.address;
+        let address = idle.connection.about().address;
         let there = self.by_address.get_mut(&address).expect("every connection has an address");
         there.remove(&idle.age);
         if there.is_empty() {

@@ -15,6 +15,8 @@ use super::{Limits, Validators};
 #[derive(Clone, Debug)]
 pub struct Response {
     pub status: u16,
+    /// It came over HTTP/2: request and response are what they would have been in HTTP/1.1.
+    pub is_http2: bool,
     /// The bytes sent, but for the values of what was meant for the site alone.
     pub raw_request: Vec<u8>,
     /// The bytes received, exactly: final head, then the body with its transfer coding. Interim

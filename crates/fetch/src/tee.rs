@@ -71,6 +71,11 @@ impl Tee {
         self.lock().is_full
     }
 
+    /// Bytes received so far.
+    pub fn received(&self) -> usize {
+        self.lock().received.len()
+    }
+
     /// Takes all that was copied and starts anew. What hyper has not seen is left out: the message
     /// is over, or was cut before that.
     pub fn take(&self) -> Copied {
@@ -93,6 +98,51 @@ impl Wire {
             Wire::Plain(stream) => stream.as_fd(),
             Wire::Tls(stream) => stream.get_ref().0.as_fd(),
             Wire::Nested(stream) => stream.get_ref().0.get_ref().0.as_fd(),
+        }
+    }
+
+    pub fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self {
+            Wire::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Wire::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+            Wire::Nested(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Wire::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Wire::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+            Wire::Nested(stream) => Pin::new(stream).poll_write(cx, buf),
+        }
+    }
+
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Wire::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Wire::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Wire::Nested(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    pub fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Wire::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Wire::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Wire::Nested(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+
+    /// What the server said that it speaks, if it said so.
+    pub fn protocol(&self) -> Option<&[u8]> {
+        match self {
+            Wire::Plain(_) => None,
+            Wire::Tls(stream) => stream.get_ref().1.alpn_protocol(),
+            Wire::Nested(stream) => stream.get_ref().1.alpn_protocol(),
         }
     }
 
@@ -201,11 +251,7 @@ impl AsyncWrite for TeeStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let polled = match &mut self.wire {
-            Wire::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
-            Wire::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
-            Wire::Nested(stream) => Pin::new(stream).poll_write(cx, buf),
-        };
+        let polled = self.wire.poll_write(cx, buf);
         if let Poll::Ready(Ok(written)) = &polled {
             self.tee.lock().sent.extend_from_slice(&buf[..*written]);
         }
@@ -213,18 +259,10 @@ impl AsyncWrite for TeeStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.wire {
-            Wire::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Wire::Tls(stream) => Pin::new(stream).poll_flush(cx),
-            Wire::Nested(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        self.wire.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.wire {
-            Wire::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Wire::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
-            Wire::Nested(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        self.wire.poll_shutdown(cx)
     }
 }

@@ -18,8 +18,23 @@ use tokio_rustls::rustls::{
 
 use super::ConfigError;
 
-/// What an archive can keep as it came.
-const HTTP1: &[u8] = b"http/1.1";
+/// What is spoken on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// What an archive can keep as it came.
+    Http1,
+    Http2,
+}
+
+impl Protocol {
+    /// As TLS names it.
+    pub fn word(self) -> &'static [u8] {
+        match self {
+            Protocol::Http1 => b"http/1.1",
+            Protocol::Http2 => b"h2",
+        }
+    }
+}
 
 /// Whom to trust besides the roots compiled in, and whom without asking.
 #[derive(Clone, Debug, Default)]
@@ -83,21 +98,25 @@ impl TlsConfig {
             .with_custom_certificate_verifier(Arc::new(Believer(Arc::clone(&provider))))
             .with_no_client_auth();
         Ok(Tls {
-            verifying: with_protocol(verifying, HTTP1),
-            believing: with_protocol(believing, HTTP1),
+            verifying: PROTOCOLS.map(|protocol| with_protocol(&verifying, protocol)),
+            believing: PROTOCOLS.map(|protocol| with_protocol(&believing, protocol)),
             insecure: self.insecure.clone(),
         })
     }
 }
 
-fn with_protocol(mut config: ClientConfig, protocol: &[u8]) -> TlsConnector {
-    config.alpn_protocols = vec![protocol.to_vec()];
+const PROTOCOLS: [Protocol; 2] = [Protocol::Http1, Protocol::Http2];
+
+fn with_protocol(config: &ClientConfig, protocol: Protocol) -> TlsConnector {
+    let mut config = config.clone();
+    config.alpn_protocols = vec![protocol.word().to_vec()];
     TlsConnector::from(Arc::new(config))
 }
 
 pub(super) struct Tls {
-    verifying: TlsConnector,
-    believing: TlsConnector,
+    /// One for each of [`PROTOCOLS`].
+    verifying: [TlsConnector; 2],
+    believing: [TlsConnector; 2],
     insecure: Vec<NamedHost>,
 }
 
@@ -107,8 +126,9 @@ impl Tls {
         !self.insecure.iter().any(|host| host.has(url))
     }
 
-    pub fn connector(&self, url: &Url) -> &TlsConnector {
-        if self.verifies(url) { &self.verifying } else { &self.believing }
+    pub fn connector(&self, url: &Url, protocol: Protocol) -> &TlsConnector {
+        let connectors = if self.verifies(url) { &self.verifying } else { &self.believing };
+        &connectors[protocol as usize]
     }
 }
 

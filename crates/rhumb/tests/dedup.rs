@@ -284,6 +284,7 @@ fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
         let content =
             Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: response.as_bytes() };
         let packed = packer.capture(&Capture {
+            protocol: None,
             url: &Url::parse(url).unwrap(),
             fetched_us: 1_700_000_000_000_000 + at as u64,
             address: None,
@@ -312,6 +313,7 @@ fn exact_copies_and_mirrors_of_a_crawl_are_found_though_the_archive_keeps_their_
             let [first, copy] = ["a", "b"]
                 .map(|host| Url::parse(&format!("http://{host}.test/{name}/{n}")).unwrap());
             let mut capture = Capture {
+                protocol: None,
                 url: &first,
                 fetched_us: at_us,
                 address: None,

@@ -4,6 +4,7 @@ mod access;
 mod dns;
 mod file;
 mod http;
+mod http2;
 mod keep_alive;
 mod limits;
 mod mutated;

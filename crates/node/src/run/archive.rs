@@ -183,6 +183,7 @@ fn with_noted_capture<T>(
     let notes: Vec<(&'static str, &str)> =
         notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
     then(&Capture {
+        protocol: whole.and_then(protocol_of),
         url: &held.url,
         fetched_us: held.at.0,
         address,
@@ -219,6 +220,11 @@ pub fn content_of<'a>(url: &Url, response: &'a Response) -> Content<'a> {
     }
     let mime = response.media_type.unwrap_or("application/octet-stream");
     Content::Resource { mime, bytes: &response.raw[response.head_len..] }
+}
+
+/// What was spoken, if the record alone would not tell.
+pub fn protocol_of(response: &Response) -> Option<&'static str> {
+    response.is_http2.then_some("h2")
 }
 
 pub fn truncation(cut: Cut) -> Truncation {

@@ -51,6 +51,7 @@ impl Got<'_> {
         let notes: Vec<(&'static str, &str)> =
             notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let capture = Capture {
+            protocol: super::archive::protocol_of(self.response),
             url: self.url,
             fetched_us: self.at.0,
             address: self.response.address,

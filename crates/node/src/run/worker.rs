@@ -249,6 +249,7 @@ fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time, marks: Marks) 
         let notes: Vec<(&'static str, &str)> =
             notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
         packer.capture(&Capture {
+            protocol: super::archive::protocol_of(response),
             url: &fetch.url,
             fetched_us: at.0,
             address: response.address,
