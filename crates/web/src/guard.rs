@@ -106,7 +106,9 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     };
     put(header::CONTENT_SECURITY_POLICY, access.policy);
     put(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    put(header::REFERRER_POLICY, "no-referrer");
+    // Strangers hear of nothing. Without any referrer browsers would say of our own forms that they
+    // come from nowhere.
+    put(header::REFERRER_POLICY, "same-origin");
     put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     response
 }

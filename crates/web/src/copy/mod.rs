@@ -23,7 +23,8 @@ use tokio::sync::Semaphore;
 
 /// What an archived page may do: be looked at. It is of its origin only so that what it refers to
 /// there is not refused as a stranger's; nothing in it runs.
-pub const POLICY: &str = "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; media-src 'self'; \
+pub const POLICY: &str = "sandbox allow-same-origin; default-src 'none'; \
+                          img-src 'self' data:; media-src 'self'; \
                           style-src 'self' 'unsafe-inline'; font-src 'self' data:; \
                           form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 /// Copies that are read at once.
