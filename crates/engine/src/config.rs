@@ -30,7 +30,10 @@ pub struct Config {
     pub priorities: Vec<Priority>,
     pub order: Order,
     pub selection: Selection,
-    /// Stop when the crawled pages have this share of all importance for certain, or cannot.
+    /// The crawl has a topic: the books are those of the biased surfer.
+    pub topic: Option<Focus>,
+    /// Stop when the crawled pages have this share of all importance, or of the topic, for certain,
+    /// or cannot.
     pub coverage: Option<f64>,
     pub depth_max: Option<u16>,
     pub host_pages_max: Option<u64>,
@@ -153,6 +156,16 @@ pub enum Order {
     Bfs,
     Dfs,
     Random,
+    /// By the learnt link model and what lies on URLs, for a crawl with a topic; or by the latter.
+    Focused,
+    FocusedProven,
+}
+
+/// How a crawl keeps to its topic. Which topic that is, only those know who read pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Focus {
+    /// Links of pages below this relevance, in 255 parts, are not followed, but for those of seeds.
+    pub relevance_min: u8,
 }
 
 /// Which of the hosts that are due comes next, by the class of its best URL.
@@ -278,6 +291,7 @@ impl Default for Config {
             priorities: Vec::new(),
             order: Order::Settled,
             selection: Selection::ByOrder,
+            topic: None,
             coverage: None,
             depth_max: None,
             host_pages_max: None,

@@ -1,6 +1,7 @@
 //! How URLs come to be known.
 
 use crate::known::KnownLinks;
+use crate::mass::Surfer;
 use crate::record::Role;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -10,11 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct Found {
     pub url: Url,
     pub kind: FoundAs,
+    /// How likely it leads to the crawl's topic, in fifteenths; nought without one.
+    pub weight: u8,
 }
 
 impl Found {
     pub fn new(url: Url, kind: FoundAs) -> Found {
-        Found { url, kind }
+        Found { url, kind, weight: 0 }
     }
 
     /// Links from a seed, when found on a page of this depth. A sitemap named by a sitemap index is
@@ -85,6 +88,16 @@ pub struct Origin {
     pub page: u32,
     /// It is the page's last.
     pub ends: bool,
+    /// How the page is left, and by this link how likely, in fifteenths.
+    pub surfer: Surfer,
+    pub weight: u8,
+}
+
+impl Origin {
+    /// A link of a page that is left by all its links alike.
+    pub fn of(page: u32, ends: bool) -> Origin {
+        Origin { page, ends, surfer: Surfer::USUAL, weight: 0 }
+    }
 }
 
 /// A found URL with its place in the crawl.

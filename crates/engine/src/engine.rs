@@ -21,7 +21,7 @@ use crate::judge::Judging;
 use crate::lookups::Lookups;
 use crate::mass::Mass;
 use crate::nearer::Nearer;
-use crate::order::{self, OrderPolicy};
+use crate::order::{self, LinkModel, OrderPolicy};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::past::Visits;
 use crate::polite::{Gateways, Way};
@@ -52,6 +52,7 @@ pub struct Opening {
     pub post: PostOpening,
     pub judged_by: Option<JudgedBy>,
     pub hands: Vec<HandLine>,
+    pub link_model: Option<LinkModel>,
 }
 
 pub struct Engine {
@@ -107,6 +108,8 @@ pub struct Engine {
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
+    /// As of the last fit of the link model.
+    pub(crate) topic_estimate: Option<f64>,
 }
 
 /// A request in flight.
@@ -146,11 +149,14 @@ impl Engine {
         let counters = Counters { run: opening.counters.run + 1, ..opening.counters };
         let reopened = (counters.next_url > 0).then_some(now);
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
+        let mut policy = order::policy(&config);
+        opening.link_model.into_iter().for_each(|model| policy.opened(model));
         Engine {
-            policy: order::policy(&config),
+            policy,
             review: Review::open(&config, opening.judged_by, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
+            topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
@@ -254,6 +260,7 @@ impl Engine {
     /// Ends a crawl that is over: settles what importance is still on its way.
     pub fn last_words(&mut self, step: &mut Step) {
         self.mass.settle_at_end();
+        self.topic_estimate = self.estimated_topic();
         self.mass.write_all(step);
     }
 
@@ -363,6 +370,7 @@ impl Engine {
             self.mass.settle_at_rest(self.config.partition.count);
         }
         self.mass.write(step);
+        self.write_link_model(step);
     }
 
     fn check_limits(&mut self) {
@@ -377,10 +385,10 @@ impl Engine {
         let is_alone = !self.config.partition.is_divided();
         let wanted = self.config.coverage.filter(|_| is_alone && self.stopping.is_none());
         let Some(wanted) = wanted else { return };
-        let Some(coverage) = self.mass.coverage() else { return };
-        if coverage.bound >= wanted {
+        let Some((bound, ceiling)) = self.bound_and_ceiling() else { return };
+        if bound >= wanted {
             self.stopping = Some(StopReason::Coverage);
-        } else if coverage.ceiling_for_good < wanted {
+        } else if ceiling < wanted {
             self.stopping = Some(StopReason::CoverageOutOfReach);
         }
     }

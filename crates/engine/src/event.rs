@@ -7,6 +7,7 @@ use crate::host::HostRecord;
 use crate::log::LogEntry;
 use crate::mass::{LinkPart, SettledRow};
 use crate::near::{Leader, LeaderId, Likeness, Near};
+use crate::order::LinkModel;
 use crate::outcome::{ContentDigest, FailKind, Report};
 use crate::post::{Letter, Numbers};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
@@ -367,6 +368,8 @@ pub enum Row {
     Refresh(Box<Scheduler>),
     /// The log of hands, the latest last.
     Hands(Vec<HandLine>),
+    /// How likely links lead to the crawl's topic, as learnt so far.
+    LinkModel(Box<LinkModel>),
     Counters(Box<Counters>),
 }
 

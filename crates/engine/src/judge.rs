@@ -9,7 +9,7 @@ use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::known::KnownLinks;
 use crate::log::Happening;
 use crate::marks::Marks;
-use crate::mass;
+use crate::mass::{self, Surfer};
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::past::Visits;
@@ -212,7 +212,7 @@ impl Engine {
         let follows = match (&report.outcome, other) {
             (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
             _ => kin.near.is_none() || self.config.near.follow,
-        };
+        } && !self.is_off_topic(&entry, &report.outcome);
         if matches!(report.outcome, Outcome::Page(_)) && other.is_none() && kin.near.is_none() {
             let site = self.awake.at(slot).site;
             self.shares.fetched(site, now);
@@ -398,23 +398,27 @@ impl Engine {
     fn send_found(&mut self, entry: &Entry, outcome: Outcome, follows: bool, step: &mut Step) {
         let UrlRecord { id, depth, hops, .. } = entry.record;
         match outcome {
-            Outcome::Page(Page { found, known, .. }) => {
+            Outcome::Page(Page { found, known, relevance, .. }) => {
                 let links = found.len() + known.len();
                 self.counters.discoveries += if follows { links as u64 } else { 0 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
                 let is_first = entry.record.past.visited.is_none();
+                let surfer = self.surfer_on(relevance);
                 match mass::node(id) {
-                    _ if links == 0 => self.mass.linked_to_none(id, step),
-                    Some(page) if is_first && found.is_empty() => {
-                        self.take_known_links(page, &known, step);
+                    Some(page) if links == 0 => {
+                        let whole = self.mass.linked_to_none(page, surfer, step);
+                        self.policy.linked(&whole, &self.mass);
                     }
-                    _ => self.send_links(entry, found, known, follows),
+                    Some(page) if is_first && found.is_empty() => {
+                        self.take_known_links(page, (&known, surfer), step);
+                    }
+                    _ => self.send_links(entry, (found, known, surfer), follows),
                 }
             }
             Outcome::Moved { to: Some(url) } => {
                 let kind = entry.record.role.redirected();
                 self.remember_moved(id);
-                let from = mass::node(id).map(|page| Origin { page, ends: true });
+                let from = mass::node(id).map(|page| self.redirects(page));
                 let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;
                 self.outbox.push(Discovery { url, kind, depth, hops, from });
@@ -435,17 +439,22 @@ impl Engine {
     }
 
     /// All links of a page go through the outbox, one after the other, and its last one says so.
-    fn send_links(&mut self, entry: &Entry, found: Vec<Found>, known: KnownLinks, follows: bool) {
+    fn send_links(
+        &mut self,
+        entry: &Entry,
+        (found, known, surfer): (Vec<Found>, KnownLinks, Surfer),
+        follows: bool,
+    ) {
         let page = &entry.record;
         let known = known.pieces(CHUNK_MAX);
         let mut left = known.len() + found.len();
-        let mut from = || {
+        let mut from = |weight| {
             left -= 1;
-            mass::node(page.id).map(|page| Origin { page, ends: left == 0 })
+            mass::node(page.id).map(|page| Origin { page, ends: left == 0, surfer, weight })
         };
         for links in known {
             // A page without a number in the books has no mass that links would share.
-            if let Some(from) = from() {
+            if let Some(from) = from(0) {
                 self.outbox.lead(Lead::Known { links: Box::new(links), from });
             }
         }
@@ -456,7 +465,8 @@ impl Engine {
                 false => FoundAs::Copied,
             };
             let (kind, hops) = sitemaps::link(entry, &found.url, kind);
-            self.outbox.push(Discovery { url: found.url, kind, depth, hops, from: from() });
+            let from = from(found.weight);
+            self.outbox.push(Discovery { url: found.url, kind, depth, hops, from });
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct KnownLinks {
     /// Their addresses, one after the other, and where each ends; empty if nobody wants them.
     text: String,
     ends: Vec<u32>,
+    /// In a crawl with a topic: how likely each leads there, in fifteenths.
+    weights: Vec<u8>,
 }
 
 impl KnownLinks {
@@ -33,6 +35,17 @@ impl KnownLinks {
         if let Some(url) = url {
             self.add_address(url.as_str());
         }
+    }
+
+    /// Says of the link that was added last how likely it leads to the topic. All links or none.
+    pub fn weigh(&mut self, weight: u8) {
+        self.weights.push(weight);
+    }
+
+    /// Numbers with their weights; nought in a crawl without a topic.
+    pub fn weighted(&self) -> impl Iterator<Item = (u32, u8)> {
+        let weights = self.weights.iter().copied().chain(std::iter::repeat(0));
+        self.ids.iter().copied().zip(weights)
     }
 
     pub fn ids(&self) -> &[u32] {
@@ -70,8 +83,10 @@ impl KnownLinks {
             return vec![self];
         }
         let mut addresses = self.addressed().map(|(_, text)| text);
+        let mut weights = self.weights.iter().copied();
         let pieces = self.ids.chunks(len_max).map(|ids| {
             let mut piece = KnownLinks { ids: ids.to_vec(), ..KnownLinks::new(self.depth) };
+            piece.weights.extend(weights.by_ref().take(ids.len()));
             addresses.by_ref().take(ids.len()).for_each(|text| piece.add_address(text));
             piece
         });
@@ -101,12 +116,15 @@ mod tests {
             for id in 0..10 {
                 let url = Url::parse(&format!("http://h.test/{}", 10_u32.pow(id))).unwrap();
                 links.push(id, with_addresses.then_some(&url));
+                links.weigh(id as u8);
             }
             let pieces = links.clone().pieces(4);
             assert_eq!(pieces.iter().map(KnownLinks::len).collect::<Vec<_>>(), [4, 4, 2]);
             assert!(pieces.iter().all(|piece| piece.depth() == 3));
             let ids: Vec<u32> = pieces.iter().flat_map(|piece| piece.ids()).copied().collect();
             assert_eq!(ids, links.ids());
+            let weighted: Vec<(u32, u8)> = pieces.iter().flat_map(|p| p.weighted()).collect();
+            assert_eq!(weighted, links.weighted().collect::<Vec<_>>());
             let addressed: Vec<(u32, &str)> = pieces.iter().flat_map(|p| p.addressed()).collect();
             assert_eq!(addressed, links.addressed().collect::<Vec<_>>());
             assert_eq!(addressed.len(), if with_addresses { 10 } else { 0 });

@@ -16,6 +16,7 @@ pub mod error;
 pub mod event;
 mod failing;
 mod fetched;
+mod focus;
 pub mod frontier;
 pub mod gates;
 pub mod hands;

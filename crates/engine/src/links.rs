@@ -10,7 +10,7 @@ use crate::discovery::{Chunk, Discovery, FoundAs, Lead};
 use crate::engine::Engine;
 use crate::event::{Step, Target};
 use crate::known::KnownLinks;
-use crate::mass::Goal;
+use crate::mass::{Goal, Surfer};
 use crate::order::CLASS_LAST;
 use crate::queue::{Entry, Place};
 use crate::record::{Status, UrlId, UrlRecord};
@@ -72,9 +72,14 @@ impl Engine {
 
     /// A page all of whose links are known by number gets them at once: they need no way through
     /// the outbox.
-    pub(crate) fn take_known_links(&mut self, page: u32, links: &KnownLinks, step: &mut Step) {
+    pub(crate) fn take_known_links(
+        &mut self,
+        page: u32,
+        (links, surfer): (&KnownLinks, Surfer),
+        step: &mut Step,
+    ) {
         let first = self.counters.next_outbox;
-        let whole = self.mass.linked_to_known(page, first, links.ids(), step);
+        let whole = self.mass.linked_to_known(page, first, (links, surfer), step);
         self.policy.linked(&whole, &self.mass);
         self.pay_moves(MOVES_PER_PAGE);
         self.promote_those_risen(links);

@@ -96,6 +96,8 @@ pub struct Page {
     pub marks: Marks,
     /// Why the body ended early, unless it was at a limit of ours.
     pub cut: Option<FailKind>,
+    /// How much it has to do with the crawl's topic, in 255 parts; nought without one.
+    pub relevance: u8,
     /// It was asked for as a sitemap and is one.
     pub is_sitemap: bool,
     /// A fingerprint of its own visible text without numbers and the words around them, if there is

@@ -3,7 +3,7 @@
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
-use crate::mass::Coverage;
+use crate::mass::{Coverage, TopicCoverage};
 use crate::revisit::Collection;
 use crate::time::Time;
 
@@ -34,6 +34,9 @@ pub struct Snapshot {
     pub heap_bytes: usize,
     /// How much of all importance is covered for certain; none while it is computed anew.
     pub coverage: Option<Coverage>,
+    /// The same of the crawl's topic, if it has one; and an estimate.
+    pub topic: Option<TopicCoverage>,
+    pub topic_estimate: Option<f64>,
     /// How the pages of a crawl that goes on are doing.
     pub collection: Option<Collection>,
     pub stopping: Option<StopReason>,
@@ -83,7 +86,10 @@ impl Engine {
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_due(now),
             heap_bytes: 0,
-            coverage: self.mass.coverage(),
+            // Of books with a topic the other bound would be none.
+            coverage: self.config.topic.is_none().then(|| self.mass.coverage()).flatten(),
+            topic: self.topic_coverage(),
+            topic_estimate: self.topic_estimate,
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),
             stopping: self.stopping,
             paused: self.hands.is_paused,

@@ -303,9 +303,11 @@ impl Checker {
         if books.len() < self.partitions as usize {
             return;
         }
-        let Some(coverage) = Mass::coverage_of_all(books.iter().copied()) else { return };
-        let truth = self.written.oracle.covered();
-        let bound = coverage.bound;
+        let Some(sums) = Mass::sums_of_all(books.iter().copied()) else { return };
+        let (bound, truth) = match self.written.oracle.rules().topic {
+            Some(_) => (sums.of_topic().bound, self.written.oracle.covered_of_topic()),
+            None => (sums.of_importance().bound, self.written.oracle.covered()),
+        };
         let since = self.now.since(self.began);
         self.curve.push(Point { pages, since, bound, truth });
         if bound > truth + TRUTH_ERROR {

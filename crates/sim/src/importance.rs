@@ -26,10 +26,17 @@ pub struct Oracle {
     numbers: Numbers,
     nodes: Vec<Node>,
     /// Answers whose visit is not on record, by partition and node.
-    answered: PlainMap<(u32, u32), Option<Vec<u32>>>,
+    answered: PlainMap<(u32, u32), Option<Linked>>,
     trusted: Vec<usize>,
     /// The last result: where the next iteration begins.
     rank: Vec<f64>,
+}
+
+/// The links of an answer, each with its weight, and how relevant it was; none for a redirect.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Linked {
+    pub to: Vec<(u32, u8)>,
+    pub relevance: Option<u8>,
 }
 
 #[derive(Clone, Default)]
@@ -41,15 +48,15 @@ struct Node {
     is_crawled: bool,
     visits: u32,
     /// Links of visits on record whose links are not, oldest first.
-    staged: VecDeque<Vec<u32>>,
+    staged: VecDeque<Linked>,
     /// Links of a visit were written before the visit, in the same commit.
     is_ahead: bool,
     /// As last fetched; none if they are not known.
-    links: Option<Vec<u32>>,
+    links: Option<Linked>,
 }
 
 impl Node {
-    fn visited(&mut self, links: Option<Vec<u32>>) {
+    fn visited(&mut self, links: Option<Linked>) {
         self.is_crawled = true;
         self.staged.extend(links);
         if std::mem::take(&mut self.is_ahead) {
@@ -133,19 +140,24 @@ impl Oracle {
     pub fn answered(&mut self, part: u32, url: &Url, report: &Report) {
         let links = match &report.outcome {
             Outcome::Page(page) => {
-                let known = page.known.addressed().map(|(_, text)| text.into());
-                let known = known.filter_map(Url::from_canonical).map(|url| self.node(&url));
-                let mut links: Vec<u32> = known.collect();
-                links.extend(page.found.iter().map(|f| self.node(&f.url)));
-                Some(links)
+                let weights = page.known.weighted().map(|(_, weight)| weight);
+                let known = page.known.addressed().map(|(_, text)| text.into()).zip(weights);
+                let mut to: Vec<(u32, u8)> = known
+                    .filter_map(|(text, weight)| Some((Url::from_canonical(text)?, weight)))
+                    .map(|(url, weight)| (self.node(&url), weight))
+                    .collect();
+                to.extend(page.found.iter().map(|f| (self.node(&f.url), f.weight)));
+                Some(Linked { to, relevance: Some(page.relevance) })
             }
-            Outcome::Moved { to: Some(to) } => Some(vec![self.node(to)]),
+            Outcome::Moved { to: Some(to) } => {
+                Some(Linked { to: vec![(self.node(to), 0)], relevance: None })
+            }
             Outcome::Moved { to: None } => None,
             _ => return,
         };
-        let links = links.map(|mut links: Vec<u32>| {
-            links.sort_unstable();
-            links.dedup();
+        let links = links.map(|mut links: Linked| {
+            links.to.sort_unstable_by_key(|(to, weight)| (*to, std::cmp::Reverse(*weight)));
+            links.to.dedup_by_key(|(to, _)| *to);
             links
         });
         let node = self.node(url);
@@ -222,6 +234,22 @@ impl Oracle {
         covered
     }
 
+    /// What is known of a page that was crawled: its links that count. None of any other.
+    pub(crate) fn last_links(&self, node: usize) -> Option<Linked> {
+        let node = &self.nodes[node];
+        let linked = node.links.as_ref().filter(|_| node.is_crawled)?;
+        let counting = linked.to.iter().copied().filter(|(to, _)| self.counts(*to));
+        Some(Linked { to: counting.collect(), relevance: linked.relevance })
+    }
+
+    pub(crate) fn nodes_len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn trusted(&self) -> &[usize] {
+        &self.trusted
+    }
+
     /// Whether a link to this node counts: the rules admit it, or other ones did and it had its
     /// turn.
     fn counts(&self, node: u32) -> bool {
@@ -235,7 +263,10 @@ impl Oracle {
         let mut links = Vec::new();
         let ends = self.nodes.iter().map(|node| {
             match node.links.as_ref().filter(|_| node.is_crawled) {
-                Some(to) => links.extend(to.iter().filter(|&&to| self.counts(to))),
+                Some(of) => {
+                    let to = of.to.iter().map(|(to, _)| *to);
+                    links.extend(to.filter(|to| self.counts(*to)));
+                }
                 None => links.push(self.nodes.len() as u32),
             }
             links.len()

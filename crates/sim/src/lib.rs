@@ -18,6 +18,8 @@ mod power;
 pub mod run;
 pub mod scenario;
 mod store;
+mod topic;
+mod topical;
 pub mod web;
 pub mod world;
 mod written;

@@ -34,6 +34,10 @@ pub enum Mutant {
     Vain,
     /// Takes pages that are not to be had for pages without links (5).
     Lenient,
+    /// Takes pages for more relevant than they are (5).
+    Partisan,
+    /// Changes its mind about the links of pages that it has read (5).
+    Fickle,
     /// Takes what another partition sends for twice as much (5).
     Greedy,
     /// Does not write down what it sent, and would send it again after a crash (5).
@@ -51,7 +55,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 15] = [
+    pub const ALL: [Mutant; 17] = [
         Mutant::Hasty,
         Mutant::Deaf,
         Mutant::Credulous,
@@ -60,6 +64,8 @@ impl Mutant {
         Mutant::Overpaying,
         Mutant::Vain,
         Mutant::Lenient,
+        Mutant::Partisan,
+        Mutant::Fickle,
         Mutant::Greedy,
         Mutant::Indebted,
         Mutant::Capricious,
@@ -77,6 +83,7 @@ impl Mutant {
             Mutant::Credulous => 3,
             Mutant::Forgetful => 4,
             Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
+            Mutant::Partisan | Mutant::Fickle => 5,
             Mutant::Greedy | Mutant::Indebted => 5,
             Mutant::Capricious => 6,
             Mutant::Careless | Mutant::Rash | Mutant::Gullible => 7,
@@ -146,6 +153,14 @@ impl Subject {
                 Some(Mutant::Lenient),
                 Event::Fetched { report: Report { outcome: outcome @ Outcome::Gone, .. }, .. },
             ) => *outcome = Outcome::Page(Page::default()),
+            (
+                Some(Mutant::Partisan),
+                Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },
+            ) => page.relevance = page.relevance.saturating_add(64),
+            (
+                Some(Mutant::Fickle),
+                Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },
+            ) => page.found.iter_mut().for_each(|found| found.weight = 15 - found.weight),
             (Some(Mutant::Greedy), Event::Delivered { letter, .. }) => {
                 Arc::make_mut(letter).iter_mut().for_each(|item| item.mass *= 2);
             }

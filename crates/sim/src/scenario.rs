@@ -2,7 +2,7 @@
 
 use crate::web::{Oddities, WebConfig};
 use rhumb_engine::admit::{Reach, Scope};
-use rhumb_engine::config::{Config, Order, Polite, Traps};
+use rhumb_engine::config::{Config, Focus, Order, Polite, Traps};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -68,7 +68,7 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 15] = [
     "small",
     "hostile",
     "recovering",
@@ -81,6 +81,8 @@ pub const NAMES: [&str; 13] = [
     "revisit",
     "parted",
     "shifting",
+    "topical",
+    "turning",
     "million",
 ];
 
@@ -234,6 +236,36 @@ impl Scenario {
                 partitions: 4,
                 ..Scenario::named("revisit", seed)?
             },
+            _ => return Scenario::with_topic(name, seed),
+        };
+        Some(scenario)
+    }
+
+    /// Those with a topic.
+    fn with_topic(name: &str, seed: u64) -> Option<Scenario> {
+        let scenario = match name {
+            "topical" => Scenario {
+                name: "topical",
+                what: "a crawl with a topic: relevant pages and likely links first",
+                web: WebConfig { seed, ..WebConfig::small() },
+                config: Config {
+                    topic: Some(Focus::default()),
+                    order: Order::Focused,
+                    ..Scenario::base(seed).config
+                },
+                ..Scenario::base(seed)
+            },
+            "turning" => {
+                let shifting = Scenario::named("shifting", seed)?;
+                let topic = Some(Focus::default());
+                let config = Config { topic, order: Order::FocusedProven, ..shifting.config };
+                Scenario {
+                    name: "turning",
+                    what: "a topic, and links and relevance that change, divided among four",
+                    config,
+                    ..shifting
+                }
+            }
             _ => return None,
         };
         Some(scenario)

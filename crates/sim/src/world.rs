@@ -3,6 +3,7 @@
 use crate::mail::Parcel;
 use crate::scenario::Faults;
 use crate::store::{Shared, SharedRef};
+use crate::topic;
 use crate::web::{
     AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web, What,
 };
@@ -307,10 +308,12 @@ impl SimWorld {
                         (LinkKind::Item, _) => FoundAs::Listed,
                         _ => FoundAs::Link,
                     };
-                    Found::new(link.url, kind)
+                    let weight = topic::weight(&link.url, hash);
+                    Found { weight, ..Found::new(link.url, kind) }
                 })
                 .collect();
         }
+        page.relevance = topic::relevance(hash);
         match reply.fault {
             Fault::Cut(percent) => cut(page, percent, FailKind::Closed),
             Fault::Drip(percent) => cut(page, percent, FailKind::Slow),

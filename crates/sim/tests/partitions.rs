@@ -40,6 +40,19 @@ fn letters_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
     }
 }
 
+/// A topic: what is proven of it is true through faults, crashes, letters and pages that change.
+#[test]
+fn what_is_proven_of_a_topic_is_true_alone_and_divided() {
+    for (name, seed, partitions) in [("topical", 1, 1), ("topical", 2, 3), ("turning", 3, 3)] {
+        let simulated =
+            simulate(&scenario(name, seed, partitions).with_faults(Faults::usual()), None);
+        let violations = &simulated.violations;
+        assert!(violations.is_empty(), "{name} in {partitions} parts: {violations:#?}");
+        let last = simulated.curve.last().expect("compared at the end");
+        assert!(last.bound > 0.0, "{name}: something is proven: {last:?}");
+    }
+}
+
 /// Compared after every turn, through faults, crashes and changing links, alone and divided.
 #[test]
 fn what_is_proven_is_true_after_every_single_turn() {

@@ -135,6 +135,7 @@ pub fn set_known_apart(
     page.found.retain(|found| match ids.next().flatten() {
         Some(id) => {
             known.push(id, with_addresses.then_some(&found.url));
+            known.weigh(found.weight);
             false
         }
         None => true,

@@ -14,6 +14,7 @@ use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
+use rhumb_engine::order::LinkModel;
 use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::post::{Letter, Numbers, PostOpening, taken_back};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
@@ -55,6 +56,7 @@ pub struct MemoryRows {
     pub foreign: BTreeMap<u32, Url>,
     pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
+    pub link_model: Option<LinkModel>,
     pub counters: Counters,
     pub judged_by: Option<JudgedBy>,
     pub hands: Vec<HandLine>,
@@ -122,11 +124,13 @@ impl MemoryState {
         self.leaders = Mutex::new(None);
         let sleepers = self.rows.sleep.keys().copied().collect();
         let scheduler = self.rows.scheduler.clone();
+        let link_model = self.rows.link_model;
         Opening {
             counters: self.rows.counters.clone(),
             sleepers,
             mass: self.rows.mass(),
             scheduler,
+            link_model,
             post: self.rows.post(),
             judged_by: self.rows.judged_by,
             hands: self.rows.hands.clone(),
@@ -247,6 +251,7 @@ impl MemoryRows {
             Row::Rules(judged_by) => self.judged_by = Some(judged_by),
             Row::Hands(lines) => self.hands = lines,
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
+            Row::LinkModel(model) => self.link_model = Some(*model),
             Row::Counters(counters) => self.counters = *counters,
         }
     }

@@ -1,8 +1,9 @@
 //! The books counted again, one by one: for tests, the simulator, and nobody in a hurry.
 
 use super::fixed::{JUMPED, ONE, PARTS};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Settled};
 use super::standing::Standing;
+use super::surfer::SURFERS;
 
 /// What rounding may lose before it is a mistake: a billionth of the whole.
 const ROUNDED_MAX: i128 = (ONE / 1_000_000_000) as i128;
@@ -20,24 +21,23 @@ pub fn audit(ledger: &Ledger) -> Result<(), String> {
         return Err(format!("residues: {booked:?} booked, {sums:?} and {below:?} counted"));
     }
     let pages = ledger.pages();
-    let all: i64 = pages.settled.iter().sum();
-    let of_dangling = |(node, s): (&u32, &i64)| {
-        if ledger.standing(*node) == Standing::Dangling { *s } else { 0 }
-    };
-    let dangling: i64 = pages.node.iter().zip(&pages.settled).map(of_dangling).sum();
-    if (all, dangling) != (booked.settled, booked.settled_dangling) {
-        return Err(format!("settled: {booked:?} booked, {all} and {dangling} counted"));
+    let (mut settled, mut left_by) = (Settled::default(), [0; SURFERS]);
+    for (at, (&node, &s)) in pages.node.iter().zip(&pages.settled).enumerate() {
+        let surfer = pages.surfer[at];
+        settled.add(surfer, ledger.standing(node), s);
+        left_by[surfer.index()] += 1;
     }
-    // In twentieths: what was trusted and what came, less what is still there.
+    if (settled, left_by) != (booked.settled, booked.pages) {
+        return Err(format!("settled: {booked:?} booked, {settled:?} and {left_by:?} counted"));
+    }
+    // In parts: what was trusted and what came, less what is still there.
     let residue: i128 = sums.iter().map(|&r| i128::from(r)).sum();
-    let there = i128::from(PARTS) * (residue + i128::from(booked.unnamed))
-        + i128::from(JUMPED) * i128::from(all)
-        + i128::from(PARTS - JUMPED) * i128::from(dangling);
+    let there = i128::from(PARTS) * (residue + i128::from(booked.unnamed)) + settled.ended(|_| 1);
     let given = i128::from(JUMPED) * i128::from(booked.trusted)
         + i128::from(PARTS) * i128::from(booked.moved);
     let lost = given - there;
     if !(0..=ROUNDED_MAX * i128::from(PARTS)).contains(&lost) {
-        return Err(format!("{lost} twentieths of 2^-60 are missing: {booked:?}"));
+        return Err(format!("{lost} parts of 2^-60 are missing: {booked:?}"));
     }
     Ok(())
 }

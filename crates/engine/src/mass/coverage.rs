@@ -11,7 +11,7 @@ use super::ledger::Sums;
 use super::standing::Standing;
 
 /// More than all that floating point can add to a quotient of exact sums.
-const DOUBT: f64 = 1e-12;
+pub const DOUBT: f64 = 1e-12;
 
 /// Shares of the whole. `bound`, the shares that wait, and those lost make at most 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,8 +39,8 @@ pub fn coverage(sums: &Sums) -> Coverage {
     let below = sums.below.iter().map(|&b| b as f64).sum::<f64>() + sums.owed as f64;
     let below = below * per_jump;
     let crawled = residue(Standing::Fetched) + residue(Standing::Linked);
-    let dangling = sums.settled_dangling as f64 + residue(Standing::Dangling);
-    let proven = sums.settled as f64 + crawled + residue(Standing::Dangling) - below;
+    let dangling = sums.settled.on_dangling() as f64 + residue(Standing::Dangling);
+    let proven = sums.settled.all() as f64 + crawled + residue(Standing::Dangling) - below;
     let jumps = (dangling - below).max(0.0) * (per_jump - 1.0);
     // Σp is at least what a jump alone leaves.
     let whole = (ONE as f64 - jumps).max(ONE as f64 / per_jump);

@@ -11,10 +11,9 @@
 //!
 //! Memory: a node of a tree per URL that mass came to or went from; none in a crawl of one part.
 
-use super::coverage::coverage;
 use super::fixed::level;
 use super::ledger::Ledger;
-use super::{Coverage, EDGES_PER_TURN, EDGES_SAVED_MAX, Mass, REST_AT_END, Standing};
+use super::{Coverage, EDGES_PER_TURN, EDGES_SAVED_MAX, Mass, REST_AT_END, Standing, Sums};
 use std::collections::BTreeMap;
 
 /// URLs in one round of letters.
@@ -169,8 +168,12 @@ impl Mass {
     /// The bound of several partitions, divided once; none while one of them computes its books
     /// again.
     pub fn coverage_of_all<'a>(all: impl Iterator<Item = &'a Mass>) -> Option<Coverage> {
+        Mass::sums_of_all(all).map(|sums| sums.of_importance())
+    }
+
+    /// What the bounds of several partitions are made of.
+    pub fn sums_of_all<'a>(all: impl Iterator<Item = &'a Mass>) -> Option<Sums> {
         let sums = all.map(|mass| (!mass.stale).then(|| mass.ledger.sums()));
-        let sums = sums.collect::<Option<Vec<_>>>()?.into_iter().reduce(|a, b| a.plus(&b))?;
-        Some(coverage(&sums))
+        sums.collect::<Option<Vec<_>>>()?.into_iter().reduce(|a, b| a.plus(&b))
     }
 }

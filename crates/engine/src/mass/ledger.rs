@@ -16,18 +16,24 @@
 //!
 //! Memory: 9 bytes per known URL, 32 per crawled page, and the links.
 
+mod linking;
 mod settling;
 mod stretching;
+mod sums;
 mod unfolded;
 
 use super::buckets::{Buckets, NONE};
 use super::exchange::Exchange;
-use super::fixed::{LEVEL_NONE, LEVELS, ONE, jumped, level, share, share_at_most};
+use super::fixed::{LEVEL_NONE, ONE, jumped, level};
 use super::nodes::{Nodes, State};
 use super::outlinks::{At, Outlinks};
 use super::pages::Pages;
 use super::parts::Whole;
 use super::standing::Standing;
+use super::surfer::{Links, SURFERS, Surfer};
+
+use sums::Waiting;
+pub use sums::{DeadEnds, Settled, Sums};
 
 /// Numbers given to URLs are below this; later ones have no part in the books.
 pub const NODES_MAX: u64 = NONE as u64;
@@ -44,8 +50,9 @@ pub struct Ledger {
     /// Shares of links that have no number.
     unnamed: i64,
     trusted: i64,
-    settled: i64,
-    settled_dangling: i64,
+    settled: Settled,
+    /// Crawled pages by their surfer.
+    left_by: [u64; SURFERS],
     /// How many URLs scope and filters leave out.
     outside: usize,
     /// URLs that wait, by level.
@@ -55,82 +62,17 @@ pub struct Ledger {
     dead_ends: DeadEnds,
     pub(super) exchange: Exchange,
     ids: Vec<u32>,
+    weights: Vec<u8>,
     bytes: Vec<u8>,
     pub edges: u64,
     pub pushes: u64,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    count: [u32; LEVELS],
-    levels: u64,
-}
-
-impl Default for Waiting {
-    fn default() -> Waiting {
-        Waiting { count: [0; LEVELS], levels: 0 }
-    }
-}
-
-impl Waiting {
-    fn add(&mut self, level: u8) {
-        self.count[level as usize] += 1;
-        self.levels |= 1 << level;
-    }
-
-    fn remove(&mut self, level: u8) {
-        let count = &mut self.count[level as usize];
-        *count -= 1;
-        if *count == 0 {
-            self.levels &= !(1 << level);
-        }
-    }
-}
-
-/// Trusted pages that were seen without links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DeadEnds {
-    pub pages: u32,
-    pub trust: i64,
-}
-
-/// Sums that a bound is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    pub settled: i64,
-    pub settled_dangling: i64,
-    pub residue: [i64; Standing::ALL.len()],
-    pub below: [i64; Standing::ALL.len()],
-    pub unnamed: i64,
-    pub trusted: i64,
-    /// What came from other partitions, less what went to them, and what is owed to them.
-    pub moved: i64,
-    pub owed: i64,
-    pub dead_ends: DeadEnds,
-}
-
-impl Sums {
-    /// Of two partitions together.
-    pub fn plus(mut self, other: &Sums) -> Sums {
-        self.settled += other.settled;
-        self.settled_dangling += other.settled_dangling;
-        self.residue.iter_mut().zip(other.residue).for_each(|(a, b)| *a += b);
-        self.below.iter_mut().zip(other.below).for_each(|(a, b)| *a += b);
-        self.unnamed += other.unnamed;
-        self.trusted += other.trusted;
-        self.moved += other.moved;
-        self.owed += other.owed;
-        self.dead_ends.pages += other.dead_ends.pages;
-        self.dead_ends.trust += other.dead_ends.trust;
-        self
-    }
 }
 
 impl Ledger {
     pub fn sums(&self) -> Sums {
         Sums {
             settled: self.settled,
-            settled_dangling: self.settled_dangling,
+            pages: self.left_by,
             residue: self.sums,
             below: self.below,
             unnamed: self.unnamed,
@@ -206,6 +148,7 @@ impl Ledger {
         if now.is_crawled() && !before.is_crawled() {
             let word = self.nodes.word_mut(node);
             *word = self.pages.add(node, *word) as i64;
+            self.left_by[Surfer::USUAL.index()] += 1;
             self.buckets.grow(self.pages.node.len());
         }
     }
@@ -235,100 +178,6 @@ impl Ledger {
         if now == Standing::Waiting {
             self.waiting.add(level(r));
         }
-    }
-
-    /// The links of a crawled page as last fetched: sorted, distinct, and `unnamed` more that have
-    /// no number. What was settled by other links is put right.
-    pub fn link(&mut self, node: u32, ids: &[u32], unnamed: u32) {
-        let page = self.page_of(node).expect("only crawled pages have links");
-        let (old, s) = (self.pages.links[page], self.pages.settled[page]);
-        let mut last = std::mem::take(&mut self.ids);
-        if old != At::NOWHERE {
-            let without = self.outlinks.get(old, &mut last);
-            if last == ids && without == unnamed {
-                self.ids = last;
-                return;
-            }
-            self.take_back(&last, without, s);
-        }
-        let bytes = &mut self.bytes;
-        let at = self.outlinks.add(ids, unnamed, bytes);
-        self.pages.links[page] = at;
-        if old != At::NOWHERE && self.outlinks.drop(old, &mut last) {
-            self.outlinks.compact(self.pages.links.iter_mut());
-        }
-        self.ids = last;
-        self.stand_linked(node, at, ids, unnamed, s);
-        if at != At::NOWHERE && s != 0 {
-            self.hand_out(ids, unnamed, s);
-        }
-        self.enqueue(node);
-    }
-
-    fn stand_linked(&mut self, node: u32, at: At, ids: &[u32], unnamed: u32, s: i64) {
-        let before = self.standing(node);
-        let now = match self.counted(ids) + unnamed as usize {
-            _ if at == At::NOWHERE => Standing::Fetched,
-            0 => Standing::Dangling,
-            _ => Standing::Linked,
-        };
-        if before != now {
-            if now == Standing::Fetched {
-                self.leave_bucket(node);
-            }
-            self.move_sums(node, before, now);
-            self.count_dead_end(node, before, -1);
-            self.count_dead_end(node, now, 1);
-        }
-        let dangling = |standing| if standing == Standing::Dangling { s } else { 0 };
-        self.settled_dangling += dangling(now) - dangling(before);
-    }
-
-    fn count_dead_end(&mut self, node: u32, standing: Standing, sign: i64) {
-        if standing == Standing::Dangling
-            && let Ok(at) = self.trust.binary_search_by_key(&node, |(node, _)| *node)
-        {
-            self.dead_ends.pages = self.dead_ends.pages.wrapping_add_signed(sign as i32);
-            self.dead_ends.trust += sign * self.trust[at].1;
-        }
-    }
-
-    fn counted(&self, ids: &[u32]) -> usize {
-        if self.outside == 0 {
-            return ids.len();
-        }
-        ids.iter().filter(|&&id| self.standing(id) != Standing::Outside).count()
-    }
-
-    /// Takes back what a page with these links handed out while it settled s, and rather more.
-    fn take_back(&mut self, ids: &[u32], unnamed: u32, s: i64) {
-        let links = self.counted(ids) + unnamed as usize;
-        if links == 0 || s == 0 {
-            return;
-        }
-        let taken = share_at_most(s, links);
-        for &id in ids {
-            if self.standing(id) != Standing::Outside {
-                self.add(id, -taken);
-            }
-        }
-        self.unnamed -= taken * i64::from(unnamed);
-    }
-
-    fn hand_out(&mut self, ids: &[u32], unnamed: u32, s: i64) {
-        let links = self.counted(ids) + unnamed as usize;
-        if links == 0 {
-            return;
-        }
-        let given = share(s, links);
-        let all = links == ids.len() + unnamed as usize;
-        for &id in ids {
-            if all || self.standing(id) != Standing::Outside {
-                self.add(id, given);
-            }
-        }
-        self.unnamed += given * i64::from(unnamed);
-        self.edges += links as u64;
     }
 
     #[inline]
@@ -421,15 +270,16 @@ impl Ledger {
         // Zeroed first: the page may link to itself.
         self.add(node, -x);
         self.pages.settled[page as usize] += x;
-        self.settled += x;
+        let surfer = self.pages.surfer[page as usize];
+        self.settled.add(surfer, standing, x);
         if standing == Standing::Dangling {
-            self.settled_dangling += x;
             return;
         }
-        let mut ids = std::mem::take(&mut self.ids);
-        let unnamed = self.outlinks.get(self.pages.links[page as usize], &mut ids);
-        self.hand_out(&ids, unnamed, x);
-        self.ids = ids;
+        let (mut ids, mut weights) = self.take_scratch();
+        let at = self.pages.links[page as usize];
+        let unnamed = self.outlinks.get(at, &mut ids, &mut weights);
+        self.hand_out(&Links { ids: &ids, weights: &weights, unnamed, surfer }, x);
+        self.give_back(ids, weights);
     }
 
     /// Pushes pages once each, in the order of their downloads, from this one on: the first that
@@ -505,32 +355,28 @@ impl Ledger {
         for (node, mass) in self.exchange.moved() {
             self.add(node, mass);
         }
-        let mut ids = Vec::new();
+        let (mut ids, mut weights) = self.take_scratch();
         for page in 0..self.pages.node.len() {
             let (node, s) = (self.pages.node[page], self.pages.settled[page]);
             let at = self.pages.links[page];
             if at != At::NOWHERE {
-                let unnamed = self.outlinks.get(at, &mut ids);
-                self.stand_linked(node, at, &ids, unnamed, s);
-                self.hand_out(&ids, unnamed, s);
+                let unnamed = self.outlinks.get(at, &mut ids, &mut weights);
+                let surfer = self.pages.surfer[page];
+                let links = Links { ids: &ids, weights: &weights, unnamed, surfer };
+                self.stand_linked(node, at, &links, s);
+                self.hand_out(&links, s);
             }
             self.add(node, -s);
         }
-        self.settled_dangling = 0;
-        for page in 0..self.pages.node.len() {
-            let node = self.pages.node[page];
-            if self.standing(node) == Standing::Dangling {
-                self.settled_dangling += self.pages.settled[page];
-            }
-            self.enqueue(node);
-        }
+        self.give_back(ids, weights);
+        (0..self.pages.node.len()).for_each(|page| self.enqueue(self.pages.node[page]));
     }
 
     /// What was settled on a page when the books were last written, true or not: any will do.
     pub fn restore_settled(&mut self, node: u32, s: i64) {
         if let Some(page) = self.page_of(node) {
-            let settled = &mut self.pages.settled[page];
-            self.settled += s - std::mem::replace(settled, s);
+            let before = std::mem::replace(&mut self.pages.settled[page], s);
+            self.settled.add(self.pages.surfer[page], self.standing(node), s - before);
         }
     }
 
@@ -550,15 +396,22 @@ impl Ledger {
     /// The links of a crawled page, where they are held, and how many more have no number.
     pub fn links_of(&self, node: u32, ids: &mut Vec<u32>) -> Option<u32> {
         let at = self.pages.links[self.page_of(node)?];
-        (at != At::NOWHERE).then(|| self.outlinks.get(at, ids))
+        (at != At::NOWHERE).then(|| self.outlinks.get(at, ids, &mut Vec::new()))
+    }
+
+    /// How a crawled page is left.
+    pub fn surfer(&self, node: u32) -> Option<Surfer> {
+        self.page_of(node).map(|page| self.pages.surfer[page])
     }
 
     /// All crawled pages whose links are held.
     pub fn each_page(&self, mut see: impl FnMut(&Whole)) {
         let mut whole = Whole::default();
-        for &page in &self.pages.node {
-            if let Some(unnamed) = self.links_of(page, &mut whole.ids) {
-                (whole.page, whole.unnamed) = (page, unnamed);
+        for (page, &at) in self.pages.links.iter().enumerate() {
+            if at != At::NOWHERE {
+                let Whole { ids, weights, .. } = &mut whole;
+                whole.unnamed = self.outlinks.get(at, ids, weights);
+                (whole.page, whole.surfer) = (self.pages.node[page], self.pages.surfer[page]);
                 see(&whole);
             }
         }

@@ -23,8 +23,10 @@ mod outlinks;
 mod pages;
 mod parts;
 mod standing;
+mod surfer;
 #[cfg(test)]
 mod tests;
+mod topical;
 mod written;
 
 pub use coverage::Coverage;
@@ -32,10 +34,13 @@ pub use fixed::{LEVEL_NONE, ONE, level};
 pub use ledger::{Ledger, Sums};
 pub use parts::{Goal, LinkPart, Whole};
 pub use standing::Standing;
+pub use surfer::{FIFTEENTHS, Links, SURFERS, Surfer};
+pub use topical::TopicCoverage;
 pub use written::SettledRow;
 
 use crate::discovery::Lead;
 use crate::event::Step;
+use crate::known::KnownLinks;
 use crate::record::{UrlId, UrlRecord};
 use parts::Partial;
 use rhumb_page::url::Url;
@@ -64,6 +69,9 @@ const LEVEL_SETTLED: u8 = 40;
 /// What may lie on crawled pages when a crawl ends, and when the tight certificate is made.
 const REST_AT_END: i64 = ONE / 200_000;
 const REST_MAX: i64 = ONE / 10_000_000;
+
+/// What lies on trusted pages at first, as a share of [`ONE`]: all walks of the surfer.
+pub const WALKS: f64 = fixed::JUMPED as f64 / fixed::PARTS as f64;
 
 /// When crawled pages are pushed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,11 +174,11 @@ impl Mass {
     }
 
     /// A page was fetched and has no links.
-    pub fn linked_to_none(&mut self, id: UrlId, step: &mut Step) {
-        step.rows.push(parts::none(id));
-        if let Some(page) = node(id) {
-            self.link(&Whole { page, ..Whole::default() });
-        }
+    pub fn linked_to_none(&mut self, page: u32, surfer: Surfer, step: &mut Step) -> Whole {
+        let (row, whole) = parts::none(page, surfer);
+        step.rows.push(row);
+        self.link(&whole);
+        whole
     }
 
     /// A page was fetched whose links, of a first visit, are all known by number.
@@ -178,10 +186,10 @@ impl Mass {
         &mut self,
         page: u32,
         first: u64,
-        ids: &[u32],
+        (links, surfer): (&KnownLinks, Surfer),
         step: &mut Step,
     ) -> Whole {
-        let (row, whole) = parts::whole(page, first, ids.to_vec());
+        let (row, whole) = parts::whole(page, first, links.weighted().collect(), surfer);
         step.rows.push(row);
         self.link(&whole);
         whole
@@ -192,7 +200,7 @@ impl Mass {
         if !self.ledger.standing(whole.page).is_crawled() {
             return;
         }
-        self.ledger.link(whole.page, &whole.ids, whole.unnamed);
+        self.ledger.link(whole.page, &whole.links());
         if !self.stale {
             self.ledger.push_page(whole.page);
         }
@@ -290,6 +298,17 @@ impl Mass {
         (!self.stale).then(|| coverage::coverage(&self.ledger.sums()))
     }
 
+    /// Whether these are the books of a crawl with a topic.
+    pub fn is_biased(&self) -> bool {
+        let pages = Surfer::all().zip(self.ledger.sums().pages);
+        pages.filter(|(surfer, _)| surfer.is_biased()).any(|(_, count)| count > 0)
+    }
+
+    /// How much of a crawl's topic is covered. None while it is being computed again.
+    pub fn topic_coverage(&self) -> Option<TopicCoverage> {
+        (!self.stale).then(|| topical::topic_coverage(&self.ledger.sums()))
+    }
+
     /// The mass of one URL, as a share of the whole: settled, and lying on it.
     pub fn of(&self, id: UrlId) -> (f64, f64) {
         let Some(node) = node(id) else { return (0.0, 0.0) };
@@ -328,7 +347,7 @@ impl Mass {
         let Some(page) = node(page) else { return };
         if let Some(whole) = self.partial.restore(page, number, part) {
             self.ledger.stand(page, Standing::Fetched);
-            self.ledger.link(page, &whole.ids, whole.unnamed);
+            self.ledger.link(page, &whole.links());
         }
     }
 

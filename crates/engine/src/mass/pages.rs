@@ -1,6 +1,7 @@
-//! What the books hold of every crawled page: 24 bytes, and 8 more of the buckets.
+//! What the books hold of every crawled page: 25 bytes, and 8 more of the buckets.
 
 use super::outlinks::At;
+use super::surfer::Surfer;
 
 /// By the number of a page, which is that of its download.
 #[derive(Debug, Default)]
@@ -9,6 +10,7 @@ pub struct Pages {
     pub settled: Vec<i64>,
     pub residue: Vec<i64>,
     pub links: Vec<At>,
+    pub surfer: Vec<Surfer>,
 }
 
 impl Pages {
@@ -19,11 +21,13 @@ impl Pages {
         push(&mut self.settled, 0);
         push(&mut self.residue, residue);
         push(&mut self.links, At::NOWHERE);
+        push(&mut self.surfer, Surfer::USUAL);
         page
     }
 
     pub fn heap_bytes(&self) -> usize {
         (self.node.capacity() + self.links.capacity()) * 4
+            + self.surfer.capacity()
             + (self.settled.capacity() + self.residue.capacity()) * 8
     }
 }

@@ -5,6 +5,7 @@
 //! visit carry the number of its first chunk, so that those of an earlier visit are told apart.
 
 use super::gaps;
+use super::surfer::{Links, Surfer, packed, unpack};
 use crate::discovery::Lead;
 use crate::event::{Row, Step};
 use crate::record::UrlId;
@@ -17,8 +18,19 @@ pub struct LinkPart {
     pub first: u64,
     /// There are no more.
     pub ends: bool,
-    /// Numbers of URLs, as `gaps` codes them.
+    /// Numbers of URLs, as `gaps` codes them; in a crawl with a topic the links without a number
+    /// are counted by their weight.
     pub gaps: Vec<u8>,
+    pub surfer: Surfer,
+    /// In a crawl with a topic: of each URL, as `surfer` packs them.
+    pub weights: Vec<u8>,
+}
+
+impl LinkPart {
+    /// As crawls without a topic have them, and those of all formats before this one.
+    pub fn without_topic(first: u64, ends: bool, gaps: Vec<u8>) -> LinkPart {
+        LinkPart { first, ends, gaps, surfer: Surfer::USUAL, weights: Vec::new() }
+    }
 }
 
 /// A page whose links are not all known yet.
@@ -27,8 +39,10 @@ pub struct Partial {
     pub page: u32,
     pub first: u64,
     pub parts: u16,
-    pub ids: Vec<u32>,
+    /// Each with its weight.
+    pub ids: Vec<(u32, u8)>,
     pub unnamed: u32,
+    pub surfer: Surfer,
 }
 
 /// A page all of whose links have numbers now, sorted and distinct.
@@ -36,14 +50,43 @@ pub struct Partial {
 pub struct Whole {
     pub page: u32,
     pub ids: Vec<u32>,
+    /// As in [`Links`].
+    pub weights: Vec<u8>,
     pub unnamed: u32,
+    pub surfer: Surfer,
+}
+
+impl Whole {
+    fn of(page: u32, mut ids: Vec<(u32, u8)>, unnamed: u32, surfer: Surfer) -> Whole {
+        sort_distinct(&mut ids);
+        let weights =
+            if surfer.is_biased() { ids.iter().map(|(_, w)| *w).collect() } else { vec![] };
+        Whole { page, ids: ids.into_iter().map(|(id, _)| id).collect(), weights, unnamed, surfer }
+    }
+
+    pub fn links(&self) -> Links<'_> {
+        let Whole { ids, weights, unnamed, surfer, .. } = self;
+        Links { ids, weights, unnamed: *unnamed, surfer: *surfer }
+    }
+
+    fn row(&self, first: u64, ends: bool) -> LinkPart {
+        let mut gaps = Vec::with_capacity(self.ids.len() * 2 + 4);
+        gaps::encode(&self.ids, self.unnamed, &mut gaps);
+        LinkPart { first, ends, gaps, surfer: self.surfer, weights: packed(&self.weights) }
+    }
+}
+
+/// Of a link that is there more than once, the heaviest counts.
+fn sort_distinct(ids: &mut Vec<(u32, u8)>) {
+    ids.sort_unstable_by_key(|&(id, weight)| (id, std::cmp::Reverse(weight)));
+    ids.dedup_by_key(|(id, _)| *id);
 }
 
 /// One page's links within a chunk, by number; copies of links to nowhere count once.
 #[derive(Debug, Default)]
 struct Run {
-    ids: Vec<u32>,
-    unknown: Vec<u32>,
+    ids: Vec<(u32, u8)>,
+    unknown: Vec<(u32, u8)>,
 }
 
 impl Partial {
@@ -51,52 +94,53 @@ impl Partial {
         self.parts > 0
     }
 
-    fn take(&mut self, first: u64, unnamed: u32, ids: &[u32]) {
+    fn take(&mut self, first: u64, part: &Whole) {
         self.first = first;
         self.parts = self.parts.saturating_add(1);
-        self.ids.extend_from_slice(ids);
-        self.unnamed = self.unnamed.saturating_add(unnamed);
+        let weights = part.weights.iter().copied().chain(std::iter::repeat(0));
+        self.ids.extend(part.ids.iter().copied().zip(weights));
+        self.unnamed = self.unnamed.saturating_add(part.unnamed);
+        self.surfer = part.surfer;
     }
 
     pub fn whole(self) -> Whole {
-        let Partial { page, mut ids, unnamed, .. } = self;
-        ids.sort_unstable();
-        ids.dedup();
-        Whole { page, ids, unnamed }
+        Whole::of(self.page, self.ids, self.unnamed, self.surfer)
     }
 
     /// Takes part in what a page's rows say, as they are read at opening: parts in order.
-    pub fn restore(&mut self, page: u32, number: u16, part: &LinkPart) -> Option<Whole> {
-        let mut ids = Vec::new();
-        let (unnamed, _) = gaps::decode(&part.gaps, &mut ids)?;
+    pub fn restore(&mut self, page: u32, number: u16, row: &LinkPart) -> Option<Whole> {
+        let mut part = Whole { page, surfer: row.surfer, ..Whole::default() };
+        (part.unnamed, _) = gaps::decode(&row.gaps, &mut part.ids)?;
+        if row.surfer.is_biased() {
+            unpack(&row.weights, part.ids.len(), &mut part.weights);
+        }
         let goes_on =
-            self.is_some() && (self.page, self.parts, self.first) == (page, number, part.first);
+            self.is_some() && (self.page, self.parts, self.first) == (page, number, row.first);
         if number == 0 {
             *self = Partial { page, ..Partial::default() };
         } else if !goes_on {
             return None;
         }
-        self.take(part.first, unnamed, &ids);
-        part.ends.then(|| std::mem::take(self).whole())
+        self.take(row.first, &part);
+        row.ends.then(|| std::mem::take(self).whole())
     }
 }
 
-/// The row of a page that has no links at all.
-pub fn none(page: UrlId) -> Row {
-    let mut gaps = Vec::new();
-    gaps::encode(&[], 0, &mut gaps);
-    Row::Links { page, part: 0, links: LinkPart { first: 0, ends: true, gaps } }
+/// The row of a page that has no links at all, and the page.
+pub fn none(page: u32, surfer: Surfer) -> (Row, Whole) {
+    let whole = Whole { page, surfer, ..Whole::default() };
+    (row_of(&whole, 0), whole)
 }
 
 /// The row of a page whose links all have numbers, and the page; `first` as in [`LinkPart`].
-pub fn whole(page: u32, first: u64, mut ids: Vec<u32>) -> (Row, Whole) {
-    ids.sort_unstable();
-    ids.dedup();
-    let mut gaps = Vec::with_capacity(ids.len() * 2 + 4);
-    gaps::encode(&ids, 0, &mut gaps);
-    let links = LinkPart { first, ends: true, gaps };
-    let row = Row::Links { page: UrlId(u64::from(page)), part: 0, links };
-    (row, Whole { page, ids, unnamed: 0 })
+pub fn whole(page: u32, first: u64, ids: Vec<(u32, u8)>, surfer: Surfer) -> (Row, Whole) {
+    let whole = Whole::of(page, ids, 0, surfer);
+    (row_of(&whole, first), whole)
+}
+
+fn row_of(whole: &Whole, first: u64) -> Row {
+    let links = whole.row(first, true);
+    Row::Links { page: UrlId(u64::from(whole.page)), part: 0, links }
 }
 
 /// Turns one sifted chunk into rows, and into pages whose links are all known. `goals` are those of
@@ -120,8 +164,8 @@ pub fn assemble(
         while let Some(origin) = chunk.get(at).and_then(Lead::from).filter(|o| o.page == from.page)
         {
             match &chunk[at] {
-                Lead::Known { links, .. } => run.ids.extend_from_slice(links.ids()),
-                Lead::New(_) => run.take(goals.next()),
+                Lead::Known { links, .. } => run.ids.extend(links.weighted()),
+                Lead::New(_) => run.take(goals.next(), origin.weight),
             }
             at += 1;
             ends = origin.ends;
@@ -132,10 +176,11 @@ pub fn assemble(
         if partial.page != from.page || !partial.is_some() {
             *partial = Partial { page: from.page, first: number, ..Partial::default() };
         }
-        let (part, unnamed, ids) = run.part(partial.first, ends);
-        let (first, number) = (part.first, partial.parts);
-        step.rows.push(Row::Links { page: UrlId(u64::from(from.page)), part: number, links: part });
-        partial.take(first, unnamed, &ids);
+        let part = run.part(from.page, from.surfer);
+        let (first, number) = (partial.first, partial.parts);
+        let links = part.row(first, ends);
+        step.rows.push(Row::Links { page: UrlId(u64::from(from.page)), part: number, links });
+        partial.take(first, &part);
         if ends {
             whole.push(std::mem::take(partial).whole());
         }
@@ -153,22 +198,18 @@ pub enum Goal {
 }
 
 impl Run {
-    fn take(&mut self, goal: Option<Goal>) {
+    fn take(&mut self, goal: Option<Goal>, weight: u8) {
         match goal.expect("each link that was sifted leads somewhere") {
-            Goal::Known(id) => self.ids.push(id),
-            Goal::Unknown(which) => self.unknown.push(which),
+            Goal::Known(id) => self.ids.push((id, weight)),
+            Goal::Unknown(which) => self.unknown.push((which, weight)),
             Goal::Outside => {}
         }
     }
 
-    fn part(mut self, first: u64, ends: bool) -> (LinkPart, u32, Vec<u32>) {
-        for list in [&mut self.ids, &mut self.unknown] {
-            list.sort_unstable();
-            list.dedup();
-        }
-        let unnamed = self.unknown.len() as u32;
-        let mut gaps = Vec::with_capacity(self.ids.len() * 2 + 4);
-        gaps::encode(&self.ids, unnamed, &mut gaps);
-        (LinkPart { first, ends, gaps }, unnamed, self.ids)
+    fn part(mut self, page: u32, surfer: Surfer) -> Whole {
+        sort_distinct(&mut self.unknown);
+        let weight = |w: u8| if surfer.is_biased() { u32::from(w) + 1 } else { 1 };
+        let unnamed = self.unknown.iter().map(|(_, w)| weight(*w)).sum();
+        Whole::of(page, self.ids, unnamed, surfer)
     }
 }

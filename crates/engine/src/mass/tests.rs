@@ -2,6 +2,7 @@
 
 use super::coverage::coverage;
 use super::fixed::ONE;
+use super::surfer::Links;
 use super::{Coverage, Ledger, Standing};
 use crate::rng::Rng;
 
@@ -45,11 +46,11 @@ impl World {
             0..=3 if !self.outside[node] && !self.is_lost(node) => {
                 self.ledger.stand(node as u32, Standing::Fetched);
                 self.crawled[node] = true;
-                self.ledger.link(node as u32, &self.links[node], 0);
+                self.ledger.link(node as u32, &Links::alike(&self.links[node], 0));
             }
             4 if self.crawled[node] => {
                 self.links[node] = some_links(&mut self.rng, self.links.len());
-                self.ledger.link(node as u32, &self.links[node], 0);
+                self.ledger.link(node as u32, &Links::alike(&self.links[node], 0));
             }
             5 if !self.crawled[node] && !self.outside[node] => {
                 let cause = Standing::LOST[self.rng.draw() as usize % 7];
@@ -160,7 +161,7 @@ fn crawled(pages: &[(u32, &[u32])], others: &[(u32, Standing)]) -> Ledger {
     ledger.trust(0, ONE);
     for (page, links) in pages {
         ledger.stand(*page, Standing::Fetched);
-        ledger.link(*page, links, 0);
+        ledger.link(*page, &Links::alike(links, 0));
     }
     settle(&mut ledger);
     ledger
@@ -196,9 +197,9 @@ fn trusted_pages_without_links_are_told_with_the_trust_that_lies_on_them() {
     ledger.rebase(vec![(1, ONE / 4), (0, ONE / 4 * 3)]);
     let coverage = proven(&ledger);
     assert_eq!((coverage.dead_ends, coverage.dead_end_trust), (1, 0.25));
-    ledger.link(1, &[0], 0);
+    ledger.link(1, &Links::alike(&[0], 0));
     assert_eq!(proven(&ledger).dead_end_trust, 0.0);
-    ledger.link(0, &[], 0);
+    ledger.link(0, &Links::alike(&[], 0));
     assert_eq!(proven(&ledger).dead_end_trust, 0.75);
 }
 
@@ -215,7 +216,7 @@ fn links_that_change_take_back_what_was_settled_by_them() {
     let mut ledger = crawled(&[(0, &[1]), (1, &[0])], &[]);
     assert!(proven(&ledger).bound > 1.0 - 1e-9);
     ledger.stand(2, Standing::Waiting);
-    ledger.link(0, &[2], 0);
+    ledger.link(0, &Links::alike(&[2], 0));
     assert!(proven(&ledger).bound <= 0.15 + 1e-9);
     settle(&mut ledger);
     let coverage = proven(&ledger);
@@ -248,13 +249,13 @@ fn the_bound_that_is_told_is_no_lower_than_those_of_windowed_and_of_l_neighbor()
                 if is_new {
                     world.ledger.stand(node, Standing::Fetched);
                     world.crawled[node as usize] = true;
-                    world.ledger.link(node, &world.links[node as usize], 0);
+                    world.ledger.link(node, &Links::alike(&world.links[node as usize], 0));
                     next.extend_from_slice(&world.links[node as usize]);
                 }
             }
             // Windowed counts what is settled alone, whatever was pushed.
             let sums = world.ledger.sums();
-            assert!(world.proven().bound >= sums.settled as f64 / ONE as f64 - 1e-9);
+            assert!(world.proven().bound >= sums.settled.all() as f64 / ONE as f64 - 1e-9);
             depth += 1;
             settle(&mut world.ledger);
             let of_levels = 1.0 - 0.85f64.powi(depth);

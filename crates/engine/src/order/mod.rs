@@ -8,6 +8,8 @@
 mod backlink;
 mod bfs;
 mod dfs;
+mod focused;
+mod link_model;
 mod lneighbor;
 mod opic;
 mod partialpr;
@@ -25,6 +27,8 @@ use crate::record::UrlId;
 pub use backlink::Backlink;
 pub use bfs::Bfs;
 pub use dfs::Dfs;
+pub use focused::{Focused, FocusedProven};
+pub use link_model::LinkModel;
 pub use lneighbor::LNeighbor;
 pub use opic::Opic;
 pub use partialpr::PartialPr;
@@ -68,6 +72,19 @@ pub trait OrderPolicy: Send {
         PUSHING_USUAL
     }
 
+    /// The row of the learnt link model, before [`OrderPolicy::restored`].
+    fn opened(&mut self, _model: LinkModel) {}
+
+    /// The learnt link model, if it was fitted anew since this was asked last.
+    fn refitted(&mut self) -> Option<LinkModel> {
+        None
+    }
+
+    /// How likely a URL that waits is of the topic, if this order has an idea.
+    fn promise(&self, _node: u32, _mass: &Mass) -> Option<f64> {
+        None
+    }
+
     fn heap_bytes(&self) -> usize {
         0
     }
@@ -91,6 +108,8 @@ pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
         Order::PartialPr => Box::new(PartialPr),
         Order::Bfs => Box::new(Bfs),
         Order::Dfs => Box::new(Dfs),
+        Order::Focused => Box::new(Focused::default()),
+        Order::FocusedProven => Box::new(FocusedProven),
         Order::Random => Box::new(Random { seed: config.seed }),
     }
 }

@@ -49,6 +49,7 @@ pub use urls::UrlRow;
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
+const LINK_MODEL: &[u8] = b"link_model";
 const NUMBERS: &[u8] = b"numbers of letters";
 const RULES: &[u8] = b"rules";
 const HANDS: &[u8] = b"hands";
@@ -264,6 +265,7 @@ fn put(batch: &mut Batch, row: &Row) {
         Row::Rules(judged_by) => batch.put(Table::Meta, RULES, encode_into(judged_by)),
         Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
+        Row::LinkModel(model) => batch.put(Table::Meta, LINK_MODEL, encode_into(&**model)),
         Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
     }
 }

@@ -11,8 +11,8 @@ use super::store::Store;
 use super::stow::Stower;
 use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FRESH_BYTES, HANDS, LocalReader, LocalState, RULES, SCHEDULER, Shared,
-    file_error, keys, lock, post, read, store_error,
+    COMMITS, COUNTERS, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState, RULES, SCHEDULER,
+    Shared, file_error, keys, lock, post, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -355,10 +355,12 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     }
     let counters = counters(store)?;
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
+    let link_model = store.get(Table::Meta, "link model", LINK_MODEL)?;
     let post = post::opening(store)?;
     let judged_by = store.get(Table::Meta, "rules", RULES)?;
     let hands = hands(store)?;
-    Ok(Opening { counters, sleepers, mass: Mass::default(), scheduler, post, judged_by, hands })
+    let mass = Mass::default();
+    Ok(Opening { counters, sleepers, mass, scheduler, post, judged_by, hands, link_model })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

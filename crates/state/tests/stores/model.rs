@@ -218,7 +218,7 @@ impl Chance {
         use FoundAs::{Copied, Link, Promoted, Readmit, Redirect, Seed};
         let kinds = [Seed, Link, Redirect, Readmit, Copied, Promoted];
         let (url, kind) = (self.url(), kinds[self.below(6) as usize]);
-        let from = Some(Origin { page: self.below(9) as u32, ends: self.below(2) == 0 });
+        let from = Some(Origin::of(self.below(9) as u32, self.below(2) == 0));
         Discovery { url, kind, depth: self.below(300) as u16, hops: self.below(3) as u8, from }
     }
 
@@ -229,7 +229,7 @@ impl Chance {
             let (id, url) = (self.below(1 << 20) as u32, self.url());
             links.push(id, has_addresses.then_some(&url));
         }
-        let from = Origin { page: self.below(9) as u32, ends: false };
+        let from = Origin::of(self.below(9) as u32, false);
         let known = Lead::Known { links, from };
         self.discoveries().into_iter().map(Lead::New).chain([known]).collect()
     }

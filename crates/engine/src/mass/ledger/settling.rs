@@ -7,8 +7,9 @@
 //! little, what is left is settled in proportion first (`stretching`), and where there are not too
 //! many links they are read once and not in every sweep (`unfolded`).
 
+use super::super::fixed::unit;
 use super::unfolded::Unfolded;
-use super::{Buckets, LEVEL_NONE, Ledger, Standing, State, level, share};
+use super::{Buckets, LEVEL_NONE, Ledger, Links, Standing, State, Surfer, level};
 
 /// What is settled in proportion leaves something below zero, which costs the bound more than it
 /// gains unless so many edge updates a link carry it on.
@@ -57,9 +58,8 @@ impl Ledger {
         // Zeroed first: the page may link to itself.
         let x = std::mem::take(&mut self.pages.residue[page]);
         self.pages.settled[page] += x;
-        self.settled += x;
+        self.settled.add(self.pages.surfer[page], standing, x);
         if standing == Standing::Dangling {
-            self.settled_dangling += x;
             return;
         }
         let links = match unfolded {
@@ -71,12 +71,17 @@ impl Ledger {
 
     /// Hands out what a page has settled: to how many.
     fn give(&mut self, page: usize, x: i64) -> usize {
-        let mut ids = std::mem::take(&mut self.ids);
-        let unnamed = self.outlinks.get(self.pages.links[page], &mut ids);
-        let links = self.counted(&ids) + unnamed as usize;
-        let given = if links > 0 { share(x, links) } else { 0 };
-        for &id in &ids {
+        let (mut ids, mut weights) = self.take_scratch();
+        let unnamed = self.outlinks.get(self.pages.links[page], &mut ids, &mut weights);
+        let surfer = self.pages.surfer[page];
+        let links = Links { ids: &ids, weights: &weights, unnamed, surfer };
+        let total = self.total(&links);
+        let given = if total > 0 { unit(x, total, surfer) } else { 0 };
+        let mut count = usize::from(unnamed > 0 && total > 0);
+        for (at, &id) in ids.iter().enumerate() {
+            let given = given * links.weight(at);
             let (word, state) = self.nodes.both_mut(id);
+            count += usize::from(state.standing() != Standing::Outside);
             match state.standing() {
                 Standing::Outside => {}
                 Standing::Fetched | Standing::Linked | Standing::Dangling => {
@@ -86,14 +91,14 @@ impl Ledger {
             }
         }
         self.unnamed += given * i64::from(unnamed);
-        self.ids = ids;
-        links
+        self.give_back(ids, weights);
+        count
     }
 
     fn give_unfolded(&mut self, all: &Unfolded, page: usize, x: i64) -> usize {
         let list = all.list(page);
         let links = list.pages.len() + list.others.len() + list.unnamed as usize;
-        let given = if links > 0 { share(x, links) } else { 0 };
+        let given = if links > 0 { unit(x, links as i64, Surfer::USUAL) } else { 0 };
         for &to in list.pages {
             self.pages.residue[to as usize] += given;
         }
@@ -101,7 +106,10 @@ impl Ledger {
             self.give_to_pageless(id, given);
         }
         self.unnamed += given * i64::from(list.unnamed);
-        links
+        match links {
+            0 => 0,
+            _ => list.pages.len() + list.others.len() + usize::from(list.unnamed > 0),
+        }
     }
 
     fn give_to_pageless(&mut self, id: u32, given: i64) {
@@ -158,7 +166,7 @@ mod tests {
         ledger.trust(0, ONE);
         for page in 0..6 {
             ledger.stand(page, Standing::Fetched);
-            ledger.link(page, &[page, page + 1, page + 2, page + 3], 1);
+            ledger.link(page, &Links::alike(&[page, page + 1, page + 2, page + 3], 1));
             (0..3).for_each(|_| ledger.push_heaviest());
         }
         ledger
@@ -187,7 +195,7 @@ mod tests {
     fn what_is_counted_anew_is_what_every_push_has_booked() {
         let mut ledger = some_books();
         // A page that loses links takes back what it gave.
-        ledger.link(2, &[7], 0);
+        ledger.link(2, &Links::alike(&[7], 0));
         let books = |l: &Ledger| (l.sums, l.below, l.waiting.count, l.waiting.levels, l.rest());
         let (booked, first) = (books(&ledger), ledger.push_level());
         assert!(booked.1.iter().any(|&below| below > 0), "something lies below zero");

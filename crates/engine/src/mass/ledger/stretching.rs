@@ -10,7 +10,7 @@
 //! it cancels out. Whatever α is, from −1 on, the books hold; a bad one only costs sweeps.
 
 use super::super::fixed::jumped;
-use super::{Ledger, Standing};
+use super::{Ledger, Settled, Standing};
 
 /// α as a fraction, and what it makes of a mass.
 #[derive(Clone, Copy)]
@@ -83,18 +83,16 @@ impl Ledger {
     }
 
     fn stretch_pages(&mut self, alpha: Alpha) {
-        (self.settled, self.settled_dangling) = (0, 0);
+        self.settled = Settled::default();
         for page in 0..self.pages_len() {
             let s = &mut self.pages.settled[page];
             // Rounded up, so that no link hands out less than what lies at its end was told, and
             // the page itself pays for that.
             *s += alpha.more(*s);
-            self.settled += *s;
             let (s, r) = (*s, &mut self.pages.residue[page]);
             *r += alpha.less(*r) - 1;
-            if self.standing(self.pages.node[page]) == Standing::Dangling {
-                self.settled_dangling += s;
-            }
+            let standing = self.standing(self.pages.node[page]);
+            self.settled.add(self.pages.surfer[page], standing, s);
         }
     }
 
@@ -109,6 +107,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::super::super::fixed::{JUMPED, ONE, PARTS};
+    use super::super::Links;
     use super::*;
     use crate::rng::Rng;
 
@@ -140,7 +139,7 @@ mod tests {
         let mut ids: Vec<u32> = (0..rng.draw() % 4).map(|_| (rng.draw() % 60) as u32).collect();
         ids.sort_unstable();
         ids.dedup();
-        ledger.link(page, &ids, u32::from(rng.draw().is_multiple_of(5)));
+        ledger.link(page, &Links::alike(&ids, u32::from(rng.draw().is_multiple_of(5))));
     }
 
     /// What lies on each node may be at most this, in parts of parts.
@@ -204,7 +203,7 @@ mod tests {
                 ids.extend((page % 50 == 0).then(|| some(1_500, 500)));
                 ids.sort_unstable();
                 ids.dedup();
-                ledger.link(page, &ids, 0);
+                ledger.link(page, &Links::alike(&ids, 0));
             }
             ledger
         };
@@ -227,7 +226,7 @@ mod tests {
                 let mut ids: Vec<u32> = (0..8).map(|_| (rng.draw() % 2_000) as u32).collect();
                 ids.sort_unstable();
                 ids.dedup();
-                ledger.link(page, &ids, 0);
+                ledger.link(page, &Links::alike(&ids, 0));
             }
             ledger
         };

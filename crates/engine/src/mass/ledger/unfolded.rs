@@ -1,7 +1,7 @@
 //! The links of crawled pages by the numbers of pages, not of URLs: where a residue lies, without a
 //! look at its node. Four bytes a link and twelve a page, while a settling lasts.
 
-use super::{At, Ledger, Standing};
+use super::{At, Ledger, Standing, Surfer};
 
 /// With more links and pages they are read in every sweep instead: some 10 MB, 25 at most.
 const UNFOLDED_MAX: u64 = 2 << 20;
@@ -24,7 +24,9 @@ pub struct List<'a> {
 impl Unfolded {
     pub fn of(ledger: &Ledger) -> Option<Unfolded> {
         let len = ledger.links_len() + ledger.pages_len() as u64;
-        if len > UNFOLDED_MAX {
+        // Here all links of a page are alike.
+        let is_biased = ledger.left_by[Surfer::USUAL.index()] < ledger.pages_len() as u64;
+        if len > UNFOLDED_MAX || is_biased {
             return None;
         }
         let to = Vec::with_capacity(len as usize + ledger.pages_len());
@@ -33,7 +35,7 @@ impl Unfolded {
         all.begin.push(0);
         for &at in &ledger.pages.links {
             if at != At::NOWHERE {
-                let unnamed = ledger.outlinks.get(at, &mut ids);
+                let unnamed = ledger.outlinks.get(at, &mut ids, &mut Vec::new());
                 all.add(ledger, unnamed, &ids, &mut others);
             }
             all.begin.push(all.to.len() as u32);

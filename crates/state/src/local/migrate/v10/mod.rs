@@ -10,8 +10,8 @@ use super::super::{COUNTERS, SCHEDULER};
 use super::{anew, chunk};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::refresh::scheduler;
-use rhumb_engine::{counters, host, queue, record};
-use shapes::{Counters, Entry, HostRecord, Lead, Scheduler, UrlRecord};
+use rhumb_engine::{counters, host, mass, queue, record};
+use shapes::{Counters, Entry, HostRecord, Lead, LinkPart, Scheduler, UrlRecord};
 
 pub const FORMAT: &str = "rhumb state 10";
 
@@ -26,6 +26,7 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         Table::Host => anew::<HostRecord, host::HostRecord>("host", value)?,
         Table::Robots => return Ok(None),
         Table::Outbox => chunk::<Lead>(value)?,
+        Table::Links => anew::<LinkPart, mass::LinkPart>("links", value)?,
         Table::Meta if key == COUNTERS => anew::<Counters, counters::Counters>("counters", value)?,
         Table::Meta if key == SCHEDULER => {
             anew::<Scheduler, scheduler::Scheduler>("scheduler", value)?
@@ -36,7 +37,6 @@ pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8
         | Table::Content
         | Table::Leader
         | Table::Seed
-        | Table::Links
         | Table::Settled => value.to_vec(),
         Table::Exchange => {
             let what = "state: a store of several partitions cannot be migrated from format 10";

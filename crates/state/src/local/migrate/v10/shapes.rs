@@ -7,8 +7,7 @@
 //! Types of the engine that stand here without a copy are stored as in format 10: enums may get
 //! variants at their end, and of all else, copy one here before you change it.
 
-use rhumb_engine::discovery::{FoundAs, Origin};
-use rhumb_engine::known::KnownLinks;
+use rhumb_engine::discovery::FoundAs;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::outcome::{ContentDigest, FailKind};
@@ -21,7 +20,7 @@ use rhumb_engine::refresh::sample::Sample;
 use rhumb_engine::refresh::scheduler::{self, HostStanding, Settings};
 use rhumb_engine::refresh::trust::Trust;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::{counters, discovery, host, past, queue, record};
+use rhumb_engine::{counters, discovery, host, known, mass, past, queue, record};
 use rhumb_page::url::Url;
 use serde::Deserialize;
 
@@ -258,7 +257,7 @@ impl From<Discovery> for discovery::Discovery {
             kind: old.kind,
             depth: old.depth,
             hops: old.hops,
-            from: old.from,
+            from: old.from.map(discovery::Origin::from),
         }
     }
 }
@@ -273,7 +272,10 @@ impl From<Lead> for discovery::Lead {
     fn from(old: Lead) -> discovery::Lead {
         match old {
             Lead::New(discovery) => discovery::Lead::New(discovery.into()),
-            Lead::Known { links, from } => discovery::Lead::Known { links, from },
+            Lead::Known { links, from } => {
+                let links = Box::new(known::KnownLinks::from(*links));
+                discovery::Lead::Known { links, from: from.into() }
+            }
         }
     }
 }
@@ -300,5 +302,53 @@ impl From<Scheduler> for scheduler::Scheduler {
     fn from(old: Scheduler) -> scheduler::Scheduler {
         let Scheduler { settings, population, sample, pages, ln_price, .. } = old;
         scheduler::Scheduler::carried(settings, population, sample, pages, ln_price)
+    }
+}
+
+#[derive(Deserialize)]
+pub struct Origin {
+    page: u32,
+    ends: bool,
+}
+
+impl From<Origin> for discovery::Origin {
+    fn from(old: Origin) -> discovery::Origin {
+        discovery::Origin::of(old.page, old.ends)
+    }
+}
+
+/// Numbers, and their addresses one after the other with the end of each, or none at all.
+#[derive(Deserialize)]
+pub struct KnownLinks {
+    ids: Vec<u32>,
+    depth: u16,
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl From<KnownLinks> for known::KnownLinks {
+    fn from(old: KnownLinks) -> known::KnownLinks {
+        let mut new = known::KnownLinks::with_room(old.depth, old.ids.len());
+        let mut begins = 0;
+        for (n, id) in old.ids.into_iter().enumerate() {
+            let end = old.ends.get(n).map(|end| *end as usize);
+            let text = end.and_then(|end| old.text.get(begins..end));
+            begins = end.unwrap_or(begins);
+            new.push(id, text.and_then(|text| Url::from_canonical(text.into())).as_ref());
+        }
+        new
+    }
+}
+
+#[derive(Deserialize)]
+pub struct LinkPart {
+    first: u64,
+    ends: bool,
+    gaps: Vec<u8>,
+}
+
+impl From<LinkPart> for mass::LinkPart {
+    fn from(old: LinkPart) -> mass::LinkPart {
+        mass::LinkPart::without_topic(old.first, old.ends, old.gaps)
     }
 }

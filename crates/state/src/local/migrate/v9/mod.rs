@@ -93,7 +93,7 @@ mod tests {
         let new = converted(Table::Outbox, &[], &row).unwrap().expect("a row");
         let chunk: discovery::Chunk = decode("outbox", &new).unwrap();
         let url = |n| Url::parse(&format!("http://a.test/{n}")).unwrap();
-        let origin = |ends| Origin { page: 7, ends };
+        let origin = |ends| Origin::of(7, ends);
         let found = |n, kind, depth, hops, from| {
             Lead::New(Discovery { url: url(n), kind, depth, hops, from })
         };

@@ -440,7 +440,7 @@ pub struct Origin {
 
 impl From<Origin> for discovery::Origin {
     fn from(old: Origin) -> discovery::Origin {
-        discovery::Origin { page: old.page, ends: old.ends }
+        discovery::Origin::of(old.page, old.ends)
     }
 }
 
@@ -528,7 +528,7 @@ pub struct LinkPart {
 
 impl From<LinkPart> for mass::LinkPart {
     fn from(old: LinkPart) -> mass::LinkPart {
-        mass::LinkPart { first: old.first, ends: old.ends, gaps: old.gaps }
+        mass::LinkPart::without_topic(old.first, old.ends, old.gaps)
     }
 }
 
