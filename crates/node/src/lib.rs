@@ -9,4 +9,5 @@ pub mod extract;
 pub mod index;
 pub mod run;
 pub mod settings;
+pub mod topic;
 pub mod watch;

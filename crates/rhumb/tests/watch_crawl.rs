@@ -418,7 +418,7 @@ fn rows() -> Vec<Row> {
     copy.past.etag = Some("\"a\x1b[2Jb\"".into());
     rows.extend(url_rows("copy", copy));
     let mut denied = record(8, Status::Refused(Refusal::Robots));
-    denied.found_on = FoundOn::of(Some(Origin { page: 2, ends: false }));
+    denied.found_on = FoundOn::of(Some(Origin::of(2, false)));
     rows.extend(url_rows("denied", denied));
     rows.push(Row::Counters(Box::new(counters())));
     rows

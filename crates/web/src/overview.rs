@@ -48,6 +48,14 @@ pub fn blocks(status: &Status, history: &[Sampled], disk: Option<DiskRoom>) -> V
             blocks.push(Block::Note(format!("Lost, by cause: {lost}.")));
         }
     }
+    if let Some(topic) = &report.topic {
+        blocks.push(Block::Heading("How much of the topic is covered".to_owned()));
+        let mut bars = vec![share_bar("covered for certain", topic.bound, "accent")];
+        bars.extend(topic.estimate.map(|share| share_bar("estimated", share, "soft")));
+        bars.push(share_bar("the most that can be", topic.ceiling, "soft"));
+        blocks.push(Block::Bars(bars));
+        blocks.push(Block::Note(format!("{}.", topic.note())));
+    }
     if history.len() > 1 {
         blocks.push(Block::Heading("How it came about".to_owned()));
         let ways = [("the last hour", "/"), ("the last month", "/?month=true")];

@@ -94,8 +94,14 @@ pub fn get(
     let (questions, questions_out) = channel();
     let (failed, reader_failed) = channel();
     let shop = Arc::new(Shop::default());
-    let wired =
-        Wired { shop: &shop, known: None, seed: entropy, rows: &None, follows_links: false };
+    let wired = Wired {
+        shop: &shop,
+        known: None,
+        seed: entropy,
+        rows: &None,
+        follows_links: false,
+        topic: None,
+    };
     let (at, to) = (clock.clone(), events_in.clone());
     let workers = Arc::new(make_workers(&settings, &runtime, at, wired, false, to)?);
     let answering = Arc::clone(&state);

@@ -2,6 +2,7 @@
 
 use super::sketching::{sketch, sketch_of_plain};
 use crate::extract::{Body, MadeRow, WhileCrawling};
+use crate::topic::scoring;
 use memchr::memmem;
 use rhumb_archive::warc_date;
 use rhumb_engine::discovery::{Found, FoundAs};
@@ -22,7 +23,8 @@ use rhumb_page::date::UnixSeconds;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
-use rhumb_page::{feed, html, sitemap};
+use rhumb_page::{charset, feed, html, sitemap};
+use rhumb_topic::Topic;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
@@ -49,6 +51,8 @@ pub struct Reader {
     pub follows_links: bool,
     /// The crawl's own.
     pub seed: u64,
+    /// What the crawl is about.
+    pub topic: Option<Arc<Topic>>,
 }
 
 /// What a body says.
@@ -57,6 +61,8 @@ struct Said {
     directives: Directives,
     /// It says next to nothing without its scripts.
     scripted: bool,
+    /// How much it has to do with the crawl's topic.
+    relevance: u8,
     found: Vec<Found>,
     is_sitemap: bool,
     /// Links beyond the bound.
@@ -153,6 +159,10 @@ impl Reader {
             kind if may_be_sitemap(kind, body.url) => said = self.sitemap(body),
             _ => {}
         }
+        if let (Kind::Text, Some(topic)) = (body.kind(), &self.topic) {
+            let text = charset::decode(body.bytes, charset, Some(body.url.host())).text;
+            said.relevance = scoring::page(topic, &text).byte();
+        }
         if body.kind() == Kind::Text && self.sketches {
             said.sketch = sketch_of_plain(body.bytes, charset, body.url.host());
         }
@@ -176,10 +186,10 @@ impl Reader {
     fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
         let wanted = Wanted {
             own_text: self.sketches,
-            main_text: self.revisits,
+            main_text: self.revisits || self.topic.is_some(),
             fingerprint: self.revisits,
             extracted: None,
-            anchors: false,
+            anchors: self.topic.is_some(),
         };
         let (told, row) = match rows {
             Some(rows) => rows.html(body, &wanted),
@@ -191,15 +201,28 @@ impl Reader {
         let scripted = told.page.links.is_empty() && needs_scripts(body, own_text);
         let links_beyond = told.page.links_beyond;
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
+        let mut found: Vec<Found> = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
+        let mut relevance = 0;
+        if let Some(topic) = &self.topic {
+            let main = told.main_text.as_ref().map_or("", |main| &main.text);
+            let scored = scoring::page(topic, main);
+            relevance = scored.byte();
+            scoring::links(topic, scored, &told.anchors, &mut found);
+        }
         let said = Said {
             directives,
             scripted,
+            relevance,
             links_beyond,
-            found: links.map(|link| Found::new(link.url, FoundAs::Link)).collect(),
+            found,
             is_sitemap: false,
             alike: told.own_text.as_deref().and_then(alike),
             canonical: told.page.canonical.filter(|url| url != body.url),
-            text: told.main_text.and_then(|main| print_of(&main)).or(visible),
+            text: told
+                .main_text
+                .filter(|_| self.revisits)
+                .and_then(|main| print_of(&main))
+                .or(visible),
             sketch: told.own_text.and_then(|own| sketch(&own)),
         };
         (said, row)
@@ -234,6 +257,7 @@ impl Reader {
                 | Marks::SCRIPTED.when(said.scripted)
                 | Marks::LINKS_CUT.when(said.links_beyond > 0),
             cut: None,
+            relevance: said.relevance,
             is_sitemap: said.is_sitemap,
             alike: said.alike,
             canonical: said.canonical.map(|url| Box::new(self.strip.apply(url))),

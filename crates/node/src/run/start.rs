@@ -13,6 +13,7 @@ use super::world::NodeWorld;
 use crate::extract::{Asked, WhileCrawling};
 use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
+use crate::topic;
 use crate::watch::steering::Steering;
 use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
@@ -29,6 +30,7 @@ use rhumb_fetch::dns::{DnsConfig, Resolver};
 use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig};
 use rhumb_page::url::NamedHost;
 use rhumb_state::local::{Home, LocalReader, LocalState};
+use rhumb_topic::Topic;
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,6 +61,8 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
     };
     let dir = settings.dir.as_path();
     std::fs::create_dir_all(dir).map_err(|e| at(dir, &e))?;
+    // Before the settings are kept: a topic that cannot be had is none that the crawl began with.
+    let topic = topic::open(settings)?;
     let entropy = std::hash::RandomState::new().hash_one(std::process::id());
     let home = Home::open(&dir.join("state"))?;
     // The archive first, for the state to know which of its commits count.
@@ -79,7 +83,7 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
     let watchers = Watchers::start(Arc::clone(&live), dir, state.reader(), progress, metrics)?;
     let (run_number, known) = (opening.counters.run + 1, opening.counters.next_url);
     tracing::info!(dir = %dir.display(), run = run_number, known, "crawl opened");
-    let ran = run(settings, config, opening, state, (writer, archive_end), (&live, stop));
+    let ran = run((settings, topic), config, opening, state, (writer, archive_end), (&live, stop));
     match ran {
         Ok(reason) => {
             let last = live.get().snapshot;
@@ -97,7 +101,7 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
 }
 
 fn run(
-    settings: &Settings,
+    (settings, topic): (&Settings, Option<Arc<Topic>>),
     config: rhumb_engine::config::Config,
     opening: rhumb_engine::engine::Opening,
     mut state: LocalState,
@@ -112,7 +116,7 @@ fn run(
     let shop = Arc::new(Shop::default());
     let rows = open_rows(settings)?;
     let books = state.reader();
-    let wired = Wired::to(&shop, &state, &rows);
+    let wired = Wired::to(&shop, &state, &rows, topic);
     let follows_importance = order::policy(&config).follows_importance();
     let (at, to) = (clock.clone(), events_in.clone());
     let workers = make_workers(settings, &runtime, at, wired, follows_importance, to)?;
@@ -188,6 +192,8 @@ pub struct Wired<'a> {
     pub seed: u64,
     pub rows: &'a Option<Arc<WhileCrawling>>,
     pub follows_links: bool,
+    /// What the crawl is about.
+    pub topic: Option<Arc<Topic>>,
 }
 
 impl<'a> Wired<'a> {
@@ -195,9 +201,10 @@ impl<'a> Wired<'a> {
         shop: &'a Arc<Shop>,
         state: &LocalState,
         rows: &'a Option<Arc<WhileCrawling>>,
+        topic: Option<Arc<Topic>>,
     ) -> Wired<'a> {
         let (known, seed) = (Some(state.reader()), state.seed());
-        Wired { shop, known, seed, rows, follows_links: true }
+        Wired { shop, known, seed, rows, follows_links: true, topic }
     }
 }
 
@@ -209,7 +216,7 @@ pub fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    Wired { shop, known, seed, rows, follows_links }: Wired<'_>,
+    Wired { shop, known, seed, rows, follows_links, topic }: Wired<'_>,
     follows_importance: bool,
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
@@ -248,6 +255,7 @@ pub fn make_workers(
             revisits: settings.continuous,
             follows_links,
             seed,
+            topic,
         },
         known,
         follows_importance,

@@ -11,7 +11,7 @@ use rhumb_page::url::Scheme;
 
 use super::sections::TrapsSection;
 use super::seeds::{SEEDS_MAX, Seed};
-use super::word::{Archive, LiftList};
+use super::word::{Archive, LiftList, TopicSpec};
 use super::written::Written;
 use super::{Settings, SettingsError};
 
@@ -68,7 +68,10 @@ impl Written {
             max_depth: self.max_depth.and_then(|bound| bound.0),
             max_pages_per_host: self.max_pages_per_host.and_then(|bound| bound.0),
             max_redirects: self.max_redirects.unwrap_or(default.redirects_max),
-            order: self.order.map_or(Order::Settled, |word| word.0),
+            order: self.order.map_or(order_of(&self.topic), |word| word.0),
+            topic: self.topic.unwrap_or_default(),
+            topic_against: self.topic_against.map(absolute),
+            topic_min: self.topic_min.unwrap_or(0.0),
             patience: self.patience.and_then(|bound| bound.0),
             coverage: self.coverage.and_then(|bound| bound.0),
             random_seed: self.random_seed.unwrap_or(default.seed),
@@ -116,6 +119,13 @@ impl Written {
     }
 }
 
+fn order_of(topic: &Option<Vec<TopicSpec>>) -> Order {
+    match topic {
+        Some(specs) if !specs.is_empty() => Order::Focused,
+        _ => Order::Settled,
+    }
+}
+
 fn texts(patterns: Vec<super::Pattern>) -> Vec<String> {
     patterns.into_iter().map(|pattern| pattern.0).collect()
 }
@@ -159,6 +169,20 @@ impl Settings {
             }
             () if self.coverage.is_some_and(|share| !(share > 0.0 && share <= 1.0)) => {
                 "coverage is a share above 0 and at most 1".to_owned()
+            }
+            () if self.topic.is_empty()
+                && matches!(self.order, Order::Focused | Order::FocusedProven) =>
+            {
+                "orders focused and focused-proven need a --topic, as in --topic words:tides,moon"
+                    .to_owned()
+            }
+            () if self.topic.is_empty()
+                && (self.topic_min > 0.0 || self.topic_against.is_some()) =>
+            {
+                "--topic-min and --topic-against say nothing without --topic".to_owned()
+            }
+            () if !(0.0..=1.0).contains(&self.topic_min) => {
+                format!("topic_min is 0 to 1, not {}", self.topic_min)
             }
             () if self.per_address == 0 => "per_address is at least 1".to_owned(),
             () if !self.delay_factor.is_finite() || self.delay_factor < 0.0 => {

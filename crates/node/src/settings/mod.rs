@@ -31,8 +31,8 @@ use std::time::Duration;
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{
-    Config, Continuous, MinorChanges, NearDuplicates, NoArchive, Order, Polite, Priority, Retry,
-    Selection, Sitemaps, Traps,
+    Config, Continuous, Focus, MinorChanges, NearDuplicates, NoArchive, Order, Polite, Priority,
+    Retry, Selection, Sitemaps, Traps,
 };
 use rhumb_engine::partition::Partition;
 use rhumb_engine::refresh::index::Objective;
@@ -51,7 +51,9 @@ pub use reference::reference;
 pub use sections::PriorityRule;
 pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
 pub use typed::Typed;
-pub use word::{Archive, CookieJar, Pattern, StripList, TOKEN_DEFAULT, UserAgent, Word, Words};
+pub use word::{
+    Archive, CookieJar, Pattern, StripList, TOKEN_DEFAULT, TopicSpec, UserAgent, Word, Words,
+};
 pub use written::Written;
 
 /// The file in a crawl's directory that holds its settings.
@@ -78,6 +80,11 @@ pub struct Settings {
     pub max_pages_per_host: Option<u64>,
     pub max_redirects: u8,
     pub order: Order,
+    /// What the crawl is about; nothing in particular, if empty.
+    pub topic: Vec<TopicSpec>,
+    pub topic_against: Option<PathBuf>,
+    /// Links of pages below this relevance are not followed.
+    pub topic_min: f64,
     /// Pages so many octaves below the best that waits are held back while others are in flight.
     pub patience: Option<u8>,
     /// Stop when the crawled pages have this share of all importance for certain.
@@ -146,6 +153,8 @@ impl Settings {
             rules,
             priorities,
             order: self.order,
+            topic: (!self.topic.is_empty())
+                .then_some(Focus { relevance_min: (self.topic_min * 255.0).ceil() as u8 }),
             selection: self
                 .patience
                 .map_or(Selection::ByOrder, |octaves| Selection::Patient { octaves }),

@@ -66,6 +66,7 @@ impl Typed {
         if let Some(path) = &self.config {
             written = document::read(path)?.over(written);
         }
+        same_topic(&flags, &written, &self.dir)?;
         let settings = flags.over(written).decide(self.dir, self.json)?;
         settings.access.check(&settings.seeds)?;
         notes.extend(settings.access.notes());
@@ -93,6 +94,7 @@ impl Typed {
         Ok(Settings {
             scope: Reach::Any,
             order: Order::Bfs,
+            topic: Vec::new(),
             sitemaps: false,
             continuous: false,
             revisit_after: None,
@@ -139,6 +141,26 @@ fn one_try() -> RetrySection {
         host_failures_max: Some(1),
         ..RetrySection::default()
     }
+}
+
+/// The books of a crawl rest on its topic: it is what it was when the crawl began.
+fn same_topic(flags: &Written, before: &Written, dir: &Path) -> Result<(), SettingsError> {
+    let has_begun = dir.join(CRAWL_TOML).exists();
+    let Some(wanted) = flags.topic.as_ref().filter(|_| has_begun) else { return Ok(()) };
+    if before.topic.as_ref() == Some(wanted) {
+        return Ok(());
+    }
+    let dir = dir.display();
+    let began = match &before.topic {
+        Some(topic) => {
+            let topic: Vec<String> = topic.iter().map(|spec| format!("--topic {spec:?}")).collect();
+            format!("with {}", topic.join(" "))
+        }
+        None => "without a topic".to_owned(),
+    };
+    Err(SettingsError::usage(format!(
+        "the crawl in {dir} began {began}: another topic needs another --dir"
+    )))
 }
 
 impl Settings {

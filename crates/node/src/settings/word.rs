@@ -106,6 +106,8 @@ impl Words for Order {
         ("bfs", Order::Bfs),
         ("dfs", Order::Dfs),
         ("random", Order::Random),
+        ("focused", Order::Focused),
+        ("focused-proven", Order::FocusedProven),
     ];
 }
 
@@ -208,6 +210,24 @@ impl fmt::Display for StripList {
             StripList::None => f.write_str("none"),
             StripList::These(names) => f.write_str(&names.join(",")),
         }
+    }
+}
+
+/// What a crawl is about, as it was written: `words:…`, `like:…`, `model:…`, `regex:…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicSpec(pub String);
+
+impl FromStr for TopicSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TopicSpec, String> {
+        text.parse::<rhumb_topic::Spec>().map(|_| TopicSpec(text.to_owned()))
+    }
+}
+
+impl fmt::Display for TopicSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -335,6 +355,7 @@ macro_rules! written_as_text {
 written_as_text!(Pattern, "a regular expression");
 written_as_text!(StripList, "\"default\", \"none\" or names of parameters");
 written_as_text!(LiftList, "\"none\", \"all\" or names of rules");
+written_as_text!(TopicSpec, "a topic");
 written_as_text!(UserAgent, "a user agent");
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::allowance::Allowance;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
 use super::seeds::Seed;
-use super::word::{Archive, CookieJar, LiftList, Pattern, StripList, UserAgent, Word};
+use super::word::{Archive, CookieJar, LiftList, Pattern, StripList, TopicSpec, UserAgent, Word};
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -68,9 +68,23 @@ pub struct Written {
     pub max_sitemaps_per_host: Option<u32>,
 
     /// Which page first: the most important (settled, rankmass, windowed, lneighbor, opic,
-    /// backlink, partialpr), by depth (bfs, dfs), or any (random) [settled]
+    /// backlink, partialpr), by depth (bfs, dfs), any (random), or, with --topic, the likeliest
+    /// (focused) or those that prove most (focused-proven) [settled; focused with --topic]
     #[arg(long, value_name = "ORDER", help_heading = "Where to go")]
     pub order: Option<Word<Order>>,
+
+    /// Pages of a topic first: words:a,b c · like:FILE|DIR (examples) · model:FILE · regex:RE;
+    /// repeatable, joined by "or"; the topic of a directory stays what it was at first
+    #[arg(long, value_name = "SPEC", help_heading = "By topic")]
+    pub topic: Option<Vec<TopicSpec>>,
+
+    /// Pages that are not of the topic, for like: to tell examples from
+    #[arg(long, value_name = "DIR|FILE", help_heading = "By topic")]
+    pub topic_against: Option<PathBuf>,
+
+    /// Do not follow links of pages whose relevance is below this, from 0 to 1 [0]
+    #[arg(long, value_name = "R", help_heading = "By topic")]
+    pub topic_min: Option<f64>,
 
     /// Leave slots idle rather than fetch pages so many octaves less important than the best that
     /// waits: fewer pages for the same coverage
@@ -112,7 +126,8 @@ pub struct Written {
     #[arg(long, value_name = "SIZE", help_heading = "When to stop")]
     pub max_bytes: Option<Bound<Size>>,
 
-    /// Stop when the pages crawled have this share of all importance for certain, or cannot
+    /// Stop when the pages crawled have this share of all importance for certain, or with --topic
+    /// of the topic, or cannot
     #[arg(long, value_name = "X", help_heading = "When to stop")]
     pub coverage: Option<Bound<f64>>,
 
@@ -296,7 +311,8 @@ impl Written {
         }
         first_of! {
             scope include exclude strip max_depth max_pages_per_host max_redirects
-            sitemaps lift_traps max_sitemaps_per_host order patience revisit
+            sitemaps lift_traps max_sitemaps_per_host order
+            topic topic_against topic_min patience revisit
             continuous budget objective minor_changes random_seed max_pages
             max_bytes coverage max_time delay delay_factor delay_max per_address
             address_delay robots_ttl user_agent concurrency hosts_awake_max resolver

@@ -2,7 +2,7 @@
 //! of `rhumb coverage`, which is made of the stored links alone and holds whatever the order was.
 
 use rhumb_engine::error::Error;
-use rhumb_engine::mass::Coverage;
+use rhumb_engine::mass::{Coverage, TopicCoverage};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,6 +47,18 @@ impl Covered {
         }
     }
 
+    /// Of a crawl with a topic: shares of the topic.
+    pub fn of_topic(coverage: &TopicCoverage) -> Covered {
+        let lost = coverage.lost.iter().map(|(cause, share)| ((*cause).to_owned(), *share));
+        Covered {
+            bound: coverage.bound,
+            ceiling: coverage.ceiling,
+            frontier: coverage.frontier,
+            lost: lost.collect(),
+            ..Covered::default()
+        }
+    }
+
     /// Whether all trust lies on seeds without links: then these are all there is, and whatever is
     /// said of them says nothing of the site.
     pub fn is_empty(&self) -> bool {
@@ -83,6 +95,45 @@ impl Covered {
     }
 }
 
+/// How much of its topic a crawl covers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Topical {
+    /// The crawled pages have at least this share of the topic, as its model sees it.
+    pub bound: f64,
+    /// What they have if URLs that wait are what the link model expects; null if none was learnt.
+    pub estimate: Option<f64>,
+    /// Crawled pages that are relevant more likely than not.
+    pub relevant_pages: u64,
+    /// The bound cannot exceed this, for what is lost.
+    pub ceiling: f64,
+    /// What URLs that wait could bring at most.
+    pub frontier: f64,
+    /// What URLs that are never fetched could have brought at most, by cause.
+    pub lost: BTreeMap<String, f64>,
+}
+
+impl Topical {
+    pub fn of(coverage: &TopicCoverage, estimate: Option<f64>) -> Topical {
+        let Covered { bound, ceiling, frontier, lost, .. } = Covered::of_topic(coverage);
+        let relevant_pages = coverage.relevant_pages;
+        Topical { bound, estimate, relevant_pages, ceiling, frontier, lost }
+    }
+
+    /// What is said beside the bound.
+    pub fn note(&self) -> String {
+        let covered = Covered { lost: self.lost.clone(), ..Covered::default() };
+        let mut note = format!("of the topic; {} relevant pages", self.relevant_pages);
+        if let Some(estimate) = self.estimate {
+            note += &format!("; {} estimated", percent(estimate));
+        }
+        match covered.losses() {
+            lost if lost.is_empty() => note,
+            lost => format!("{note}; lost to {lost}"),
+        }
+    }
+}
+
 /// Shares below this are not worth a word.
 const SHOWN_MIN: f64 = 5e-5;
 
@@ -94,7 +145,11 @@ pub fn percent(share: f64) -> String {
 pub fn certificate(reader: &LocalReader) -> Result<Covered, Error> {
     let mut mass = reader.mass()?;
     mass.settle_all();
-    Ok(mass.coverage().map(|coverage| Covered::of(&coverage, "")).unwrap_or_default())
+    let covered = match mass.is_biased() {
+        true => mass.topic_coverage().map(|coverage| Covered::of_topic(&coverage)),
+        false => mass.coverage().map(|coverage| Covered::of(&coverage, "")),
+    };
+    Ok(covered.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::control::{self, Reply, Request};
 use super::live::{Live, Moment};
 use super::status::unexpected;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::mass::Coverage;
+use rhumb_engine::mass::{Coverage, TopicCoverage};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
 use rhumb_engine::revisit::Collection;
@@ -188,6 +188,7 @@ pub(super) fn exposition(now: &Moment) -> String {
     page.gauge("rhumb_hosts_asleep_until", "Hosts that sleep until due.", s.hosts_asleep_until);
     page.gauge("rhumb_outbox_chunks", "Discoveries not yet sifted, in chunks.", s.outbox);
     page.coverage(s.coverage.as_ref());
+    page.topic(s.topic.as_ref(), s.topic_estimate);
     page.collection(s.collection.as_ref());
     let peak = now.peak_rss_bytes;
     page.gauge("rhumb_peak_resident_memory_bytes", "The most memory ever resident.", peak);
@@ -228,6 +229,28 @@ impl Exposition {
         for (cause, share) in &coverage.lost {
             self.line(format_args!("{name}{{cause=\"{cause}\"}} {share}"));
         }
+    }
+
+    /// Shares of the crawl's topic.
+    fn topic(&mut self, topic: Option<&TopicCoverage>, estimate: Option<f64>) {
+        let Some(topic) = topic else { return };
+        for (name, help, share) in [
+            ("rhumb_topic_bound", "The topic's share covered for certain.", Some(topic.bound)),
+            ("rhumb_topic_ceiling", "What the topic's bound cannot exceed.", Some(topic.ceiling)),
+            ("rhumb_topic_frontier", "What URLs that wait could bring.", Some(topic.frontier)),
+            ("rhumb_topic_estimate", "The topic's share covered, estimated.", estimate),
+        ] {
+            if let Some(share) = share {
+                self.head((name, help, "gauge"));
+                self.line(format_args!("{name} {share}"));
+            }
+        }
+        let name = "rhumb_topic_lost";
+        self.head((name, "What URLs never fetched could have brought, by cause.", "gauge"));
+        for (cause, share) in &topic.lost {
+            self.line(format_args!("{name}{{cause=\"{cause}\"}} {share}"));
+        }
+        self.gauge("rhumb_topic_pages", "Relevant pages.", topic.relevant_pages);
     }
 
     /// How the pages of a crawl that goes on are doing.

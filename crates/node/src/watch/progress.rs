@@ -133,6 +133,13 @@ fn drawn(now: &Moment) -> String {
         let (bound, frontier) = (percent(coverage.bound), percent(coverage.frontier));
         text += &format!("\n  {bound} of importance covered for certain, {frontier} waits");
     }
+    if let Some(topic) = &now.snapshot.topic {
+        let (bound, frontier) = (percent(topic.bound), percent(topic.frontier));
+        text += &format!(
+            "\n  {bound} of the topic covered for certain, {} relevant pages, {frontier} waits",
+            HumanCount(topic.relevant_pages)
+        );
+    }
     if let Some(why) = now.snapshot.why_idle() {
         text += &format!("\n  nothing is being fetched: {why}");
     }
@@ -159,6 +166,9 @@ fn line(now: &Moment) -> String {
     }
     if let Some(coverage) = covered(now) {
         text += &format!(" coverage={:.4}", coverage.bound);
+    }
+    if let Some(topic) = &now.snapshot.topic {
+        text += &format!(" topic={:.4} relevant={}", topic.bound, topic.relevant_pages);
     }
     if let Some(eta) = now.eta() {
         text += &format!(" eta={}", short(eta));

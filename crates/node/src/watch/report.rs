@@ -6,7 +6,7 @@
 //! depth, the budget of a host, traps, redirects); with `robots_denied` it makes up `refused`,
 //! which has each cause by its name.
 
-use super::coverage::Covered;
+use super::coverage::{Covered, Topical};
 use super::failing::FailingHost;
 use super::kept::Kept;
 use super::live::Moment;
@@ -78,6 +78,9 @@ pub struct Report {
     /// How much of all importance the pages have for certain; null while it is computed anew, and
     /// where no seed has links to follow: then there is nothing to measure it by.
     pub coverage: Option<Covered>,
+    /// Of a crawl with a topic: how much of it the pages have; null otherwise. Its `coverage` is
+    /// null: the books are those of the topic.
+    pub topic: Option<Topical>,
     /// Of a crawl that goes on: how its pages are doing; null otherwise.
     pub collection: Option<Kept>,
     /// Of a crawl that goes on: the pages that have waited longest beyond their time, as of the
@@ -166,6 +169,7 @@ impl Report {
                 .as_ref()
                 .map(|coverage| Covered::of(coverage, order_word(now.about.order)))
                 .filter(|covered| !covered.is_empty()),
+            topic: snapshot.topic.as_ref().map(|t| Topical::of(t, snapshot.topic_estimate)),
             collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             open_connections_per_address_max: now.open_connections_per_address_max,
@@ -193,6 +197,7 @@ impl Report {
             hosts_held: last.hosts_held,
             failing_hosts: last.failing_hosts,
             coverage: last.coverage,
+            topic: last.topic,
             collection: last.collection,
             peak_rss_bytes: last.peak_rss_bytes,
             open_connections_per_address_max: last.open_connections_per_address_max,

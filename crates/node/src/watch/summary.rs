@@ -54,6 +54,9 @@ pub fn table(report: &Report) -> String {
     if let Some(covered) = &report.coverage {
         row("covered for certain", percent(covered.bound), coverage_note(covered));
     }
+    if let Some(topic) = &report.topic {
+        row("covered for certain", percent(topic.bound), topic.note());
+    }
     if let Some(kept) = &report.collection {
         row("fresh, estimated", percent(kept.freshness), kept.note());
         row("changes seen", count(kept.changes_seen), String::new());

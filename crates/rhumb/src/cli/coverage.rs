@@ -15,7 +15,8 @@ use rhumb_node::watch::status;
 /// Importance is personalised PageRank with the seeds as the trusted pages, by their weights. The
 /// bound is made of the stored links alone and holds for any web that the pages not crawled may
 /// lead to: the crawled pages have at least this share. The ceiling is what the bound could reach
-/// if everything that waits were fetched; the rest is lost, by cause.
+/// if everything that waits were fetched; the rest is lost, by cause. Of a crawl with a topic all
+/// of these are shares of the topic, as its model sees it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

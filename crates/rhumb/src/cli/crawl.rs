@@ -31,6 +31,7 @@ Examples:
   rhumb crawl --dir news --seeds seeds.txt --scope any --max-time 2h
   rhumb crawl --dir news --max-depth none
   rhumb crawl https://example.org/ --coverage 0.98
+  rhumb crawl https://example.org/ --topic words:tides,moon --coverage 0.8
   rhumb crawl https://example.org/ --extract
   rhumb crawl https://example.org/ --events events.jsonl
   rhumb crawl https://example.org/ --dashboard auto

@@ -31,6 +31,7 @@ mod scripted;
 mod server;
 mod site;
 mod sitemaps;
+mod topical;
 mod traced;
 mod traps;
 mod why;

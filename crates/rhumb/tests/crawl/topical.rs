@@ -1,0 +1,141 @@
+//! `rhumb crawl --topic`: pages of the topic first, and how much of it is covered for certain.
+
+use crate::binary;
+use crate::scripted::Scripted;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const TIDES: usize = 8;
+const DULL: usize = 60;
+const FILLER: &str = "Long words about nothing in particular follow each other without an end. ";
+
+fn page(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n{body}")
+        .into_bytes()
+}
+
+/// A start page, dull pages that it names first, and pages about tides, each behind the last one:
+/// all but the first are reached through a page that says little.
+fn site() -> Scripted {
+    Scripted::serve(|asked| {
+        let path = asked.path.as_str();
+        let number = || path.rsplit('/').next().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+        let dull = |n: usize| format!("<a href=/dull/{n}>Something else {n}</a> ");
+        if path == "/robots.txt" {
+            return b"HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n".to_vec();
+        }
+        let filler = FILLER.repeat(8);
+        if path.starts_with("/tide/") {
+            let text =
+                format!("The tides rise and fall: spring tide, neap tide. {filler}").repeat(3);
+            let next = match number() + 1 {
+                last if last >= TIDES => String::new(),
+                next => format!("<a href=/via/{next}>More on the tide</a>"),
+            };
+            return page(&format!("<title>Tides</title><p>{text}</p>{next}{}", dull(number())));
+        }
+        if path.starts_with("/via/") {
+            return page(&format!("<p>{filler}<a href=/tide/{}>Tides, part two</a>", number()));
+        }
+        if path.starts_with("/dull/") {
+            return page(&format!(
+                "<title>Dull</title><p>{filler} No {path}.{}",
+                dull(number() + 1)
+            ));
+        }
+        let all: String = (0..DULL).map(dull).collect();
+        page(&format!("<title>Start</title><p>{filler}{all}<a href=/tide/0>The tides</a>"))
+    })
+}
+
+fn crawl(site: &Scripted, dir: &Path, flags: &[&str]) -> Output {
+    let root = format!("http://127.0.0.1:{}/", site.port);
+    let mut crawl = Command::new(binary::rhumb());
+    crawl.args(["crawl", &root, "--allow-private", "--delay", "1ms", "--delay-factor", "0"]);
+    // One after the other, so that it is the order that is seen; texts are nearly the same.
+    crawl.args(["--concurrency", "1", "--near-duplicates", "off", "--lift-traps", "all"]);
+    crawl.args(["--max-depth", "200", "--json", "--dir"]).arg(dir);
+    crawl.args(flags).output().unwrap()
+}
+
+fn report(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON value")
+}
+
+#[test]
+fn the_topic_comes_first_and_what_is_proven_of_it_grows_to_nearly_all() {
+    let site = site();
+    let dir = site.dir.path().join("crawl");
+    let first = ["--topic", "words:tide,spring tide,neap tide", "--max-pages", "24"];
+    let begun = report(&crawl(&site, &dir, &first));
+    assert_eq!(begun["order"], "focused");
+    assert_eq!(begun["coverage"], Value::Null, "the books are those of the topic");
+    let topic = |report: &Value, name: &str| report["topic"][name].as_f64().expect("a number");
+    assert!(topic(&begun, "relevant_pages") >= 4.0, "{}", begun["topic"]);
+    let by_depth = [&first[..], &["--order", "bfs"]].concat();
+    let other = report(&crawl(&site, &site.dir.path().join("by depth"), &by_depth));
+    assert_eq!(topic(&other, "relevant_pages"), 0.0, "dull pages are named first");
+    let bound = topic(&begun, "bound");
+    assert!(bound > 0.1 && bound < 1.0, "{bound}");
+    // Without flags it goes on with the same topic.
+    let ended = report(&crawl(&site, &dir, &["--max-pages", "none"]));
+    assert_eq!(ended["stopped_because"], "finished");
+    assert_eq!(topic(&ended, "relevant_pages"), TIDES as f64);
+    assert!(topic(&ended, "bound") > 0.99, "{}", ended["topic"]);
+    let status = Command::new(binary::rhumb()).arg("status").arg(&dir).output().unwrap();
+    let shown = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(shown.contains("of the topic; 8 relevant pages"), "{shown}");
+    let other = crawl(&site, &dir, &["--topic", "words:moon"]);
+    assert_eq!(other.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(said.contains("another topic needs another --dir"), "{said}");
+}
+
+#[test]
+fn a_bound_on_the_topic_ends_a_crawl_and_hard_focus_leaves_out_what_dull_pages_link_to() {
+    let site = site();
+    let dir = site.dir.path().join("covered");
+    let topic = "words:tide,spring tide,neap tide";
+    let covered = report(&crawl(&site, &dir, &["--topic", topic, "--coverage", "0.3"]));
+    assert_eq!(covered["stopped_because"], "coverage");
+    assert!(covered["topic"]["bound"].as_f64() >= Some(0.3));
+    assert!(covered["pages"].as_u64() < Some(DULL as u64), "{}", covered["pages"]);
+    let dir = site.dir.path().join("hard");
+    let hard = report(&crawl(&site, &dir, &["--topic", topic, "--topic-min", "0.5"]));
+    assert_eq!(hard["stopped_because"], "finished");
+    assert_eq!(hard["topic"]["relevant_pages"], 1, "the others stand behind dull pages");
+    assert!(hard["topic"]["lost"]["unfollowed"].as_f64() > Some(0.0), "{}", hard["topic"]);
+}
+
+#[test]
+fn a_topic_that_says_nothing_is_refused_with_what_to_do() {
+    let site = site();
+    let dir = site.dir.path().join("crawl");
+    let garbage = site.dir.path().join("garbage");
+    fs::write(&garbage, b"\x7fELF\0\0").unwrap();
+    let model = format!("model:{}", garbage.display());
+    let like = format!("like:{}", garbage.display());
+    for (flags, says) in [
+        (&["--topic", "tides"][..], "words:"),
+        (&["--topic", "words:"][..], "no word"),
+        (&["--topic", "regex:("][..], "regex"),
+        (&["--topic", &model][..], "rhumb topic train"),
+        (&["--topic", &like][..], "--topic-against"),
+        (&["--order", "focused"][..], "need a --topic"),
+        (&["--topic-min", "0.5"][..], "without --topic"),
+        (&["--topic", "words:tide", "--topic-min", "7"][..], "0 to 1"),
+    ] {
+        let output = crawl(&site, &dir, flags);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{flags:?}");
+        assert!(said.contains(says), "{flags:?}: {said}");
+        assert!(!dir.join("crawl.toml").exists(), "{flags:?}: nothing was begun");
+    }
+    // A word that no page has, and a seed far from the topic: told, and the crawl works.
+    let rare = crawl(&site, &dir, &["--topic", "words:xylograph", "--max-pages", "5"]);
+    assert_eq!(report(&rare)["topic"]["relevant_pages"], 0);
+    assert!(String::from_utf8_lossy(&rare.stderr).contains("one word"));
+}
