@@ -8,3 +8,4 @@ pub mod order;
 pub mod plot;
 pub mod refresh;
 pub mod serve;
+pub mod topic;

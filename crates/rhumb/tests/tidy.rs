@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("neardup", &[]),
     ("extract", &["page"]),
     ("search", &["page", "neardup"]),
+    ("topic", &["neardup"]),
     ("engine", &["page", "neardup"]),
     ("state", &["disk", "page", "neardup", "engine"]),
     ("archive", &["disk", "page"]),
@@ -27,19 +28,25 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("sim", &["page", "neardup", "engine", "state"]),
     (
         "node",
-        &["disk", "page", "neardup", "extract", "search", "engine", "state", "archive", "fetch"],
+        &[
+            "disk", "page", "neardup", "extract", "search", "topic", "engine", "state", "archive",
+            "fetch",
+        ],
     ),
     ("web", &["page", "search", "node"]),
     ("export", &["disk", "page", "extract", "engine", "state", "archive", "fetch", "node"]),
     (
         "lab",
-        &["disk", "page", "graph", "neardup", "engine", "state", "archive", "fetch", "node", "sim"],
+        &[
+            "disk", "page", "graph", "neardup", "topic", "engine", "state", "archive", "fetch",
+            "node", "sim",
+        ],
     ),
     (
         "rhumb",
         &[
             "disk", "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch",
-            "node", "sim", "web", "lab", "search", "export",
+            "node", "sim", "web", "lab", "search", "export", "topic",
         ],
     ),
 ];

@@ -10,7 +10,8 @@ use std::collections::BinaryHeap;
 
 use rhumb_engine::config::{Config, Order};
 use rhumb_engine::event::Step;
-use rhumb_engine::mass::{Mass, Whole, node};
+use rhumb_engine::known::KnownLinks;
+use rhumb_engine::mass::{Mass, Surfer, node};
 use rhumb_engine::order::{self, OrderPolicy};
 use rhumb_engine::queue::Place;
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
@@ -34,6 +35,8 @@ pub(super) fn name(order: Order) -> &'static str {
         Order::Bfs => "crawl-bfs",
         Order::Dfs => "crawl-dfs",
         Order::Random => "crawl-random",
+        Order::Focused => "crawl-focused",
+        Order::FocusedProven => "crawl-focused-proven",
     }
 }
 
@@ -150,11 +153,13 @@ impl Crawl {
         ids.dedup();
         let page = node(UrlId(id.into())).expect("the books have room for a graph in memory");
         let whole = match ids.is_empty() {
-            true => {
-                self.mass.linked_to_none(UrlId(id.into()), &mut self.step);
-                Whole { page, ..Whole::default() }
+            true => self.mass.linked_to_none(page, Surfer::USUAL, &mut self.step),
+            false => {
+                let mut known = KnownLinks::with_room(depth, ids.len());
+                ids.iter().for_each(|id| known.push(*id, None));
+                let links = (&known, Surfer::USUAL);
+                self.mass.linked_to_known(page, u64::from(id), links, &mut self.step)
             }
-            false => self.mass.linked_to_known(page, u64::from(id), &ids, &mut self.step),
         };
         self.step.rows.clear();
         self.policy.linked(&whole, &self.mass);

@@ -34,7 +34,9 @@ mod sim_order_text;
 mod sim_refresh;
 mod sim_refresh_cross;
 mod sim_refresh_figure;
+mod sim_topic;
 mod status;
+mod topic;
 mod urls;
 mod wacz;
 
@@ -94,6 +96,7 @@ enum Verb {
     Rank(rank::Flags),
     Robots(robots::Flags),
     Sim(sim::Flags),
+    Topic(topic::Flags),
     Bench(bench::Flags),
     Completions(completions::Flags),
     Man(man::Flags),
@@ -138,6 +141,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Rank(flags) => rank::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
+        Verb::Topic(flags) => topic::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),
         Verb::Completions(flags) => completions::run(&flags, Cli::command(), &mut out),
         Verb::Man(flags) => man::run(&flags, Cli::command(), &mut out),

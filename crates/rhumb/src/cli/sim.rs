@@ -50,6 +50,7 @@ enum What {
     Run(RunFlags),
     Order(super::sim_order::OrderFlags),
     Refresh(sim_refresh::RefreshFlags),
+    Topic(super::sim_topic::TopicFlags),
 }
 
 /// Crawl a synthetic web from its seeds to the end and check the invariants.
@@ -90,6 +91,7 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         What::Run(flags) => run_scenario(flags, out),
         What::Order(flags) => super::sim_order::run(flags, out),
         What::Refresh(flags) => sim_refresh::run(flags, out),
+        What::Topic(flags) => super::sim_topic::run(flags, out),
     }
 }
 
