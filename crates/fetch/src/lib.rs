@@ -5,8 +5,8 @@
 //! request:
 //!
 //! 1. `dns` turns a name into addresses, `address` says which of them we may connect to;
-//! 2. `dial` reaches exactly the address that was judged, through a `proxy` if one is set, `connect`
-//!    begins to speak there, or `pool` has a connection open;
+//! 2. `dial` reaches exactly the address that was judged, through a `proxy` if one is set, and
+//!    `connect` begins to speak there, or `pool` has a connection open;
 //! 3. `tee` copies the bytes of both directions under hyper: the archive wants them as they were;
 //! 4. `exchange` sends the request and reads the response under one timer, `chunks` says where a
 //!    chunked body ended; `http2` does all that where a server speaks nothing else;

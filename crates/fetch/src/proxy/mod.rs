@@ -7,7 +7,7 @@
 //!   the proxy is told the name and resolves it again. A name that nobody here knows is left to it.
 //! - `socks5h://`: by the proxy alone.
 //!
-//! What is left to a proxy has a *stand-in*: an address of a range that nothing is ever sent to, one
+//! What is left to a proxy has a *stand-in*: an address of a range that nothing is sent to, one
 //! for each site, so that politeness to addresses holds for sites at least.
 
 mod except;

@@ -176,7 +176,7 @@ impl Access {
         let mut notes = Vec::new();
         for line in self.headers.iter().filter(|line| line.is_name_alone()) {
             notes.push(format!(
-                "header {:?} of the last run is not sent: its value was not kept; say --header again",
+                "header {:?} of the last run is not sent: its value was not kept; say it again",
                 line.name()
             ));
         }
