@@ -119,7 +119,7 @@ pub fn codings(data: &[u8]) {
     let ratio = limits.decoded_ratio_max;
     for encoding in [first, &both, "gzip, gzip, gzip", "identity"] {
         let decoded = decode(payload, encoding, &limits);
-        let output_max = (payload.len() * ratio).max(RATIO_FREE_BYTES).min(DECODED_BYTES_MAX);
+        let output_max = (payload.len() * ratio).clamp(RATIO_FREE_BYTES, DECODED_BYTES_MAX);
         assert!(decoded.bytes.len() <= output_max.max(payload.len()), "{encoding}");
     }
 }

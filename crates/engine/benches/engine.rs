@@ -200,7 +200,7 @@ impl Crawl {
                 let links = self.links.pop().unwrap_or_default();
                 let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link));
                 let content = fetch.url.fingerprint(0).to_le_bytes();
-                Outcome::Page(Page { content, found: found.collect(), ..Page::default() })
+                Outcome::Page(Box::new(Page { content, found: found.collect(), ..Page::default() }))
             }
         };
         let took = Span::millis(20 + fetch.id.0 % 60);

@@ -4,7 +4,7 @@ use crate::discovery::Origin;
 use crate::engine::Engine;
 use crate::event::{Row, Step};
 use crate::mass::{ONE, Standing, Surfer, TopicCoverage};
-use crate::outcome::{Outcome, Page};
+use crate::outcome::Outcome;
 use crate::queue::Entry;
 
 impl Engine {
@@ -22,8 +22,8 @@ impl Engine {
     /// Whether links of a page are not followed because it has too little to do with the topic.
     /// Seeds are the owner's own choice.
     pub(crate) fn is_off_topic(&self, entry: &Entry, outcome: &Outcome) -> bool {
-        let Outcome::Page(Page { relevance, .. }) = outcome else { return false };
-        let is_below = self.config.topic.is_some_and(|focus| *relevance < focus.relevance_min);
+        let Outcome::Page(page) = outcome else { return false };
+        let is_below = self.config.topic.is_some_and(|focus| page.relevance < focus.relevance_min);
         is_below && entry.record.depth > 0
     }
 

@@ -247,10 +247,10 @@ impl Engine {
             let (digest, twin) = (judgement.content().0, judgement.as_twin(is_archived));
             step.rows.push(Row::Content { digest, twin });
         }
-        let Outcome::Page(Page { sketch, .. }) = &mut judgement.report.outcome else { return };
+        let Outcome::Page(page) = &mut judgement.report.outcome else { return };
         // Beyond all numbers that leaders can have, pages are compared and do not lead.
         let id = mass::node(judgement.entry.record.id).filter(|_| kin.leads);
-        if let (Some(id), Some(sketch)) = (id, sketch.take()) {
+        if let (Some(id), Some(sketch)) = (id, page.sketch.take()) {
             let leader = Leader { url: judgement.entry.url.clone(), sketch };
             step.rows.push(Row::Leader { id, leader });
         }
@@ -398,7 +398,8 @@ impl Engine {
     fn send_found(&mut self, entry: &Entry, outcome: Outcome, follows: bool, step: &mut Step) {
         let UrlRecord { id, depth, hops, .. } = entry.record;
         match outcome {
-            Outcome::Page(Page { found, known, relevance, .. }) => {
+            Outcome::Page(page) => {
+                let Page { found, known, relevance, .. } = *page;
                 let links = found.len() + known.len();
                 self.counters.discoveries += if follows { links as u64 } else { 0 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.

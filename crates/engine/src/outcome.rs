@@ -33,7 +33,7 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A body with status 2xx.
-    Page(Page),
+    Page(Box<Page>),
     /// 304: what we hold is still right.
     Unchanged,
     /// 3xx with a place to go, if the place was a URL at all.
@@ -279,7 +279,7 @@ pub struct Head {
 pub fn of_page(head: Head, page: impl FnOnce() -> Page) -> Outcome {
     let Head { status, location, retry_after } = head;
     match status {
-        200..=299 => Outcome::Page(page()),
+        200..=299 => Outcome::Page(Box::new(page())),
         304 => Outcome::Unchanged,
         300..=399 => Outcome::Moved { to: location },
         408 | 425 => Outcome::Busy { retry_after, kind: FailKind::ServerError },

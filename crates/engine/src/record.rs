@@ -275,17 +275,15 @@ impl UrlRecord {
     /// that failed, unless it came no longer than the time before: then that is all there is, as
     /// where a server announces too much. A page that we hold whole is not exchanged for a part.
     pub fn weigh(&self, outcome: Outcome, retry: &Retry) -> Outcome {
-        let (page, kind) = match outcome {
-            Outcome::Page(page @ Page { cut: Some(kind), .. }) => (page, kind),
-            other => return other,
-        };
+        let Outcome::Page(page) = outcome else { return outcome };
+        let Some(kind) = page.cut else { return Outcome::Page(page) };
         let holds_whole = self.past.visited.is_some() && !self.past.marks.has(Marks::TRUNCATED);
         let is_as_before = self.past.content == Some(page.content);
         let is_last = !kind.is_passing() || self.tries + 1 >= retry.tries_max;
         match !holds_whole && (is_as_before || is_last) {
             true => Outcome::Page(page),
             false => {
-                let Page { content, marks, found, .. } = page;
+                let Page { content, marks, found, .. } = *page;
                 Outcome::Cut { kind, content, marks, found }
             }
         }

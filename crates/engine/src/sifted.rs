@@ -167,7 +167,7 @@ impl Engine {
     fn try_again(&mut self, discovery: Discovery, mut record: UrlRecord, batch: &mut Batch) {
         let is_asked = discovery.kind == FoundAs::Asked && record.place.is_none();
         let comes_for_it = matches!(discovery.kind, FoundAs::Seed | FoundAs::Readmit);
-        if !is_asked && !(comes_for_it && self.is_tried_again(&record)) {
+        if !is_asked && (!comes_for_it || !self.is_tried_again(&record)) {
             return;
         }
         let host = discovery.url.host_key();

@@ -55,7 +55,7 @@ fn outcomes() -> Vec<Outcome> {
     let page = |content| {
         let etag = Some("\"new\"".into());
         let marks = Marks::NOINDEX | Marks::TRUNCATED;
-        Outcome::Page(Page { content, etag, marks, ..Page::default() })
+        Outcome::Page(Box::new(Page { content, etag, marks, ..Page::default() }))
     };
     let mut all = vec![page(OLD), page(NEW), Outcome::Unchanged, Outcome::Gone];
     all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));

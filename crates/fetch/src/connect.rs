@@ -46,7 +46,7 @@ pub(super) struct About {
 
 /// An open connection.
 pub(super) enum Line {
-    Http1(Connection),
+    Http1(Box<Connection>),
     Http2(Box<Http2>),
 }
 
@@ -155,7 +155,7 @@ pub(super) async fn connect(
         _open: open,
     };
     match protocol {
-        Protocol::Http1 => Ok(Line::Http1(speak_http1(wire, about, limits).await?)),
+        Protocol::Http1 => Ok(Line::Http1(Box::new(speak_http1(wire, about, limits).await?))),
         Protocol::Http2 => Ok(Line::Http2(Box::new(http2::speak(wire, about, limits).await?))),
     }
 }

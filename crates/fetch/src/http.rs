@@ -393,11 +393,11 @@ impl Fetch for Http {
 /// Whether nothing came in answer, or the frame that HTTP/2 begins with.
 fn is_no_http1(failure: &Failure) -> bool {
     const SETTINGS: u8 = 4;
-    match (failure.kind, failure.raw.as_slice()) {
-        (FailureKind::Closed, []) => true,
-        (FailureKind::BadHttp | FailureKind::Closed, [0, _, _, SETTINGS, ..]) => true,
-        _ => false,
-    }
+    matches!(
+        (failure.kind, failure.raw.as_slice()),
+        (FailureKind::Closed, [])
+            | (FailureKind::BadHttp | FailureKind::Closed, [0, _, _, SETTINGS, ..])
+    )
 }
 
 fn has_status(outcome: &Result<Response, Failure>, status: u16) -> bool {

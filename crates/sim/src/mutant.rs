@@ -8,7 +8,7 @@ use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{
     Action, Answer, Event, FetchId, Judged, Row, Sifted, Step, StopReason, Target,
 };
-use rhumb_engine::outcome::{Outcome, Page, Report, RobotsAnswer};
+use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::Machine;
 use rhumb_page::url::Url;
@@ -141,18 +141,15 @@ impl Subject {
             }
             (
                 Some(Mutant::Vain),
-                Event::Fetched {
-                    fetch,
-                    report: Report { outcome: Outcome::Page(Page { found, .. }), .. },
-                },
+                Event::Fetched { fetch, report: Report { outcome: Outcome::Page(page), .. } },
             ) => {
                 let url = self.asked.remove(fetch);
-                found.extend(url.map(|url| Found::new(url, FoundAs::Link)));
+                page.found.extend(url.map(|url| Found::new(url, FoundAs::Link)));
             }
             (
                 Some(Mutant::Lenient),
                 Event::Fetched { report: Report { outcome: outcome @ Outcome::Gone, .. }, .. },
-            ) => *outcome = Outcome::Page(Page::default()),
+            ) => *outcome = Outcome::Page(Box::default()),
             (
                 Some(Mutant::Partisan),
                 Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },

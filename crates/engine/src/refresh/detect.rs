@@ -123,7 +123,12 @@ mod tests {
 
     fn page(content: u8, text: u32, etag: &str) -> Outcome {
         let etag = (!etag.is_empty()).then(|| etag.into());
-        Outcome::Page(Page { content: [content; 16], text: Some(text), etag, ..Page::default() })
+        Outcome::Page(Box::new(Page {
+            content: [content; 16],
+            text: Some(text),
+            etag,
+            ..Page::default()
+        }))
     }
 
     /// The record of a page that was last seen with these bytes, texts and ETag.

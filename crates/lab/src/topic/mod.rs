@@ -171,11 +171,12 @@ impl<'a> Setting<'a> {
             counts[usize::from(*is_wanted)][usize::from(surfer.relevance())] += 1;
         }
         let (mut below, mut right) = (0, 0.0);
-        for level in 0..counts[0].len() {
-            right += counts[1][level] as f64 * (below as f64 + counts[0][level] as f64 / 2.0);
-            below += counts[0][level];
+        let [others, wanted] = counts;
+        for (others, wanted) in others.into_iter().zip(wanted) {
+            right += wanted as f64 * (below as f64 + others as f64 / 2.0);
+            below += others;
         }
-        right / (below * counts[1].iter().sum::<u64>()).max(1) as f64
+        right / (below * wanted.iter().sum::<u64>()).max(1) as f64
     }
 
     /// Fetches pages in this order until five times the subject was fetched, or nothing is left.

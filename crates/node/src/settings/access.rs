@@ -134,8 +134,8 @@ impl Access {
     }
 
     fn client(&self, seeds: &[Seed]) -> Result<AccessConfig, ConfigError> {
-        let mut access = AccessConfig::default();
-        access.keeps_cookies = self.cookie_jar == CookieJar::On;
+        let keeps_cookies = self.cookie_jar == CookieJar::On;
+        let mut access = AccessConfig { keeps_cookies, ..AccessConfig::default() };
         let is_private =
             !(self.headers.is_empty() && self.logins.is_empty() && self.cookies.is_none());
         if is_private {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 /// What a crawl of two pages logs.
 fn log_of(verbosity: &str) -> String {
     let site = Scripted::serve(|asked| match asked.path.as_str() {
-        "/" => html("<a href=/second>the second page</a>".to_owned()),
-        _ => html("<p>the end</p>".to_owned()),
+        "/" => html("<a href=/second>the second page</a>"),
+        _ => html("<p>the end</p>"),
     });
     let output = Command::new(crate::binary::rhumb())
         .args(["crawl", verbosity, "--allow-private", "--delay", "0s", "--delay-factor", "0"])

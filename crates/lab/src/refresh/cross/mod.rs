@@ -190,7 +190,7 @@ pub fn mean(lines: &[&Line], value: impl Fn(&Line) -> f64) -> f64 {
 }
 
 /// Lines of given sets that the promise covers and that broke it.
-pub fn broken<'a>(lines: &'a [Line], least: f64) -> Vec<&'a Line> {
+pub fn broken(lines: &[Line], least: f64) -> Vec<&Line> {
     let is_covered = |line: &&Line| line.is_given && line.pages >= PROMISED_PAGES;
     lines.iter().filter(is_covered).filter(|l| l.learned - l.uniform < least).collect()
 }
