@@ -60,7 +60,7 @@ fn discoveries(what: &str, link: impl Fn(u64, u64) -> (u64, u64)) {
     println!("per discovery, {what}: {each:.2} µs ({found} found, {new} new)");
 }
 
-/// Pages without links: nearly all the work is choosing, judging and settling.
+/// Pages without links: nearly all the work is choosing, comparing and settling.
 fn pages(what: &str, hosts: u64, pages: u64) {
     let mut crawl = Crawl::new();
     let all = (0..pages).flat_map(|n| (0..hosts).map(move |h| url(h, &format!("page/{n}"))));

@@ -3,7 +3,7 @@
 //! What a host's patterns have brought is weighed later, when a URL comes up (`traps`).
 //!
 //! All but depth and budget are pure functions of the URL, so a changed rule can be applied to
-//! what was refused before by judging it again (`review`).
+//! what was refused before by comparing it again (`review`).
 
 use crate::config::{Config, Traps};
 use crate::discovery::Discovery;
@@ -118,10 +118,10 @@ impl<'a> Candidate<'a> {
 }
 
 /// The first rule that refuses a URL, or none.
-pub fn judge(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
+pub fn admit(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     let Candidate { url, is_seed, role, depth, hops, host_spent } = candidate;
     if role != Role::Page {
-        return judge_sitemap(config, candidate);
+        return admit_sitemap(config, candidate);
     }
     if !config.scope.admits(url) {
         return Err(Refusal::Scope);
@@ -155,7 +155,7 @@ pub fn junk_rule(config: &Config, url: &Url) -> Option<Refusal> {
 }
 
 /// The same of a sitemap: it is no page, so `--include` does not speak of it.
-fn judge_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
+fn admit_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     let Candidate { url, role, hops, host_spent, .. } = candidate;
     if role != Role::OutsideSitemap && !config.scope.admits(url) {
         return Err(Refusal::Scope);
@@ -172,7 +172,7 @@ fn judge_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusa
     Ok(())
 }
 
-/// Of all rules that [`judge`] goes by, but for the members of the scope. It hashes text and
+/// Of all rules that [`admit`] applies, but for the members of the scope. It hashes text and
 /// numbers, so it does not change with the compiler.
 pub fn fingerprint(config: &Config) -> u64 {
     let Traps { path_segments_max, segment_repeats_max, url_bytes_max, depth_max, lifted } =
@@ -271,7 +271,7 @@ mod tests {
         assert!(!host.admits(&url("http://example.co.uk/")));
         let mut site = Scope::new(Reach::Site);
         site.add(&url("http://www.example.co.uk/"));
-        assert!(site.admits(&url("https://shop.example.co.uk/")));
+        assert!(site.admits(&url("https://bodies.example.co.uk/")));
         assert!(!site.admits(&url("https://other.co.uk/")));
     }
 }

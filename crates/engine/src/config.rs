@@ -64,11 +64,11 @@ pub struct Config {
     pub own_sites: Vec<NamedHost>,
 }
 
-/// Pages that may be in flight or being judged, per request in flight: while some wait to hear
+/// Pages that may be in flight or being compared, per request in flight: while some wait to hear
 /// whether they were seen before, others are fetched.
 const HELD_PER_FETCH: usize = 2;
 /// With so few requests in flight it is the order that counts, not the rate: the next page is
-/// chosen when the last one is judged.
+/// chosen when the last one is put to admission.
 const FEW_FETCHES: usize = 64;
 
 impl Config {
@@ -88,7 +88,7 @@ impl Config {
         self.own_sites.iter().fold(self.agent, |agent, own| agent.with(&own.to_string()))
     }
 
-    /// Pages held at once: in flight, or arrived and not yet judged.
+    /// Pages held at once: in flight, or arrived and not yet compared.
     pub fn held_max(&self) -> usize {
         match self.concurrency {
             0..=FEW_FETCHES => self.concurrency,

@@ -2,7 +2,7 @@
 
 use crate::admit::{self, Candidate};
 use crate::config::Selection;
-use crate::engine::{Engine, Errand, Flight};
+use crate::engine::{Engine, Flight, Requested};
 use crate::event::{Action, Fetch, FetchId, Step};
 use crate::frontier::awake::Doing;
 use crate::frontier::ready::Chooser;
@@ -18,8 +18,8 @@ use rhumb_page::url::Url;
 impl Engine {
     /// Requests that may still be begun.
     pub(crate) fn free_slots(&self) -> usize {
-        // A page that is not yet judged still holds its bytes.
-        let held = self.flights.len() + self.judging.len();
+        // A page that is not yet compared still holds its bytes.
+        let held = self.flights.len() + self.comparing.len();
         let free = self.config.concurrency.saturating_sub(self.flights.len());
         let free = free.min(self.config.held_max().saturating_sub(held));
         match self.config.pages_max {
@@ -72,7 +72,7 @@ impl Engine {
         else {
             return false;
         };
-        let is_waiting = !self.flights.is_empty() || !self.judging.is_empty();
+        let is_waiting = !self.flights.is_empty() || !self.comparing.is_empty();
         is_waiting && best > order::class_of_level(waiting).saturating_add(octaves)
     }
 
@@ -101,7 +101,7 @@ impl Engine {
         let host = self.awake.at(slot);
         let ticket = host.ticket;
         // The owner may have laid it to rest since it was put in line.
-        let may_be_asked = host.record.not_before <= now || !host.errands.is_empty();
+        let may_be_asked = host.record.not_before <= now || !host.referrals.is_empty();
         let Some(ip) = host.addresses.current(now).filter(|_| may_be_asked) else {
             host.queued_up = false;
             // It may have been called to a place at its old address, which it will not take.
@@ -122,9 +122,9 @@ impl Engine {
         }
         self.awake.at(slot).queued_up = false;
         match self.choose(now, slot, step) {
-            Some((url, errand)) => {
+            Some((url, requested)) => {
                 self.charge(now);
-                self.fetch(slot, way, url, errand, step);
+                self.fetch(slot, way, url, requested, step);
             }
             None => {
                 let called = self.gateways.leave(way, now, &self.config, now);
@@ -141,18 +141,19 @@ impl Engine {
         }
     }
 
-    /// Errands first, since others wait for them; then robots.txt; then pages that robots allow,
+    /// Referrals first, since others wait for them; then robots.txt; then pages that robots allow,
     /// and the rules of admission still do.
-    fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Errand)> {
+    fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Requested)> {
         let host = self.awake.at(slot);
-        if !host.errands.is_empty() {
+        if !host.referrals.is_empty() {
             // Those who ask for our own robots.txt are told when we have it; while we wait for it
             // ourselves they must not, or two that redirect to each other would wait for ever.
             let own = host.key.robots_url().filter(|_| !host.awaits_robots);
-            let errand = host.errands.iter().position(|errand| Some(&errand.url) != own.as_ref());
-            if let Some(at) = errand {
-                let errand = host.errands.remove(at);
-                return Some((errand.url.clone(), Errand::RobotsFor(errand)));
+            let referral =
+                host.referrals.iter().position(|referral| Some(&referral.url) != own.as_ref());
+            if let Some(at) = referral {
+                let referral = host.referrals.remove(at);
+                return Some((referral.url.clone(), Requested::RobotsFor(referral)));
             }
         }
         if host.awaits_robots {
@@ -164,7 +165,7 @@ impl Engine {
                 None => host.key.robots_url(),
             };
             if let Some(url) = url {
-                return Some((url, Errand::Robots));
+                return Some((url, Requested::Robots));
             }
         }
         while let Some((place, entry)) = self.next_row(now, slot) {
@@ -175,7 +176,7 @@ impl Engine {
             let host = self.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.admitted.saturating_sub(host.record.queued);
-            if let Err(why) = admit::judge(&self.config, Candidate::waiting(&entry, others)) {
+            if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
                 self.refuse_waiting(now, slot, (place, entry), why, step);
                 continue;
             }
@@ -194,7 +195,10 @@ impl Engine {
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
             if allowed {
                 self.book_turn(now, slot, place);
-                return Some((entry.url.clone(), Errand::Page { place, entry: Box::new(entry) }));
+                return Some((
+                    entry.url.clone(),
+                    Requested::Page { place, entry: Box::new(entry) },
+                ));
             }
             self.refuse_by_robots(now, slot, (place, entry), step);
         }
@@ -228,13 +232,13 @@ impl Engine {
         }
     }
 
-    fn fetch(&mut self, slot: u32, way: Way, url: Url, errand: Errand, step: &mut Step) {
+    fn fetch(&mut self, slot: u32, way: Way, url: Url, requested: Requested, step: &mut Step) {
         let id = FetchId(self.next_fetch);
         self.next_fetch += 1;
         let host = self.awake.at(slot);
         host.doing = Doing::Fetching(id);
-        let (etag, last_modified, depth) = match &errand {
-            Errand::Page { entry, .. } => {
+        let (etag, last_modified, depth) = match &requested {
+            Requested::Page { entry, .. } => {
                 let record = &entry.record;
                 // Validators are only of use if we hold what they validate.
                 let held = record.past.content.is_some();
@@ -245,9 +249,9 @@ impl Engine {
             }
             _ => (None, None, 0),
         };
-        let purpose = errand.purpose();
-        let host = match &errand {
-            Errand::RobotsFor(errand) => errand.for_host.clone(),
+        let purpose = requested.purpose();
+        let host = match &requested {
+            Requested::RobotsFor(referral) => referral.for_host.clone(),
             _ => host.key.clone(),
         };
         step.actions.push(Action::Fetch(Fetch {
@@ -260,8 +264,8 @@ impl Engine {
             last_modified,
             depth,
         }));
-        self.flights.insert(id, Flight { slot, way, errand });
-        let held = self.flights.len() + self.judging.len();
+        self.flights.insert(id, Flight { slot, way, requested });
+        let held = self.flights.len() + self.comparing.len();
         let is_within = self.flights.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");
         // The queue may have fallen low by what was taken.

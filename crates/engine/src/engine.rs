@@ -5,31 +5,31 @@
 //! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
+use crate::compare::Comparisons;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
 use crate::frontier::address_list::Detours;
-use crate::frontier::awake::{AwakeHosts, Errand as HostErrand};
+use crate::frontier::awake::{AwakeHosts, RobotsReferral};
 use crate::frontier::back_queue;
 use crate::frontier::ready::Ready;
 use crate::frontier::sleepers::Sleepers;
 use crate::hands::{HandLine, Hands};
 use crate::host::HostRecord;
-use crate::judge::Judging;
 use crate::lookups::Lookups;
 use crate::mass::Mass;
 use crate::nearer::Nearer;
 use crate::order::{self, LinkModel, OrderPolicy};
+use crate::outbound::{MESSAGES_HELD_MAX, Outbound, OutboundOpening};
 use crate::outbox::{CHUNKS_HELD_MAX, Outbox, PROMOTED_MAX, SIFT_MAX};
 use crate::past::Visits;
 use crate::polite::{Gateways, Way};
-use crate::post::{LETTERS_HELD_MAX, Post, PostOpening};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::Role;
 use crate::refresh::scheduler::Scheduler;
-use crate::review::{JudgedBy, Review};
+use crate::review::{Review, RulesFingerprint};
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
 use crate::shares::Shares;
@@ -49,8 +49,8 @@ pub struct Opening {
     pub sleepers: Vec<SleepPlace>,
     pub mass: Mass,
     pub scheduler: Option<Scheduler>,
-    pub post: PostOpening,
-    pub judged_by: Option<JudgedBy>,
+    pub outbound: OutboundOpening,
+    pub rules_fingerprint: Option<RulesFingerprint>,
     pub hands: Vec<HandLine>,
     pub link_model: Option<LinkModel>,
 }
@@ -84,16 +84,16 @@ pub struct Engine {
     pub(crate) flights: HashMap<FetchId, Flight>,
     pub(crate) next_fetch: u64,
     pub(crate) lookups: Lookups,
-    pub(crate) judging: Judging,
+    pub(crate) comparing: Comparisons,
     pub(crate) copies: Copies,
     pub(crate) outbox: Outbox,
-    pub(crate) post: Post,
+    pub(crate) outbound: Outbound,
     /// Rows of hosts that were written while a question about hosts was under way: the snapshot
     /// that answers it may not show them. Nothing is kept here when none is.
     pub(crate) since_sift: HashMap<HostKey, HostRecord>,
     pub(crate) since_wake: HashMap<HostKey, HostRecord>,
-    /// Errands for hosts that are being woken for them. Looked up, never iterated.
-    pub(crate) errands_to_wake: HashMap<HostKey, Vec<HostErrand>>,
+    /// Referrals for hosts that are being woken for them. Looked up, never iterated.
+    pub(crate) referrals_to_wake: HashMap<HostKey, Vec<RobotsReferral>>,
     pub(crate) refills: VecDeque<u32>,
     pub(crate) refill_asked: bool,
     pub(crate) dirty: Vec<u32>,
@@ -117,26 +117,26 @@ pub struct Engine {
 pub(crate) struct Flight {
     pub slot: u32,
     pub way: Way,
-    pub errand: Errand,
+    pub requested: Requested,
 }
 
 #[derive(Debug)]
-pub(crate) enum Errand {
+pub(crate) enum Requested {
     Page {
         place: Place,
         entry: Box<Entry>,
     },
     Robots,
     /// robots.txt of another host that redirects here.
-    RobotsFor(HostErrand),
+    RobotsFor(RobotsReferral),
 }
 
-impl Errand {
+impl Requested {
     pub fn purpose(&self) -> Purpose {
         match self {
-            Errand::Page { entry, .. } if entry.record.role != Role::Page => Purpose::Sitemap,
-            Errand::Page { .. } => Purpose::Page,
-            Errand::Robots | Errand::RobotsFor(_) => Purpose::Robots,
+            Requested::Page { entry, .. } if entry.record.role != Role::Page => Purpose::Sitemap,
+            Requested::Page { .. } => Purpose::Page,
+            Requested::Robots | Requested::RobotsFor(_) => Purpose::Robots,
         }
     }
 }
@@ -153,7 +153,7 @@ impl Engine {
         opening.link_model.into_iter().for_each(|model| policy.opened(model));
         Engine {
             policy,
-            review: Review::open(&config, opening.judged_by, &opening.counters),
+            review: Review::open(&config, opening.rules_fingerprint, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
             topic_estimate: None,
@@ -176,13 +176,13 @@ impl Engine {
             flights: HashMap::new(),
             next_fetch: 0,
             lookups: Lookups::default(),
-            judging: Judging::default(),
+            comparing: Comparisons::default(),
             copies: Copies::default(),
             outbox: Outbox::default(),
-            post: Post::open(config.partition, opening.post),
+            outbound: Outbound::open(config.partition, opening.outbound),
             since_sift: HashMap::new(),
             since_wake: HashMap::new(),
-            errands_to_wake: HashMap::new(),
+            referrals_to_wake: HashMap::new(),
             refills: VecDeque::new(),
             refill_asked: false,
             dirty: Vec::new(),
@@ -211,7 +211,7 @@ impl Engine {
             }
             Event::Answered(Answer::Addressed { urls }) => self.addressed(urls),
             Event::Answered(Answer::Reviewed { found, next }) => self.reviewed(found, next),
-            Event::Delivered { from, number, letter } => self.delivered(from, number, letter),
+            Event::Delivered { from, number, message } => self.delivered(from, number, message),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Told(hand) => self.told(now, hand, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
@@ -227,14 +227,14 @@ impl Engine {
         self.check_grace(now);
         self.outbox.flush(&mut self.counters, step);
         self.conclude_review(step);
-        self.conclude_post(now, step);
+        self.conclude_outbound(now, step);
         if self.stopping.is_none() {
             if !self.hands.is_paused {
                 self.dispatch(now, step);
                 self.wake(now, step);
             }
             self.ask_refills(step);
-            if let Some(question) = self.outbox.ask(&self.counters, &mut self.post) {
+            if let Some(question) = self.outbox.ask(&self.counters, &mut self.outbound) {
                 if let Question::Sift { candidates } = &question {
                     self.hands.begin_sift(candidates);
                     self.since_sift.clear();
@@ -245,7 +245,7 @@ impl Engine {
                 step.actions.push(Action::Ask(question));
             }
         }
-        if let Some(question) = self.judging.ask() {
+        if let Some(question) = self.comparing.ask() {
             step.actions.push(Action::Ask(question));
         }
         self.write_dirty(step);
@@ -283,7 +283,7 @@ impl Engine {
         // Hosts may stand in line for nothing but the budget.
         let waits = !self.ready.is_empty() && !self.within_budget(now);
         let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
-        let round = self.round_due().map(|t| (t, "letters to other partitions are due"));
+        let round = self.round_due().map(|t| (t, "messages to other partitions are due"));
         let mass = self.is_pushing().then_some((now, "importance is being pushed"));
         let fetching = host.into_iter().chain(sleeper).chain(budget);
         let next = fetching.filter(|_| !self.hands.is_paused).chain(round).chain(mass).min()?;
@@ -303,7 +303,7 @@ impl Engine {
         if self.has_given_up {
             return self.stopping;
         }
-        if !self.flights.is_empty() || !self.judging.is_empty() {
+        if !self.flights.is_empty() || !self.comparing.is_empty() {
             return None;
         }
         if self.stopping.is_some() {
@@ -327,13 +327,16 @@ impl Engine {
     /// Nothing is left to do in this run but to try hosts that fail, unless another partition sends
     /// something.
     pub fn is_idle(&self) -> bool {
-        !self.has_work() && self.post.is_idle() && self.round_due().is_none() && !self.is_pushing()
+        !self.has_work()
+            && self.outbound.is_idle()
+            && self.round_due().is_none()
+            && !self.is_pushing()
     }
 
     /// There is something to fetch, or to find out whether there is.
     fn has_work(&self) -> bool {
         !self.flights.is_empty()
-            || !self.judging.is_empty()
+            || !self.comparing.is_empty()
             || !self.awake.is_empty()
             || self.review.is_under_way()
             || self.sleepers.are_any()
@@ -429,10 +432,10 @@ impl Engine {
             + self.shares.heap_bytes()
             + self.seed_hosts.len() * 16
             + self.flights.len() * FLIGHT_BYTES
-            + self.judging.heap_bytes()
+            + self.comparing.heap_bytes()
             + self.copies.heap_bytes()
             + self.detours.heap_bytes()
-            + (self.outbox.held_len() + self.post.held_len()) * DISCOVERY_BYTES
+            + (self.outbox.held_len() + self.outbound.held_len()) * DISCOVERY_BYTES
             + (self.since_sift.len() + self.since_wake.len()) * OVERLAY_BYTES
     }
 
@@ -444,12 +447,12 @@ impl Engine {
         let awake = config.hosts_awake_max + crate::frontier::sleepers::WAKE_MAX;
         // Of those awake, each was woken beside all that were woken before it.
         let rows: usize = (0..awake).map(back_queue::rows_beside).sum();
-        let letters = if config.partition.is_divided() { LETTERS_HELD_MAX + 1 } else { 0 };
+        let messages = if config.partition.is_divided() { MESSAGES_HELD_MAX + 1 } else { 0 };
         // A name rests as long as its longest delay, whether or not its host is awake.
         awake * (host + 4 * 16 + 4 * GATE_BYTES)
             + Shares::HEAP_BYTES_MAX
             + 4 * rows * (back_queue::ENTRY_BYTES + size_of::<Place>())
-            + letters * CHUNK_MAX * DISCOVERY_BYTES
+            + messages * CHUNK_MAX * DISCOVERY_BYTES
             + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)
             + (CHUNKS_HELD_MAX * CHUNK_MAX + config.held_max() * links) * DISCOVERY_BYTES
             + (SIFT_MAX + CHUNK_MAX + PROMOTED_MAX) * DISCOVERY_BYTES

@@ -8,12 +8,12 @@ use crate::log::LogEntry;
 use crate::mass::{LinkPart, SettledRow};
 use crate::near::{Leader, LeaderId, Likeness, Near};
 use crate::order::LinkModel;
+use crate::outbound::{Message, SequenceNumbers};
 use crate::outcome::{ContentDigest, FailKind, Report};
-use crate::post::{Letter, Numbers};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
-use crate::review::{JudgedBy, Wanted};
+use crate::review::{RulesFingerprint, Wanted};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -45,9 +45,9 @@ pub enum Event {
     Delivered {
         from: u32,
         number: u64,
-        letter: Arc<Letter>,
+        message: Arc<Message>,
     },
-    /// Another partition has all our letters up to this one on record.
+    /// Another partition has all our messages up to this one on record.
     Acknowledged {
         by: u32,
         number: u64,
@@ -106,7 +106,7 @@ pub enum Action {
     },
     /// A question to the state, answered from a snapshot no older than this turn's commit.
     Ask(Question),
-    /// Tell another partition that its letters up to this one are on record.
+    /// Tell another partition that its messages up to this one are on record.
     Acknowledge {
         to: u32,
         number: u64,
@@ -227,8 +227,8 @@ pub enum Answer {
 
 #[derive(Clone, Debug, Default)]
 pub struct Sifted {
-    /// Only what the engine must judge: new ones, and known ones that may rise.
-    pub judged: Vec<Judged>,
+    /// Only what the engine must admit: new ones, and known ones that may rise.
+    pub to_admit: Vec<ToAdmit>,
     /// The rows of their hosts, where there are any.
     pub hosts: Vec<(HostKey, HostRecord)>,
     /// How many were known and of no further interest.
@@ -242,14 +242,14 @@ pub struct Sifted {
 pub enum Target {
     /// The number of a URL that is known.
     Known(u32),
-    /// To be judged: its place in the list.
-    Judged(u32),
+    /// To be to_admit: its place in the list.
+    ToAdmit(u32),
     /// Not known, and not to be: a link that is not followed. Equal for equal URLs.
     Unknown(u32),
 }
 
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct ToAdmit {
     pub discovery: Discovery,
     pub record: Option<UrlRecord>,
 }
@@ -343,15 +343,15 @@ pub enum Row {
         number: u32,
         row: SettledRow,
     },
-    /// To another partition; none when it is known to have arrived. Whoever carries letters reads
+    /// To another partition; none when it is known to have arrived. Whoever carries messages reads
     /// these rows, and delivers each at least once.
-    Letter {
+    Message {
         to: u32,
         number: u64,
-        letter: Option<Arc<Letter>>,
+        message: Option<Arc<Message>>,
     },
-    /// How far letters have come, either way.
-    Numbers(Box<Numbers>),
+    /// How far messages have come, either way.
+    SequenceNumbers(Box<SequenceNumbers>),
     /// The URL of another partition that has this number here.
     Foreign {
         node: u32,
@@ -362,8 +362,8 @@ pub enum Row {
         node: u32,
         mass: i64,
     },
-    /// By what all that is refused was judged.
-    Rules(JudgedBy),
+    /// By what all that is refused was admitted.
+    Rules(RulesFingerprint),
     /// What all pages of a crawl that goes on share.
     Refresh(Box<Scheduler>),
     /// The log of hands, the latest last.

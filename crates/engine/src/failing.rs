@@ -9,7 +9,7 @@
 use crate::config::Retry;
 use crate::engine::Engine;
 use crate::event::Step;
-use crate::frontier::awake::Errand as HostErrand;
+use crate::frontier::awake::RobotsReferral;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, back_off};
@@ -142,24 +142,24 @@ impl Engine {
     }
 
     /// A host that rests fetches no robots.txt for others either: they are told at once.
-    pub(crate) fn refuse_errands(&mut self, now: Time, slot: u32, step: &mut Step) {
+    pub(crate) fn refuse_referrals(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
         let kind = host.record.failing.unwrap_or(FailKind::RobotsUnreachable);
-        let errands = std::mem::take(&mut host.errands);
-        self.turn_away(now, errands, kind, step);
+        let referrals = std::mem::take(&mut host.referrals);
+        self.turn_away(now, referrals, kind, step);
     }
 
     /// Those who asked for robots.txt here will not have it from us.
     pub(crate) fn turn_away(
         &mut self,
         now: Time,
-        errands: Vec<HostErrand>,
+        referrals: Vec<RobotsReferral>,
         kind: FailKind,
         step: &mut Step,
     ) {
-        for errand in errands {
+        for referral in referrals {
             // It waits for this answer: it cannot have gone to sleep.
-            let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
+            let asker = self.awake.slot_of(&referral.for_host).expect("the host that asked");
             self.awake.at(asker).awaits_robots = false;
             let answer = RobotsAnswer::Unreachable { retry_after: None, kind };
             self.robots_answered(now, asker, Outcome::Robots(answer), step);

@@ -1,10 +1,10 @@
 //! What became of a request, as far as its host is concerned.
 
+use crate::compare::Comparison;
 use crate::config::Config;
-use crate::engine::{Engine, Errand};
+use crate::engine::{Engine, Requested};
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
-use crate::frontier::awake::{Doing, Errand as HostErrand};
-use crate::judge::Judgement;
+use crate::frontier::awake::{Doing, RobotsReferral};
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
 use crate::sitemaps;
@@ -23,36 +23,36 @@ impl Engine {
         let next_in_line = self.gateways.leave(flight.way, until, &self.config, now);
         if self.tries_next_address(flight.slot, &report) {
             self.keep_as_it_came(fetch, &report, step);
-            self.send_back(flight.slot, flight.errand);
+            self.send_back(flight.slot, flight.requested);
             self.advance(now, flight.slot, step);
             self.called(now, next_in_line);
             return;
         }
-        match flight.errand {
-            Errand::Page { place, entry } => {
+        match flight.requested {
+            Requested::Page { place, entry } => {
                 let (slot, entry) = (flight.slot, *entry);
                 let outcome = entry.record.weigh(report.outcome, &self.config.retry);
                 let report = Report { outcome, ..report };
                 if self.note_health(now, slot, &report.outcome, step) {
                     let report = sitemaps::as_tried(&entry, report);
-                    let judgement = Judgement { slot, fetch, place, entry, report };
-                    self.begin_judgement(now, judgement, step);
+                    let comparison = Comparison { slot, fetch, place, entry, report };
+                    self.begin_comparison(now, comparison, step);
                 } else {
                     self.keep_as_it_came(fetch, &report, step);
                     self.log_waiting(now, slot, &entry.url, &report, step);
                     self.wait_on(now, slot, (place, entry), step);
                 }
             }
-            Errand::Robots => {
+            Requested::Robots => {
                 self.keep_as_it_came(fetch, &report, step);
                 self.tell_askers(now, flight.slot, &report.outcome, step);
                 self.robots_answered(now, flight.slot, report.outcome, step);
             }
-            Errand::RobotsFor(errand) => {
+            Requested::RobotsFor(referral) => {
                 self.keep_as_it_came(fetch, &report, step);
                 // Somebody waits for this answer: it cannot have gone to sleep.
-                let asker = self.awake.slot_of(&errand.for_host);
-                let slot = asker.expect("the host that sent the errand");
+                let asker = self.awake.slot_of(&referral.for_host);
+                let slot = asker.expect("the host that sent the referral");
                 self.awake.at(slot).awaits_robots = false;
                 self.robots_answered(now, slot, report.outcome, step);
                 self.advance(now, slot, step);
@@ -112,13 +112,13 @@ impl Engine {
     }
 
     /// What was to be asked for waits as if it had not been.
-    fn send_back(&mut self, slot: u32, errand: Errand) {
+    fn send_back(&mut self, slot: u32, requested: Requested) {
         self.counters.retries += 1;
         let host = self.awake.at(slot);
-        match errand {
-            Errand::Page { place, entry } => host.queue(place.section()).put_back(place, *entry),
-            Errand::Robots => {}
-            Errand::RobotsFor(errand) => host.errands.insert(0, errand),
+        match requested {
+            Requested::Page { place, entry } => host.queue(place.section()).put_back(place, *entry),
+            Requested::Robots => {}
+            Requested::RobotsFor(referral) => host.referrals.insert(0, referral),
         }
     }
 
@@ -142,7 +142,7 @@ impl Engine {
             true => as_owner(answer),
             false => answer,
         };
-        // First of all: an errand that comes back at once may send the host to sleep.
+        // First of all: a referral that comes back at once may send the host to sleep.
         self.mark_dirty(slot);
         match answer {
             RobotsAnswer::Rules(robots) => {
@@ -194,7 +194,7 @@ impl Engine {
         self.host_failed(now, slot, kind, retry_after, step);
     }
 
-    /// Follows a redirect of robots.txt. On another host it becomes an errand of that host, so
+    /// Follows a redirect of robots.txt. On another host it becomes a referral of that host, so
     /// that its politeness holds for this request too; that host's own rules are not waited for.
     fn robots_moved(&mut self, now: Time, slot: u32, to: Url, step: &mut Step) {
         let host = self.awake.at(slot);
@@ -213,7 +213,7 @@ impl Engine {
         host.robots_at = Some((to.clone(), hops));
         if !is_own {
             host.awaits_robots = true;
-            self.send_errand(now, there, HostErrand { for_host: own, url: to }, step);
+            self.send_referral(now, there, RobotsReferral { for_host: own, url: to }, step);
         }
     }
 
@@ -231,13 +231,13 @@ impl Engine {
     fn tell_askers(&mut self, now: Time, slot: u32, outcome: &Outcome, step: &mut Step) {
         let host = self.awake.at(slot);
         let own = host.key.robots_url();
-        let (askers, others) = std::mem::take(&mut host.errands)
+        let (askers, others) = std::mem::take(&mut host.referrals)
             .into_iter()
-            .partition(|errand: &HostErrand| Some(&errand.url) == own.as_ref());
-        host.errands = others;
-        for errand in askers {
+            .partition(|referral: &RobotsReferral| Some(&referral.url) == own.as_ref());
+        host.referrals = others;
+        for referral in askers {
             // It waits for this answer: it cannot have gone to sleep.
-            let asker = self.awake.slot_of(&errand.for_host).expect("the host that asked");
+            let asker = self.awake.slot_of(&referral.for_host).expect("the host that asked");
             self.awake.at(asker).awaits_robots = false;
             self.robots_answered(now, asker, outcome.clone(), step);
             self.advance(now, asker, step);
@@ -246,9 +246,9 @@ impl Engine {
 
     /// If our rules are in force, those who ask for them get them without a request, and what they
     /// forbid is fetched for nobody.
-    pub(crate) fn answer_errands(&mut self, now: Time, slot: u32, step: &mut Step) {
+    pub(crate) fn answer_referrals(&mut self, now: Time, slot: u32, step: &mut Step) {
         let host = self.awake.at(slot);
-        if host.errands.is_empty() {
+        if host.referrals.is_empty() {
             return;
         }
         let own = host.robots_in_force(now).filter(|robots| robots.are_for(Agent::OWNER));
@@ -260,12 +260,13 @@ impl Engine {
         let host = self.awake.at(slot);
         let Some(robots) = host.robots_in_force(now) else { return };
         let rules = robots.clone();
-        let is_allowed =
-            |errand: &HostErrand| rules.allows(&errand.url) || is_robots_file(&errand.url);
-        if host.errands.iter().any(|errand| !is_allowed(errand)) {
-            let errands = std::mem::take(&mut host.errands);
-            let (allowed, forbidden) = errands.into_iter().partition(is_allowed);
-            host.errands = allowed;
+        let is_allowed = |referral: &RobotsReferral| {
+            rules.allows(&referral.url) || is_robots_file(&referral.url)
+        };
+        if host.referrals.iter().any(|referral| !is_allowed(referral)) {
+            let referrals = std::mem::take(&mut host.referrals);
+            let (allowed, forbidden) = referrals.into_iter().partition(is_allowed);
+            host.referrals = allowed;
             self.turn_away(now, forbidden, FailKind::RobotsUnreachable, step);
         }
         self.tell_askers(now, slot, &Outcome::Robots(RobotsAnswer::Rules(Box::new(rules))), step);
@@ -280,19 +281,26 @@ impl Engine {
     fn is_asked_by_others(&self, slot: u32) -> bool {
         let Some(host) = self.awake.get(slot) else { return false };
         let own = host.key.robots_url();
-        let mut askers = host.errands.iter().filter(|errand| Some(&errand.url) == own.as_ref());
-        askers.any(|errand| !self.config.is_own(&errand.for_host))
+        let mut askers =
+            host.referrals.iter().filter(|referral| Some(&referral.url) == own.as_ref());
+        askers.any(|referral| !self.config.is_own(&referral.for_host))
     }
 
-    fn send_errand(&mut self, now: Time, there: HostKey, errand: HostErrand, step: &mut Step) {
+    fn send_referral(
+        &mut self,
+        now: Time,
+        there: HostKey,
+        referral: RobotsReferral,
+        step: &mut Step,
+    ) {
         match self.awake.slot_of(&there) {
             Some(slot) => {
-                self.awake.at(slot).errands.push(errand);
+                self.awake.at(slot).referrals.push(referral);
                 self.advance(now, slot, step);
             }
             None => {
-                let calls = self.errands_to_wake.entry(there.clone()).or_default();
-                calls.push(errand);
+                let calls = self.referrals_to_wake.entry(there.clone()).or_default();
+                calls.push(referral);
                 if calls.len() == 1 {
                     self.sleepers.call(there);
                 }

@@ -55,8 +55,8 @@ impl Engine {
                     if let Some(until) = self.hands.take_rest(&host.host) {
                         self.lay_to_rest(until, host.host.clone());
                     }
-                    let errands = self.errands_to_wake.remove(&host.host).unwrap_or_default();
-                    self.awake.at(slot).errands.extend(errands);
+                    let referrals = self.referrals_to_wake.remove(&host.host).unwrap_or_default();
+                    self.awake.at(slot).referrals.extend(referrals);
                     self.advance(now, slot, step);
                 }
             }
@@ -101,12 +101,12 @@ impl Engine {
         } else {
             (BackQueue::from_rows(after.0, rows, max), BackQueue::from_rows(after.1, later, max))
         };
-        let errands = self.errands_to_wake.remove(&host).unwrap_or_default();
+        let referrals = self.referrals_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
         // Those that an earlier run read for another user agent are read again.
         let agent = self.config.agent_at(&awake.key);
         let robots = robots.filter(|robots| robots.are_for(agent));
-        (awake.robots, awake.errands, awake.rest_until) = (robots, errands, rest_until);
+        (awake.robots, awake.referrals, awake.rest_until) = (robots, referrals, rest_until);
         let slot = self.awake.insert(awake);
         if is_new || rest.is_some() {
             self.mark_dirty(slot);
@@ -182,21 +182,21 @@ impl Engine {
         if host.now.wants_refill() || host.later.wants_refill() {
             self.refills.push_back(slot);
         }
-        self.answer_errands(now, slot, step);
+        self.answer_referrals(now, slot, step);
         let host = self.awake.at(slot);
         if host.doing != Doing::Nothing || host.queued_up {
             return;
         }
-        if host.awaits_robots && host.errands.is_empty() {
+        if host.awaits_robots && host.referrals.is_empty() {
             return;
         }
         let contact = self.first_contact(now, slot);
         let rests = self.awake.at(slot).rest_until > now;
         if rests {
-            self.refuse_errands(now, slot, step);
+            self.refuse_referrals(now, slot, step);
         }
         let host = self.awake.at(slot);
-        let work = if !host.errands.is_empty() || !host.now.is_empty() {
+        let work = if !host.referrals.is_empty() || !host.now.is_empty() {
             Some(now)
         } else {
             host.later_due()
@@ -208,7 +208,7 @@ impl Engine {
             || host.later.wants_refill();
         let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until).max(contact));
         // Where its robots.txt went, and who asks it for theirs, is not in the rows.
-        let is_needed = !host.errands.is_empty() || host.robots_at.is_some();
+        let is_needed = !host.referrals.is_empty() || host.robots_at.is_some();
         let turns = host.turns;
         let is_full = self.awake.len() >= self.awake_limit;
         let rotates = turns >= TURNS_MAX && is_full && self.sleepers.are_waiting(now);
@@ -234,7 +234,7 @@ impl Engine {
     /// of its matter. If the site has had its share, the host rests.
     fn first_contact(&mut self, now: Time, slot: u32) -> Time {
         let host = self.awake.at(slot);
-        let has_work = !(host.errands.is_empty() && host.now.is_empty() && host.later.is_empty());
+        let has_work = !(host.referrals.is_empty() && host.now.is_empty() && host.later.is_empty());
         let was_tried = host.record.answers > 0 || host.record.failing.is_some();
         if was_tried || !has_work || host.rest_until > now {
             return Time::ZERO;

@@ -24,7 +24,7 @@ const MOVES_PER_PAGE: u32 = 2;
 const MOVES_SAVED_MAX: u32 = 4_096;
 
 impl Engine {
-    /// Seeds get their trust and pages their links. `ids` are the numbers of what was judged;
+    /// Seeds get their trust and pages their links. `ids` are the numbers of what was put to admission;
     /// targets that these chunks do not account for are left over.
     pub(crate) fn take_links<'a>(
         &mut self,
@@ -35,7 +35,7 @@ impl Engine {
     ) -> &'a [Target] {
         let number = |target: Target| match target {
             Target::Known(id) => Some(UrlId(u64::from(id))),
-            Target::Judged(index) => Some(ids[index as usize]),
+            Target::ToAdmit(index) => Some(ids[index as usize]),
             Target::Unknown(_) => None,
         };
         let mut left = targets;
@@ -56,7 +56,7 @@ impl Engine {
                 match (number(target).and_then(crate::mass::node), target) {
                     (Some(id), _) => Goal::Known(id),
                     (None, _) if !admit::is_inside(config, discovery) => Goal::Outside,
-                    (None, Target::Unknown(n) | Target::Judged(n) | Target::Known(n)) => {
+                    (None, Target::Unknown(n) | Target::ToAdmit(n) | Target::Known(n)) => {
                         Goal::Unknown(n)
                     }
                 }

@@ -3,7 +3,7 @@
 //! A page that was fetched by a long way and is reached by a shorter one later has links that are
 //! nearer than they were taken to be, and so have those. While nothing is left to do, the shortest
 //! ways are computed over the links that the books of importance hold; if one leads to a URL that
-//! was refused for its depth, the refused URLs are judged again (`review`), each by its shortest
+//! was refused for its depth, the refused URLs are put to admission again (`review`), each by its shortest
 //! way. What is fetched then may bring shorter ways again: it ends when none leads to a refusal.
 //!
 //! Ways through other partitions, and through links that are not held, are not seen. A redirect is
@@ -21,7 +21,7 @@ const MOVED_MAX: usize = 1 << 16;
 pub(crate) struct Nearer {
     /// Looked up, never iterated.
     moved: HashSet<u32>,
-    /// By number, while refused URLs are judged again.
+    /// By number, while refused URLs are put to admission again.
     depths: Vec<u16>,
     /// The answers that had come when it was last looked for.
     looked_at: Option<u64>,

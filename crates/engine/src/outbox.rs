@@ -7,7 +7,7 @@
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Chunk, Discovery, Lead};
 use crate::event::{Question, Row, Step};
-use crate::post::Post;
+use crate::outbound::Outbound;
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -67,15 +67,15 @@ impl Outbox {
         }
     }
 
-    /// The next question, if the sieve is free: sift what is held and what letters brought, or read
+    /// The next question, if the sieve is free: sift what is held and what messages brought, or read
     /// more.
-    pub fn ask(&mut self, counters: &Counters, post: &mut Post) -> Option<Question> {
+    pub fn ask(&mut self, counters: &Counters, outbound: &mut Outbound) -> Option<Question> {
         if self.asked || self.receiving {
             return None;
         }
         if self.held.is_empty() {
             if counters.outbox_head == counters.next_outbox {
-                return self.ask_for_others(post);
+                return self.ask_for_others(outbound);
             }
             self.receiving = true;
             let chunks_max = CHUNKS_HELD_MAX;
@@ -91,18 +91,18 @@ impl Outbox {
             candidates.extend(chunk.iter().filter_map(Lead::sought).cloned());
             self.sifting.extend(self.held.pop_front());
         }
-        candidates.append(&mut post.begin_sift());
+        candidates.append(&mut outbound.begin_sift());
         candidates.append(&mut self.promoted);
         self.asked = true;
         Some(Question::Sift { candidates })
     }
 
-    fn ask_for_others(&mut self, post: &mut Post) -> Option<Question> {
-        if self.promoted.is_empty() && !post.has_held() {
+    fn ask_for_others(&mut self, outbound: &mut Outbound) -> Option<Question> {
+        if self.promoted.is_empty() && !outbound.has_held() {
             return None;
         }
         self.asked = true;
-        let mut candidates = post.begin_sift();
+        let mut candidates = outbound.begin_sift();
         candidates.append(&mut self.promoted);
         Some(Question::Sift { candidates })
     }

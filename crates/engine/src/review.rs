@@ -1,7 +1,7 @@
-//! Readmission: URLs that were refused are judged again when the rules of admission have changed,
+//! Readmission: URLs that were refused are put to admission again when the rules of admission have changed,
 //! and URLs that failed are tried again in each new run.
 //!
-//! A row says by which rules all refused URLs were judged. While others are in force, the engine
+//! A row says by which rules all refused URLs were admitted. While others are in force, the engine
 //! reads through the URLs, a page at a time and only while the outbox has room, and sends the
 //! refused ones through the outbox to the sieve. The row is written in the commit that judges the
 //! last of them. A run that ends before, in whatever way, leaves the old row, and the next run
@@ -11,7 +11,7 @@
 //! are read again before anything is fetched. URLs that failed come along, once in a run. Such a
 //! one gets a single try, or as many as a new one if the owner asked for it.
 //!
-//! What waits is judged again when its turn comes (`dispatch`).
+//! What waits is put to admission again when its turn comes (`dispatch`).
 
 use crate::admit;
 use crate::config::Config;
@@ -44,9 +44,9 @@ pub struct Wanted {
     pub failed: Failed,
 }
 
-/// By what all refused URLs were judged: a row.
+/// By what all refused URLs were to_admit: a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JudgedBy {
+pub struct RulesFingerprint {
     /// A fingerprint of the rules of admission.
     pub rules: u64,
     /// For whom robots.txt was read, whose own sites among them.
@@ -94,7 +94,7 @@ impl Failed {
 pub(crate) struct Review {
     /// Of the rules in force but for the scope's members, which seeds add to.
     rules: u64,
-    judged_by: Option<JudgedBy>,
+    rules_fingerprint: Option<RulesFingerprint>,
     /// What failed in earlier runs and was not looked for in this one.
     failed: Failed,
     walk: Option<Walk>,
@@ -107,7 +107,7 @@ pub(crate) struct Review {
 struct Walk {
     wanted: Wanted,
     /// What was in force when it began.
-    judged_by: JudgedBy,
+    rules_fingerprint: RulesFingerprint,
     stage: Stage,
 }
 
@@ -122,20 +122,24 @@ enum Stage {
 }
 
 impl Review {
-    pub fn open(config: &Config, judged_by: Option<JudgedBy>, counters: &Counters) -> Review {
+    pub fn open(
+        config: &Config,
+        rules_fingerprint: Option<RulesFingerprint>,
+        counters: &Counters,
+    ) -> Review {
         let wanted = Failed::of(config);
         let mut failed = FailKind::ALL.iter().zip(counters.failed).filter(|(_, count)| *count > 0);
         let any = failed.any(|(kind, _)| wanted.includes(*kind));
         Review {
             rules: admit::fingerprint(config),
-            judged_by,
+            rules_fingerprint,
             failed: if any { wanted } else { Failed::None },
             walk: None,
             is_first: true,
         }
     }
 
-    /// Other rules are in force: what was refused is judged again.
+    /// Other rules are in force: what was refused is put to admission again.
     pub fn rules_changed(&mut self, config: &Config) {
         self.rules = admit::fingerprint(config);
     }
@@ -178,7 +182,7 @@ impl Engine {
         let Counters { next_outbox, outbox_head, .. } = self.counters;
         let has_room = next_outbox - outbox_head <= CHUNKS_WAITING_MAX;
         let may_ask = self.stopping.is_none() && has_room;
-        let Some(Walk { wanted, judged_by, stage }) = &mut self.review.walk else { return };
+        let Some(Walk { wanted, rules_fingerprint, stage }) = &mut self.review.walk else { return };
         match stage {
             Stage::Reading { after, is_asked: is_asked @ false } if may_ask => {
                 *is_asked = true;
@@ -189,17 +193,17 @@ impl Engine {
             _ => {}
         }
         if matches!(stage, Stage::Sifting { until } if outbox_head >= *until) {
-            let judged_by = *judged_by;
+            let rules_fingerprint = *rules_fingerprint;
             self.review.walk = None;
             self.nearer.forget();
-            self.judged_by(judged_by, step);
+            self.rules_fingerprint(rules_fingerprint, step);
         }
     }
 
     fn begin_review(&mut self, step: &mut Step) {
         let rules = self.review.rules ^ self.config.scope.fingerprint();
-        let now = JudgedBy { rules, agent: self.config.agents() };
-        let before = self.review.judged_by;
+        let now = RulesFingerprint { rules, agent: self.config.agents() };
+        let before = self.review.rules_fingerprint;
         let wanted = Wanted {
             refused: before.is_none_or(|before| before.rules != now.rules) || self.finds_nearer(),
             denied: before.is_none_or(|before| before.agent != now.agent),
@@ -209,19 +213,19 @@ impl Engine {
             return;
         }
         if self.counters.known == 0 {
-            return self.judged_by(now, step);
+            return self.rules_fingerprint(now, step);
         }
         let is_soon = self.review.is_first || self.counters.known <= REVIEW_SOON_ROWS;
         if is_soon || self.is_idle() {
             (self.review.is_first, self.review.failed) = (false, Failed::None);
             let stage = Stage::Reading { after: None, is_asked: false };
-            self.review.walk = Some(Walk { wanted, judged_by: now, stage });
+            self.review.walk = Some(Walk { wanted, rules_fingerprint: now, stage });
         }
     }
 
-    fn judged_by(&mut self, now: JudgedBy, step: &mut Step) {
-        if self.review.judged_by != Some(now) {
-            self.review.judged_by = Some(now);
+    fn rules_fingerprint(&mut self, now: RulesFingerprint, step: &mut Step) {
+        if self.review.rules_fingerprint != Some(now) {
+            self.review.rules_fingerprint = Some(now);
             step.rows.push(Row::Rules(now));
         }
     }

@@ -1,9 +1,9 @@
-//! Admission: what the sieve found new is judged, numbered, placed and queued.
+//! Admission: what the sieve found new is admitted, numbered, placed and queued.
 
 use crate::admit::{self, Candidate};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
-use crate::event::{Judged, Row, Sifted, Step};
+use crate::event::{Row, Sifted, Step, ToAdmit};
 use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
 use crate::hands;
@@ -34,7 +34,7 @@ pub(crate) struct Batch {
     granted: HashMap<(HostKey, bool), u64>,
 }
 
-/// Refused, or given up: it is judged anew before it is asked for.
+/// Refused, or given up: it is put to admission anew before it is asked for.
 fn is_out(status: Status) -> bool {
     matches!(status, Status::Refused(_) | Status::Failed(_))
 }
@@ -55,8 +55,8 @@ impl Engine {
         known.extend(self.since_sift.drain());
         let mut batch = Batch { known, ..Batch::default() };
         let mut promoted = Vec::new();
-        let mut ids = Vec::with_capacity(sifted.judged.len());
-        for Judged { discovery, record } in sifted.judged {
+        let mut ids = Vec::with_capacity(sifted.to_admit.len());
+        for ToAdmit { discovery, record } in sifted.to_admit {
             ids.push(match record {
                 record if self.is_foreign(&discovery) => {
                     self.take_foreign(now, discovery, record, step)
@@ -79,8 +79,8 @@ impl Engine {
             });
         }
         // Links first: what a page hands out decides where those that it found are placed.
-        let letters = self.take_links(&chunks, &sifted.targets, &ids, step);
-        self.take_letters(letters, &ids, step);
+        let messages = self.take_links(&chunks, &sifted.targets, &ids, step);
+        self.take_messages(messages, &ids, step);
         for url in std::mem::take(&mut batch.admitted) {
             self.admit(url, &mut batch, step);
         }
@@ -118,7 +118,7 @@ impl Engine {
         let record =
             |status| UrlRecord { found_on, role, ..UrlRecord::new(id, status, depth, hops, now) };
         let spent = self.spent(&host, role, batch);
-        match admit::judge(&self.config, Candidate::found(&discovery, role, spent)) {
+        match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record(Status::Queued);
                 self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
@@ -157,7 +157,7 @@ impl Engine {
             }
             // Only what its host has brought by then can tell more.
             Status::Refused(Refusal::Pattern) if discovery.kind == FoundAs::Link => {}
-            Status::Refused(why) => self.judge_again(discovery, record, why, batch, step),
+            Status::Refused(why) => self.readmit(discovery, record, why, batch, step),
             _ => {}
         }
     }
@@ -174,7 +174,7 @@ impl Engine {
         // It has its place in the host's budget.
         let role = record.role;
         let others = self.spent(&host, role, batch).saturating_sub(1);
-        if admit::judge(&self.config, Candidate::found(&discovery, role, others)).is_err() {
+        if admit::admit(&self.config, Candidate::found(&discovery, role, others)).is_err() {
             return;
         }
         self.leave_status(record.status);
@@ -186,7 +186,7 @@ impl Engine {
         self.let_in(LetIn { discovery, record, host, is_new: false }, batch);
     }
 
-    fn judge_again(
+    fn readmit(
         &mut self,
         mut discovery: Discovery,
         mut record: UrlRecord,
@@ -209,7 +209,7 @@ impl Engine {
         }
         let (host, role) = (discovery.url.host_key(), record.role);
         let spent = self.spent(&host, role, batch);
-        match admit::judge(&self.config, Candidate::found(&discovery, role, spent)) {
+        match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 *self.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);
@@ -275,7 +275,7 @@ impl Engine {
             awake.record.patterns.lists(listed);
             awake.now.insert(place, entry);
             if awake.record.sleep.is_none() {
-                // It was woken for an errand and had no work: a restart must find it too.
+                // It was woken for a referral and had no work: a restart must find it too.
                 let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
                 self.counters.next_sleep += 1;
                 awake.record.sleep = Some(place);

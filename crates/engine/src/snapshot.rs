@@ -14,7 +14,7 @@ pub struct Snapshot {
     /// Requests under way.
     pub in_flight: usize,
     /// Pages that wait to hear whether their bytes were seen before.
-    pub judging: usize,
+    pub comparing: usize,
     pub hosts_awake: usize,
     pub hosts_awake_limit: usize,
     /// Hosts that are due and wait for a free slot.
@@ -54,7 +54,7 @@ impl Snapshot {
         Some(match (self.stopping, self.next_due) {
             (Some(reason), _) => format!("the crawl is stopping ({})", reason.word()),
             _ if self.paused => "the crawl is paused, until it is resumed".to_owned(),
-            _ if self.judging > 0 => "pages that have arrived are being compared".to_owned(),
+            _ if self.comparing > 0 => "pages that have arrived are being compared".to_owned(),
             _ if self.hosts_resolving > 0 => {
                 format!("{} hosts wait for the name server", self.hosts_resolving)
             }
@@ -74,7 +74,7 @@ impl Engine {
             now,
             counters: self.counters().clone(),
             in_flight: self.flights.len(),
-            judging: self.judging.len(),
+            comparing: self.comparing.len(),
             hosts_awake: self.awake.len(),
             hosts_awake_limit: self.awake_limit,
             hosts_ready: self.ready.len(),

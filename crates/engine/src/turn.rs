@@ -87,9 +87,9 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
     state: &mut S,
     world: &mut W,
 ) -> Result<StopReason, Error> {
-    let mut desk = Desk::default();
+    let mut buffers = TurnBuffers::default();
     loop {
-        if let Some(reason) = turn(engine, archive, state, world, &mut desk)? {
+        if let Some(reason) = turn(engine, archive, state, world, &mut buffers)? {
             return Ok(reason);
         }
     }
@@ -97,14 +97,14 @@ pub fn run<M: Machine, A: Archive, S: State, W: World>(
 
 /// What a turn works on: used again from turn to turn, and never after one that failed.
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct TurnBuffers {
     step: Step,
     events: Vec<Event>,
     /// Since when there is something that a power cut would undo.
     unsynced: Option<Time>,
 }
 
-impl Desk {
+impl TurnBuffers {
     fn is_sync_due(&self, now: Time) -> bool {
         self.unsynced.is_some_and(|since| now.since(since) >= SYNC_EVERY)
     }
@@ -116,9 +116,9 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
     archive: &mut A,
     state: &mut S,
     world: &mut W,
-    desk: &mut Desk,
+    buffers: &mut TurnBuffers,
 ) -> Result<Option<StopReason>, Error> {
-    let Desk { step, events, .. } = desk;
+    let TurnBuffers { step, events, .. } = buffers;
     let wakeup = engine.next_wakeup(world.now());
     let now = world.wait(wakeup, events)?;
     for event in events.drain(..) {
@@ -126,7 +126,7 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
     }
     engine.conclude(now, step);
     if !(step.keeps.is_empty() && step.rows.is_empty()) {
-        desk.unsynced.get_or_insert(now);
+        buffers.unsynced.get_or_insert(now);
     }
     // A row never claims what the archive lacks.
     let archived = archive.append(&mut step.keeps)?;
@@ -141,13 +141,13 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
         // Both are put away while the last words are found.
         archive.close()?;
         world.rest();
-        engine.last_words(&mut desk.step);
-        state.commit(&mut desk.step.rows, archived)?;
+        engine.last_words(&mut buffers.step);
+        state.commit(&mut buffers.step.rows, archived)?;
         state.sync()?;
-    } else if desk.is_sync_due(now) || state.wants_sync() {
+    } else if buffers.is_sync_due(now) || state.wants_sync() {
         archive.sync()?;
         state.sync()?;
-        desk.unsynced = None;
+        buffers.unsynced = None;
     }
     Ok(over)
 }

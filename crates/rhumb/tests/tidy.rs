@@ -192,3 +192,48 @@ fn paths_that_the_documentation_names_exist() {
         }
     }
 }
+
+/// Rows of the glossary: the name in the code, and the older word.
+fn glossary() -> Vec<(String, String)> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let part = text.split("## Glossary").nth(1).expect("ARCHITECTURE.md has a glossary");
+    let rows = part.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));
+    let cells = rows.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    cells.skip(1).map(|row| (row[3].trim_matches('`').to_owned(), row[4].to_owned())).collect()
+}
+
+#[test]
+fn names_of_the_glossary_are_in_the_code_and_the_names_before_them_are_not() {
+    const GONE: [&str; 12] = [
+        "Shop",
+        "Couriers",
+        "Courier",
+        "Errand",
+        "HostErrand",
+        "Desk",
+        "Letter",
+        "Parcel",
+        "PostOpening",
+        "Stower",
+        "JudgedBy",
+        "Judgement",
+    ];
+    let glossary = glossary();
+    assert!(glossary.len() > 20, "the glossary has rows");
+    let all: String = sources().into_values().collect();
+    let words: std::collections::HashSet<&str> =
+        all.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for (name, _) in &glossary {
+        let last = name.rsplit("::").next().unwrap();
+        assert!(words.contains(last), "the glossary names {name}, which is nowhere");
+    }
+    let core = ["engine", "state", "sim", "node"].map(|room| root().join("crates").join(room));
+    for (path, text) in
+        sources().iter().filter(|(path, _)| core.iter().any(|c| path.starts_with(c)))
+    {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let old = words.find(|word| GONE.contains(word));
+        let is_migration = path.components().any(|c| c.as_os_str() == "migrate");
+        assert!(old.is_none() || is_migration, "{old:?} in {path:?}");
+    }
+}

@@ -84,7 +84,7 @@ pub struct Tally {
     pub rows: u64,
     pub repeated: u64,
     /// From partition to partition.
-    pub letters: u64,
+    pub messages: u64,
 }
 
 #[derive(Default)]
@@ -125,10 +125,10 @@ impl Checker {
         let mut sum: i128 = 0;
         for (own, rows) in parts.iter().enumerate() {
             sum += rows.moved.values().map(|&mass| i128::from(mass)).sum::<i128>();
-            for ((to, number), letter) in &rows.letters {
+            for ((to, number), message) in &rows.messages {
                 let taken = parts[*to as usize].numbers.taken.get(own).copied().unwrap_or(0);
                 if *number > taken {
-                    sum += letter.iter().map(|item| i128::from(item.mass)).sum::<i128>();
+                    sum += message.iter().map(|item| i128::from(item.mass)).sum::<i128>();
                 }
             }
         }
@@ -275,7 +275,7 @@ impl Checker {
     pub fn row(&mut self, part: u32, row: &Row) {
         self.tally.rows += 1;
         match row {
-            Row::Letter { letter: Some(_), .. } => self.tally.letters += 1,
+            Row::Message { message: Some(_), .. } => self.tally.messages += 1,
             Row::Host { key, .. } => {
                 if let Some(watch) = self.hosts.get_mut(key) {
                     watch.unwritten = false;

@@ -2,7 +2,7 @@
 //!
 //! Whoever has something to do next has the next turn of the engine's own loop. A process that dies
 //! is started again after a while, and the others go on. When none has anything left to do, and no
-//! letter is on its way, the crawl has come to its end: of several partitions none could know it.
+//! message is on its way, the crawl has come to its end: of several partitions none could know it.
 
 use crate::mutant::{Mutant, Subject};
 use crate::scenario::Scenario;
@@ -18,7 +18,7 @@ use rhumb_engine::mass::Mass;
 use rhumb_engine::order;
 use rhumb_engine::partition::Partition;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{self, Desk, Machine};
+use rhumb_engine::turn::{self, Machine, TurnBuffers};
 use rhumb_state::memory::MemoryRows;
 use std::rc::Rc;
 
@@ -47,7 +47,7 @@ struct Process {
     world: SimWorld,
     /// None while it is down.
     subject: Option<Subject>,
-    desk: Desk,
+    buffers: TurnBuffers,
     starts_at: Time,
     over: Option<StopReason>,
     turns: u64,
@@ -72,7 +72,7 @@ impl Drive {
                 partition: Partition { own, count: scenario.partitions },
                 world,
                 subject: None,
-                desk: Desk::default(),
+                buffers: TurnBuffers::default(),
                 starts_at: Time::ZERO,
                 over: None,
                 turns: 0,
@@ -225,7 +225,7 @@ impl Process {
     /// Ends its life, if it had one: bodies that nobody kept are gone.
     fn lie_down(&mut self, shared: &SharedRef, starts_at: Time) {
         self.subject = None;
-        self.desk = Desk::default();
+        self.buffers = TurnBuffers::default();
         self.world.forget();
         shared.borrow_mut().parts[self.partition.own as usize].held.clear();
         self.starts_at = starts_at;
@@ -275,7 +275,8 @@ impl Process {
         let subject = self.subject.as_mut().expect("a process that is up");
         let mut archive = SimArchive { shared: Rc::clone(shared), own, mutant: subject.mutant };
         let mut state = SimState { shared: Rc::clone(shared), own };
-        let over = turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.desk)?;
+        let over =
+            turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.buffers)?;
         self.turns += 1;
         if self.turns >= self.measure_at {
             let hosts = subject.hosts_awake() as u64;

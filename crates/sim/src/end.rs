@@ -82,9 +82,9 @@ fn check_rest(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
     if (q, s, o) != (0, 0, 0) {
         checker.violated(4, format!("left over: {q} queued, {s} asleep, {o} in the outbox"));
     }
-    if !rows.letters.is_empty() {
-        let letters = rows.letters.len();
-        checker.violated(4, format!("left over: {letters} letters to other partitions"));
+    if !rows.messages.is_empty() {
+        let messages = rows.messages.len();
+        checker.violated(4, format!("left over: {messages} messages to other partitions"));
     }
 }
 

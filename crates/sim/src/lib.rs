@@ -1,7 +1,7 @@
 //! What if? A synthetic web, virtual time, faults, and the invariants that must hold.
 //!
 //! [`web`] is the web itself, a pure function. [`run`] drives the engine's own loop over it in
-//! virtual time, or several engines that write each other letters (`drive`, `mail`); [`world`]
+//! virtual time, or several engines that write each other messages (`drive`, `mail`); [`world`]
 //! performs their actions, `store` keeps their rows and bodies and crashes where it is told to,
 //! `power` knows what a power cut leaves of them, [`check`] watches everything and knows what must
 //! never happen, and [`mutant`] holds the broken engines by which we know that the watch is awake.

@@ -1,4 +1,4 @@
-//! Letters between partitions on their way: each comes at least once, some twice, some late, in any
+//! Messages between partitions on their way: each comes at least once, some twice, some late, in any
 //! order, and again and again until its sender has heard that it is on record.
 
 use crate::scenario::Faults;
@@ -10,21 +10,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// A letter that is not acknowledged is carried again after so long.
+/// A message that is not acknowledged is carried again after so long.
 const AGAIN_AFTER: Span = Span::secs(2);
-/// How late a letter comes that comes late.
+/// How late a message comes that comes late.
 const LATE: Span = Span::secs(7);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Parcel {
-    Letter { from: u32, to: u32, number: u64 },
+pub enum Envelope {
+    Message { from: u32, to: u32, number: u64 },
     Acknowledgement { by: u32, to: u32, number: u64 },
 }
 
 pub struct Mail {
     rng: Rng,
     faults: Faults,
-    coming: BinaryHeap<Reverse<(Time, u64, Parcel)>>,
+    coming: BinaryHeap<Reverse<(Time, u64, Envelope)>>,
     order: u64,
 }
 
@@ -34,12 +34,12 @@ impl Mail {
         Mail { rng, faults, coming: BinaryHeap::new(), order: 0 }
     }
 
-    pub fn post(&mut self, now: Time, parcel: Parcel) {
+    pub fn send(&mut self, now: Time, envelope: Envelope) {
         let quick = Span::millis(1 + self.rng.draw() % 20);
         let is_late = self.chance();
-        self.carry(now + if is_late { LATE } else { quick }, parcel);
+        self.carry(now + if is_late { LATE } else { quick }, envelope);
         if self.chance() {
-            self.carry(now + quick + quick, parcel);
+            self.carry(now + quick + quick, envelope);
         }
     }
 
@@ -47,21 +47,21 @@ impl Mail {
         self.coming.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// The next parcel that is due, as its addressee hears of it. A letter that its sender no
+    /// The next envelope that is due, as its addressee hears of it. A message that its sender no
     /// longer has was acknowledged.
     pub fn deliver(&mut self, now: Time, parts: &[Part]) -> Option<(u32, Event)> {
         while self.next().is_some_and(|at| at <= now) {
-            let Reverse((_, _, parcel)) = self.coming.pop().expect("just seen");
-            match parcel {
-                Parcel::Acknowledgement { by, to, number } => {
+            let Reverse((_, _, envelope)) = self.coming.pop().expect("just seen");
+            match envelope {
+                Envelope::Acknowledgement { by, to, number } => {
                     return Some((to, Event::Acknowledged { by, number }));
                 }
-                Parcel::Letter { from, to, number } => {
-                    let letters = &parts[from as usize].state.rows.letters;
-                    if let Some(letter) = letters.get(&(to, number)) {
-                        self.carry(now + AGAIN_AFTER, parcel);
-                        let letter = Arc::clone(letter);
-                        return Some((to, Event::Delivered { from, number, letter }));
+                Envelope::Message { from, to, number } => {
+                    let messages = &parts[from as usize].state.rows.messages;
+                    if let Some(message) = messages.get(&(to, number)) {
+                        self.carry(now + AGAIN_AFTER, envelope);
+                        let message = Arc::clone(message);
+                        return Some((to, Event::Delivered { from, number, message }));
                     }
                 }
             }
@@ -69,9 +69,9 @@ impl Mail {
         None
     }
 
-    fn carry(&mut self, at: Time, parcel: Parcel) {
+    fn carry(&mut self, at: Time, envelope: Envelope) {
         self.order += 1;
-        self.coming.push(Reverse((at, self.order, parcel)));
+        self.coming.push(Reverse((at, self.order, envelope)));
     }
 
     fn chance(&mut self) -> bool {

@@ -6,7 +6,7 @@
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{
-    Action, Answer, Event, FetchId, Judged, Row, Sifted, Step, StopReason, Target,
+    Action, Answer, Event, FetchId, Row, Sifted, Step, StopReason, Target, ToAdmit,
 };
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
@@ -128,8 +128,8 @@ impl Subject {
                 }
             }
             (Some(Mutant::Credulous), Event::Answered(Answer::Sifted(sifted))) => {
-                let again = sifted.judged.first().cloned();
-                sifted.judged.extend(again);
+                let again = sifted.to_admit.first().cloned();
+                sifted.to_admit.extend(again);
             }
             (Some(Mutant::Forgetful), Event::Answered(Answer::Sifted(sifted))) => {
                 forget(sifted);
@@ -158,8 +158,8 @@ impl Subject {
                 Some(Mutant::Fickle),
                 Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },
             ) => page.found.iter_mut().for_each(|found| found.weight = 15 - found.weight),
-            (Some(Mutant::Greedy), Event::Delivered { letter, .. }) => {
-                Arc::make_mut(letter).iter_mut().for_each(|item| item.mass *= 2);
+            (Some(Mutant::Greedy), Event::Delivered { message, .. }) => {
+                Arc::make_mut(message).iter_mut().for_each(|item| item.mass *= 2);
             }
             (Some(Mutant::Hoarding), event) => self.hoard.push(event.clone()),
             _ => {}
@@ -227,16 +227,16 @@ impl Machine for Subject {
 
 /// Some of what is new seems never to have been found.
 fn forget(sifted: &mut Sifted) {
-    let is_kept = |judged: &Judged| !judged.discovery.url.fingerprint(0).is_multiple_of(20);
-    let kept: Vec<bool> = sifted.judged.iter().map(is_kept).collect();
+    let is_kept = |candidate: &ToAdmit| !candidate.discovery.url.fingerprint(0).is_multiple_of(20);
+    let kept: Vec<bool> = sifted.to_admit.iter().map(is_kept).collect();
     for target in &mut sifted.targets {
-        if let Target::Judged(at) = *target {
+        if let Target::ToAdmit(at) = *target {
             let before = kept[..at as usize].iter().filter(|kept| **kept).count() as u32;
             let is_kept = kept[at as usize];
-            *target = if is_kept { Target::Judged(before) } else { Target::Unknown(at) };
+            *target = if is_kept { Target::ToAdmit(before) } else { Target::Unknown(at) };
         }
     }
-    sifted.judged.retain(is_kept);
+    sifted.to_admit.retain(is_kept);
 }
 
 fn event_bytes(event: &Event) -> usize {
@@ -244,7 +244,7 @@ fn event_bytes(event: &Event) -> usize {
         Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. } => {
             size_of::<Event>() + (page.found.len() + page.known.len()) * 120
         }
-        Event::Answered(Answer::Sifted(sifted)) => sifted.judged.len() * 300,
+        Event::Answered(Answer::Sifted(sifted)) => sifted.to_admit.len() * 300,
         _ => size_of::<Event>(),
     }
 }

@@ -15,7 +15,7 @@ pub struct Scenario {
     /// Among so many engines, each with a store of its own, the crawl is divided.
     pub partitions: u32,
     /// Crawled first, one after the other, each to its end: with other limits or rules. What they
-    /// refused is judged again by the next, if its rules are others.
+    /// refused is put to admission again by the next, if its rules are others.
     pub before: Vec<Config>,
     pub faults: Faults,
     /// Stop after this much virtual time; a crawl that revisits never ends by itself.
@@ -40,7 +40,7 @@ pub struct Faults {
     pub brief_per_mille: u32,
     /// Of 1,024 names, how many have a first address where nobody answers.
     pub dead_addresses_per_mille: u32,
-    /// Of 1,000 letters between partitions, how many are delivered twice, and how many come so late
+    /// Of 1,000 messages between partitions, how many are delivered twice, and how many come so late
     /// that they were sent again before.
     pub twice_per_mille: u32,
     /// How often each process dies, between any two lines of the loop.
@@ -225,7 +225,7 @@ impl Scenario {
             },
             "parted" => Scenario {
                 name: "parted",
-                what: "a hostile web divided among three engines that write each other letters",
+                what: "a hostile web divided among three engines that write each other messages",
                 web: Scenario::hostile_web(seed),
                 partitions: 3,
                 ..Scenario::base(seed)

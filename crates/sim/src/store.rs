@@ -1,7 +1,7 @@
 //! Where the simulated process keeps rows and bodies, where it dies, and where its power is cut.
 
 use crate::check::Checker;
-use crate::mail::{Mail, Parcel};
+use crate::mail::{Envelope, Mail};
 use crate::mutant::Mutant;
 use crate::power::Disk;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -168,8 +168,8 @@ impl State for SimState {
         part.crash.point()?;
         for row in rows.iter() {
             checker.row(self.own, row);
-            if let Row::Letter { to, number, letter: Some(_) } = row {
-                mail.post(*clock, Parcel::Letter { from: self.own, to: *to, number: *number });
+            if let Row::Message { to, number, message: Some(_) } = row {
+                mail.send(*clock, Envelope::Message { from: self.own, to: *to, number: *number });
             }
         }
         part.disk.iter_mut().for_each(|disk| disk.commit(rows, archived));

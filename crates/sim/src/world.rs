@@ -1,6 +1,6 @@
 //! The outside world in virtual time: performs the engine's actions against the synthetic web.
 
-use crate::mail::Parcel;
+use crate::mail::Envelope;
 use crate::scenario::Faults;
 use crate::store::{Shared, SharedRef};
 use crate::topic;
@@ -455,7 +455,7 @@ impl World for SimWorld {
             }
             Action::Acknowledge { to, number } => {
                 let Shared { clock, mail, .. } = &mut *self.shared.borrow_mut();
-                mail.post(*clock, Parcel::Acknowledgement { by: self.own, to, number });
+                mail.send(*clock, Envelope::Acknowledgement { by: self.own, to, number });
             }
             Action::Log(_) => {}
             Action::Ask(question) => self.ask(question),

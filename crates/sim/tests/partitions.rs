@@ -1,4 +1,4 @@
-//! A crawl divided among engines that write each other letters: nobody is forgotten, no mass is
+//! A crawl divided among engines that write each other messages: nobody is forgotten, no mass is
 //! paid twice, and the sum of what they prove is true.
 
 use rhumb_sim::mutant::Mutant;
@@ -15,7 +15,7 @@ fn passes(scenario: &Scenario) -> Simulated {
     let Scenario { name, partitions, .. } = scenario;
     let violations = &simulated.violations;
     assert!(violations.is_empty(), "{name} in {partitions} parts: {violations:#?}");
-    assert!(simulated.tally.letters > 0, "{:?}", simulated.tally);
+    assert!(simulated.tally.messages > 0, "{:?}", simulated.tally);
     simulated
 }
 
@@ -32,7 +32,7 @@ fn together_they_find_all_and_prove_nearly_all_that_one_alone_would() {
 }
 
 #[test]
-fn letters_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
+fn messages_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
     for seed in 1..=3 {
         let scenario = scenario("parted", seed, 3).with_faults(Faults::usual());
         let simulated = passes(&scenario);
@@ -40,7 +40,7 @@ fn letters_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
     }
 }
 
-/// A topic: what is proven of it is true through faults, crashes, letters and pages that change.
+/// A topic: what is proven of it is true through faults, crashes, messages and pages that change.
 #[test]
 fn what_is_proven_of_a_topic_is_true_alone_and_divided() {
     for (name, seed, partitions) in [("topical", 1, 1), ("topical", 2, 3), ("turning", 3, 3)] {

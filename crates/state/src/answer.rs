@@ -8,7 +8,7 @@ use crate::snapshot::Snapshot;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{
-    Answer, Judged, Question, Refilled, Sifted, Target, Wake, Woken, WokenHost,
+    Answer, Question, Refilled, Sifted, Target, ToAdmit, Wake, Woken, WokenHost,
 };
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::mass;
@@ -122,7 +122,7 @@ pub fn set_known_apart(
         let seen = lock(seen);
         ids.extend(some.iter().zip(&prints).map(|(found, print)| {
             match (found.kind, seen.look(*print, found.depth(depth))) {
-                // What is said to have changed is to be judged, known or not.
+                // What is said to have changed is to be put to admission, known or not.
                 (FoundAs::Announced(_), _) => None,
                 (_, Sighting::Known(Some(id))) => mass::node(UrlId(u64::from(id))),
                 _ => None,
@@ -155,7 +155,7 @@ fn sift<S: Snapshot>(
     let mut targets = Vec::with_capacity(merged.len());
     for (candidate, sighting) in look_up(seen, merged) {
         let Candidate { discovery, print, rejudged } = candidate;
-        // A link that is not followed needs its number, and never a judgement.
+        // A link that is not followed needs its number, and never a comparison.
         let is_idle = discovery.kind == FoundAs::Copied;
         let record = match sighting {
             Sighting::New => None,
@@ -177,17 +177,17 @@ fn sift<S: Snapshot>(
             None if is_idle => Target::Unknown(targets.len() as u32),
             Some(record) if is_idle || (!rejudged && !rises(sighting)) => known(record),
             _ => {
-                let target = Target::Judged(sifted.judged.len() as u32);
-                sifted.judged.push(Judged { discovery, record });
+                let target = Target::ToAdmit(sifted.to_admit.len() as u32);
+                sifted.to_admit.push(ToAdmit { discovery, record });
                 target
             }
         });
     }
-    sifted.known = total - sifted.judged.len() as u64;
+    sifted.known = total - sifted.to_admit.len() as u64;
     sifted.targets = of.into_iter().map(|index| targets[index as usize]).collect();
     let mut asked: HashSet<HostKey> = HashSet::new();
-    for judged in &sifted.judged {
-        let host = judged.discovery.url.host_key();
+    for candidate in &sifted.to_admit {
+        let host = candidate.discovery.url.host_key();
         if !asked.contains(&host) {
             if let Some(record) = snapshot.host(&host)? {
                 sifted.hosts.push((host.clone(), record));
@@ -213,7 +213,7 @@ fn known(record: &UrlRecord) -> Target {
 struct Candidate {
     discovery: Discovery,
     print: Fingerprint,
-    /// One of those merged here asks for a new judgement, known or not.
+    /// One of those merged here asks for a new comparison, known or not.
     rejudged: bool,
 }
 
@@ -252,7 +252,7 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
     (merged, of)
 }
 
-/// Known or not: what the owner named is judged as a seed each time.
+/// Known or not: what the owner named is put to admission as a seed each time.
 fn is_rejudged(kind: FoundAs) -> bool {
     use FoundAs::{Announced, Asked, Promoted, Readmit, Seed};
     matches!(kind, Seed | Asked | Readmit | Promoted | Announced(_))
@@ -361,11 +361,11 @@ mod tests {
         for kinds in [[Link, Seed, Readmit], [Readmit, Seed, Link], [Seed, Readmit, Link]] {
             let sifted = sifted(&kinds);
             assert_eq!(sifted.known, 2, "{kinds:?}");
-            assert_eq!(sifted.judged[0].discovery.kind, Seed, "{kinds:?}");
-            assert!(sifted.judged[0].record.is_some(), "{kinds:?}");
+            assert_eq!(sifted.to_admit[0].discovery.kind, Seed, "{kinds:?}");
+            assert!(sifted.to_admit[0].record.is_some(), "{kinds:?}");
         }
-        assert_eq!(sifted(&[Link, Seed]).judged[0].discovery.kind, Seed);
-        assert_eq!(sifted(&[Link, Readmit]).judged[0].discovery.kind, Readmit);
-        assert!(sifted(&[Link, Link]).judged.is_empty(), "known, and nobody asked again");
+        assert_eq!(sifted(&[Link, Seed]).to_admit[0].discovery.kind, Seed);
+        assert_eq!(sifted(&[Link, Readmit]).to_admit[0].discovery.kind, Readmit);
+        assert!(sifted(&[Link, Link]).to_admit.is_empty(), "known, and nobody asked again");
     }
 }

@@ -15,12 +15,12 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::order::LinkModel;
+use rhumb_engine::outbound::{Message, OutboundOpening, SequenceNumbers, taken_back};
 use rhumb_engine::outcome::{ContentDigest, Page};
-use rhumb_engine::post::{Letter, Numbers, PostOpening, taken_back};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
-use rhumb_engine::review::JudgedBy;
+use rhumb_engine::review::RulesFingerprint;
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url, UrlKey};
@@ -51,14 +51,14 @@ pub struct MemoryRows {
     pub links: BTreeMap<(UrlId, u16), LinkPart>,
     pub settled: BTreeMap<u32, SettledRow>,
     /// To other partitions, by addressee and number.
-    pub letters: BTreeMap<(u32, u64), Arc<Letter>>,
-    pub numbers: Numbers,
+    pub messages: BTreeMap<(u32, u64), Arc<Message>>,
+    pub numbers: SequenceNumbers,
     pub foreign: BTreeMap<u32, Url>,
     pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
     pub link_model: Option<LinkModel>,
     pub counters: Counters,
-    pub judged_by: Option<JudgedBy>,
+    pub rules_fingerprint: Option<RulesFingerprint>,
     pub hands: Vec<HandLine>,
 }
 
@@ -131,8 +131,8 @@ impl MemoryState {
             mass: self.rows.mass(),
             scheduler,
             link_model,
-            post: self.rows.post(),
-            judged_by: self.rows.judged_by,
+            outbound: self.rows.outbound(),
+            rules_fingerprint: self.rows.rules_fingerprint,
             hands: self.rows.hands.clone(),
         }
     }
@@ -181,14 +181,15 @@ impl MemoryRows {
         self.settled.values().for_each(|row| mass.restore_settled(row));
         self.moved.iter().for_each(|(node, moved)| mass.restore_moved(*node, *moved));
         mass.restored();
-        self.letters.values().for_each(|letter| mass.owe(taken_back(letter)));
+        self.messages.values().for_each(|message| mass.owe(taken_back(message)));
         mass
     }
 
-    fn post(&self) -> PostOpening {
-        let letters = self.letters.iter();
-        let unacknowledged = letters.map(|((to, _), letter)| (*to, taken_back(letter))).collect();
-        PostOpening { numbers: self.numbers.clone(), unacknowledged }
+    fn outbound(&self) -> OutboundOpening {
+        let messages = self.messages.iter();
+        let unacknowledged =
+            messages.map(|((to, _), message)| (*to, taken_back(message))).collect();
+        OutboundOpening { numbers: self.numbers.clone(), unacknowledged }
     }
 
     pub fn apply(&mut self, row: Row) {
@@ -235,20 +236,20 @@ impl MemoryRows {
             Row::Settled { number, row } => {
                 self.settled.insert(number, row);
             }
-            Row::Letter { to, number, letter: Some(letter) } => {
-                self.letters.insert((to, number), letter);
+            Row::Message { to, number, message: Some(message) } => {
+                self.messages.insert((to, number), message);
             }
-            Row::Letter { to, number, letter: None } => {
-                self.letters.remove(&(to, number));
+            Row::Message { to, number, message: None } => {
+                self.messages.remove(&(to, number));
             }
-            Row::Numbers(numbers) => self.numbers = *numbers,
+            Row::SequenceNumbers(numbers) => self.numbers = *numbers,
             Row::Foreign { node, url } => {
                 self.foreign.insert(node, url);
             }
             Row::Moved { node, mass } => {
                 self.moved.insert(node, mass);
             }
-            Row::Rules(judged_by) => self.judged_by = Some(judged_by),
+            Row::Rules(rules_fingerprint) => self.rules_fingerprint = Some(rules_fingerprint),
             Row::Hands(lines) => self.hands = lines,
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::LinkModel(model) => self.link_model = Some(*model),

@@ -23,7 +23,7 @@ pub struct Awake {
     /// Where robots.txt is to be had, after redirects, and how many there were.
     pub robots_at: Option<(Url, u8)>,
     /// robots.txt requests made here for other hosts that redirect to this one.
-    pub errands: Vec<Errand>,
+    pub referrals: Vec<RobotsReferral>,
     pub addresses: AddressList,
     /// Hashes of what it shares bounds with: hosts of its name, hosts of its site.
     pub name: u64,
@@ -31,7 +31,7 @@ pub struct Awake {
     /// It was never asked, and may be for the first time then.
     pub first_contact: Option<Time>,
     pub doing: Doing,
-    /// Its robots.txt is being fetched from another host; meanwhile it runs errands alone.
+    /// Its robots.txt is being fetched from another host; meanwhile it runs referrals alone.
     pub awaits_robots: bool,
     /// It fails, and is not asked for its own sake before this moment.
     pub rest_until: Time,
@@ -56,7 +56,7 @@ pub enum Doing {
 }
 
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub struct RobotsReferral {
     pub for_host: HostKey,
     pub url: Url,
 }
@@ -75,7 +75,7 @@ impl Awake {
             later,
             robots: None,
             robots_at: None,
-            errands: Vec::new(),
+            referrals: Vec::new(),
             addresses: AddressList::default(),
             doing: Doing::Nothing,
             awaits_robots: false,
@@ -103,7 +103,7 @@ impl Awake {
         self.now.is_refilling() || self.later.is_refilling()
     }
 
-    /// Fetched and not yet judged: the rows are still in the store.
+    /// Fetched and not yet to_admit: the rows are still in the store.
     pub fn has_out(&self) -> bool {
         self.now.has_out() || self.later.has_out()
     }

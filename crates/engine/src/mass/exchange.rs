@@ -2,7 +2,7 @@
 //!
 //! A URL of another partition has a number here like any other, so that pushing knows no
 //! difference; what lies on it waits to be sent to its owner. Sending debits it here and receiving
-//! credits it there, both in one commit with the letter's number, so whatever is settled on either
+//! credits it there, both in one commit with the message's number, so whatever is settled on either
 //! side, and however old: r = (1-d)·t + m + d·Pᵀs − s, where m is what came less what went. Over
 //! all partitions the m and what is on its way make nought.
 //!
@@ -16,7 +16,7 @@ use super::ledger::Ledger;
 use super::{Coverage, EDGES_PER_TURN, EDGES_SAVED_MAX, Mass, REST_AT_END, Standing, Sums};
 use std::collections::BTreeMap;
 
-/// URLs in one round of letters.
+/// URLs in one round of messages.
 const ROUND_MAX: usize = 20_000;
 /// Edge updates that mass for one URL pays for: a push of an ordinary page, and some.
 const EDGES_PER_CREDIT: u64 = 100;
@@ -26,7 +26,7 @@ pub struct Exchange {
     /// What came to a URL of ours, or, below zero, what went to one of another partition.
     moved: BTreeMap<u32, i64>,
     sum: i64,
-    /// What letters that are on their way take back.
+    /// What messages that are on their way take back.
     owed: i64,
     /// URLs of others on which there is more by an octave than when they were last looked at.
     grown: Vec<u32>,
@@ -84,7 +84,7 @@ impl Ledger {
         Some((mass, self.exchange.put(node, -mass)))
     }
 
-    /// A letter went, or, below zero, it arrived, which takes so much back.
+    /// A message went, or, below zero, it arrived, which takes so much back.
     pub fn owe(&mut self, mass: i64) {
         self.exchange.owed += mass;
     }
@@ -134,7 +134,7 @@ impl Mass {
         self.ledger.owe(mass);
     }
 
-    /// There is enough for other partitions to be worth a round of letters. Together they leave as
+    /// There is enough for other partitions to be worth a round of messages. Together they leave as
     /// much unsent in the end as one leaves unpushed.
     pub fn is_worth_a_round(&self, partitions: u32) -> bool {
         !self.stale && self.ledger.unsent() > REST_AT_END / i64::from(partitions)
@@ -144,7 +144,7 @@ impl Mass {
         self.ledger.heavy_foreign()
     }
 
-    /// Nothing is to be fetched here, but letters may come: pushes what they brought nearly to the
+    /// Nothing is to be fetched here, but messages may come: pushes what they brought nearly to the
     /// end.
     pub fn settle_at_rest(&mut self, partitions: u32) {
         self.settle_to(REST_AT_END / i64::from(partitions), EDGES_PER_TURN);

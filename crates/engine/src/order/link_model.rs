@@ -21,7 +21,7 @@ pub struct Hints {
 }
 
 const NUMBERS: usize = 9;
-type Numbers = [f64; NUMBERS];
+type SequenceNumbers = [f64; NUMBERS];
 
 impl Hints {
     /// One more link, of this weight, on a page left by this surfer.
@@ -37,7 +37,7 @@ impl Hints {
     /// One, the best page's relevance and the mean, the best link's weight and the mean, both means
     /// together, how many links there are, how much relevance their pages have in all, and
     /// the octave of what lies on the URL.
-    fn numbers(&self, residue: i64) -> Numbers {
+    fn numbers(&self, residue: i64) -> SequenceNumbers {
         let unit = f64::from(FIFTEENTHS);
         let links = f64::from(self.links.max(1));
         let relevance = f64::from(self.relevance_sum) / links / unit;
@@ -60,13 +60,13 @@ impl Hints {
 /// Coefficients of the numbers above. A row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkModel {
-    coefficients: Numbers,
+    coefficients: SequenceNumbers,
     /// Pages that had come when it was fitted.
     pub pages: u64,
 }
 
 /// What is believed before anything is learnt: links that say so, on pages of the topic.
-const PRIOR: Numbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
+const PRIOR: SequenceNumbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
 /// The prior weighs as much as so many pages.
 const PRIOR_WEIGHT: f64 = 0.6;
 /// Pages between two fits: so many, or an eighth of those that came, but no more than a thousand.
@@ -155,13 +155,13 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-fn dot(a: &Numbers, b: &Numbers) -> f64 {
+fn dot(a: &SequenceNumbers, b: &SequenceNumbers) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solves A·x = b by Cholesky's method, where the lower half of A is given. The prior keeps A
 /// positive definite.
-fn solved(mut a: [Numbers; NUMBERS], mut b: Numbers) -> Numbers {
+fn solved(mut a: [SequenceNumbers; NUMBERS], mut b: SequenceNumbers) -> SequenceNumbers {
     for n in 0..NUMBERS {
         for m in 0..=n {
             let inner: f64 = (0..m).map(|k| a[n][k] * a[m][k]).sum();
@@ -191,7 +191,7 @@ mod tests {
         let mut a = [[0.0; NUMBERS]; NUMBERS];
         (0..NUMBERS).for_each(|n| (0..=n).for_each(|m| a[n][m] = 1.0 / (1 + n + m) as f64));
         (0..NUMBERS).for_each(|n| a[n][n] += 1.0);
-        let x: Numbers = std::array::from_fn(|n| n as f64 - 3.0);
+        let x: SequenceNumbers = std::array::from_fn(|n| n as f64 - 3.0);
         let full = |n: usize, m: usize| if m <= n { a[n][m] } else { a[m][n] };
         let b = std::array::from_fn(|n| (0..NUMBERS).map(|m| full(n, m) * x[m]).sum());
         let found = solved(a, b);

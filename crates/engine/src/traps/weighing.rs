@@ -105,7 +105,7 @@ impl Engine {
             hops: 0,
             host_spent: 0,
         };
-        if admit::judge(&self.config, found).is_err_and(Refusal::is_liftable) {
+        if admit::admit(&self.config, found).is_err_and(Refusal::is_liftable) {
             return Brought::Barren;
         }
         let own: HostKey = from.host_key();
@@ -125,7 +125,7 @@ pub(crate) fn listed(url: &Url, record: &UrlRecord) -> Option<Shape> {
 }
 
 /// The shape of a URL that says something of its pattern: a page that was never seen, and that no
-/// person named. Those that a sitemap or a feed lists are not weighed themselves: a shop's products
+/// person named. Those that a sitemap or a feed lists are not weighed themselves: a bodies's products
 /// may differ in a number and a price alone.
 fn shape(entry: &Entry) -> Option<Shape> {
     let record = &entry.record;

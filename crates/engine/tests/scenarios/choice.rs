@@ -117,7 +117,7 @@ fn new_rules_stand_in_the_rows_only_when_all_that_was_refused_is_judged_by_them(
     let rules = Rules::new(&[], &["/2".to_owned()]).unwrap();
     let mut stage = tree(Config { rules, ..Config::default() }, 4);
     stage.run();
-    let old = stage.state.rows.judged_by;
+    let old = stage.state.rows.rules_fingerprint;
     assert!(old.is_some(), "the first run wrote its rules");
     // Stopped before the review has an answer, and while the sieve judges what it found.
     for late in [review_comes_late as fn(&Question) -> Span, sieve_comes_late] {
@@ -125,12 +125,12 @@ fn new_rules_stand_in_the_rows_only_when_all_that_was_refused_is_judged_by_them(
         stage.answers_after = late;
         stage.send(Span::secs(1), Event::Stopped(StopReason::Interrupted));
         assert_eq!(stage.run(), StopReason::Interrupted);
-        assert_eq!(stage.state.rows.judged_by, old);
+        assert_eq!(stage.state.rows.rules_fingerprint, old);
     }
     stage.reopen(Config::default());
     stage.answers_after = |_| Span::ZERO;
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_ne!(stage.state.rows.judged_by, old);
+    assert_ne!(stage.state.rows.rules_fingerprint, old);
     assert_eq!(stage.record("a.test/2").status, Status::Fetched);
     stage.reopen(Config::default());
     let turns = stage.turns;

@@ -205,7 +205,7 @@ fn the_scope_follows_where_seeds_lead_and_the_next_run_has_it_too() {
     };
     let asked_before = stage.log.len();
     again(&mut stage);
-    assert_eq!(stage.log.len(), asked_before, "the same scope: nothing is judged anew");
+    assert_eq!(stage.log.len(), asked_before, "the same scope: nothing is put to admission anew");
     assert_eq!(stage.record("https://www.b.test/1").status, Status::Fetched);
 }
 

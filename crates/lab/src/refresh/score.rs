@@ -1,4 +1,4 @@
-//! What a replay is judged by: freshness, age and delay, from a given day on.
+//! What a replay is put to admission by: freshness, age and delay, from a given day on.
 
 use super::histories::Histories;
 

@@ -1,6 +1,6 @@
 //! The archive as the loop sees it: bodies that workers hold become WARC records.
 
-use super::shop::{Bytes, Held, Shop};
+use super::held_bodies::{Bytes, Held, HeldBodies};
 use crate::extract::{MadeRow, Mark, WhileCrawling};
 use rhumb_archive::{
     Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
@@ -29,7 +29,7 @@ pub struct NodeArchive {
     /// Makes the index, once nothing more will come.
     pub indexing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
     pub packer: Packer,
-    pub shop: Arc<Shop>,
+    pub bodies: Arc<HeldBodies>,
     /// Takes rows once their records are kept.
     pub rows: Option<Arc<WhileCrawling>>,
     /// Where it ends.
@@ -41,7 +41,7 @@ impl Archive for NodeArchive {
         tracing::trace!(keeps = keeps.len(), "append");
         let mut rows = Vec::new();
         for keep in keeps.drain(..) {
-            let held = self.shop.take(keep.fetch);
+            let held = self.bodies.take(keep.fetch);
             let (Some(writer), Some(mut held)) = (&mut self.writer, held) else { continue };
             let row = held.row.take().filter(|_| is_response(&keep.how));
             let packed = match keep.how {

@@ -7,9 +7,9 @@
 
 use super::archive::{content_of, notes};
 use super::clock::Clock;
-use super::couriers::Couriers;
+use super::fetch_tasks::FetchTasks;
+use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::reader;
-use super::shop::{Bytes, Held, Shop};
 use super::spool::{Kept, Spool};
 use super::start::{Wired, invalid, make_workers, no_reader, send_seeds};
 use super::world::NodeWorld;
@@ -93,9 +93,9 @@ pub fn get(
     let (events_in, events) = channel();
     let (questions, questions_out) = channel();
     let (failed, reader_failed) = channel();
-    let shop = Arc::new(Shop::default());
+    let bodies = Arc::new(HeldBodies::default());
     let wired = Wired {
-        shop: &shop,
+        bodies: &bodies,
         known: None,
         seed: entropy,
         rows: &None,
@@ -111,11 +111,11 @@ pub fn get(
     let asked: Vec<Url> = settings.seeds.iter().map(|seed| seed.url.clone()).collect();
     send_seeds(&settings, events_in);
     let mut archive =
-        Desk::new(asked, usize::from(settings.max_redirects), &shop, render, hand_over);
+        Replies::new(asked, usize::from(settings.max_redirects), &bodies, render, hand_over);
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers,
-        couriers: Couriers::default(),
+        fetch_tasks: FetchTasks::default(),
         runtime: runtime.handle().clone(),
         clock,
         events,
@@ -158,7 +158,7 @@ impl State for InMemory<'_> {
 }
 
 /// What has arrived and not been handed over.
-struct Desk<'a> {
+struct Replies<'a> {
     asked: Vec<Url>,
     /// So many were handed over.
     done: usize,
@@ -166,7 +166,7 @@ struct Desk<'a> {
     /// The URLs that were asked for, and where those led.
     wanted: HashSet<Url>,
     arrived: HashMap<Url, Arrived>,
-    shop: &'a Shop,
+    bodies: &'a HeldBodies,
     spool: Spool,
     render: &'a Render<'a>,
     hand_over: &'a mut HandOver<'a>,
@@ -182,17 +182,17 @@ enum Arrived {
     },
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Replies<'a> {
     fn new(
         asked: Vec<Url>,
         hops_max: usize,
-        shop: &'a Shop,
+        bodies: &'a HeldBodies,
         render: &'a Render<'a>,
         hand_over: &'a mut HandOver<'a>,
-    ) -> Desk<'a> {
+    ) -> Replies<'a> {
         let wanted = asked.iter().cloned().collect();
         let (arrived, spool) = (HashMap::new(), Spool::default());
-        Desk { asked, done: 0, hops_max, wanted, arrived, shop, spool, render, hand_over }
+        Replies { asked, done: 0, hops_max, wanted, arrived, bodies, spool, render, hand_over }
     }
 
     fn take(&mut self, held: Held) -> std::io::Result<()> {
@@ -316,10 +316,10 @@ fn output_error(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Retry, format!("output: {error}"))
 }
 
-impl Archive for Desk<'_> {
+impl Archive for Replies<'_> {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
         for keep in keeps.drain(..) {
-            let held = self.shop.take(keep.fetch);
+            let held = self.bodies.take(keep.fetch);
             if let Some(held) = held.filter(|_| !matches!(keep.how, KeepAs::Drop)) {
                 self.take(held).map_err(output_error)?;
             }

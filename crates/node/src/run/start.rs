@@ -3,10 +3,10 @@
 use super::archive::{NodeArchive, archive_error, end_of, position, row_error};
 use super::changes::{Change, Changes};
 use super::clock::Clock;
-use super::couriers::Couriers;
+use super::fetch_tasks::FetchTasks;
+use super::held_bodies::HeldBodies;
 use super::reader;
 use super::reading::Reader;
-use super::shop::Shop;
 use super::stop::Stop;
 use super::worker::Workers;
 use super::world::NodeWorld;
@@ -113,10 +113,10 @@ fn run(
     let (events_in, events) = channel();
     let (questions, questions_out) = channel();
     let (failed, reader_failed) = channel();
-    let shop = Arc::new(Shop::default());
+    let bodies = Arc::new(HeldBodies::default());
     let rows = open_rows(settings)?;
     let books = state.reader();
-    let wired = Wired::to(&shop, &state, &rows, topic);
+    let wired = Wired::to(&bodies, &state, &rows, topic);
     let follows_importance = order::policy(&config).follows_importance();
     let (at, to) = (clock.clone(), events_in.clone());
     let workers = make_workers(settings, &runtime, at, wired, follows_importance, to)?;
@@ -135,14 +135,14 @@ fn run(
         dir: settings.dir.clone(),
         indexing: None,
         packer: Packer::new(settings.compression_level),
-        shop: Arc::clone(&shop),
+        bodies: Arc::clone(&bodies),
         rows: rows.clone(),
         end: archive_end,
     };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers,
-        couriers: Couriers::default(),
+        fetch_tasks: FetchTasks::default(),
         runtime: runtime.handle().clone(),
         clock: clock.clone(),
         events,
@@ -186,7 +186,7 @@ fn put_away(
 
 /// What workers are wired to besides the events.
 pub struct Wired<'a> {
-    pub shop: &'a Arc<Shop>,
+    pub bodies: &'a Arc<HeldBodies>,
     /// Says which links lead to what is known, where there is such a thing.
     pub known: Option<LocalReader>,
     pub seed: u64,
@@ -198,13 +198,13 @@ pub struct Wired<'a> {
 
 impl<'a> Wired<'a> {
     fn to(
-        shop: &'a Arc<Shop>,
+        bodies: &'a Arc<HeldBodies>,
         state: &LocalState,
         rows: &'a Option<Arc<WhileCrawling>>,
         topic: Option<Arc<Topic>>,
     ) -> Wired<'a> {
         let (known, seed) = (Some(state.reader()), state.seed());
-        Wired { shop, known, seed, rows, follows_links: true, topic }
+        Wired { bodies, known, seed, rows, follows_links: true, topic }
     }
 }
 
@@ -216,7 +216,7 @@ pub fn make_workers(
     settings: &Settings,
     runtime: &Runtime,
     clock: Clock,
-    Wired { shop, known, seed, rows, follows_links, topic }: Wired<'_>,
+    Wired { bodies, known, seed, rows, follows_links, topic }: Wired<'_>,
     follows_importance: bool,
     events: Sender<Event>,
 ) -> Result<Workers, Error> {
@@ -259,7 +259,7 @@ pub fn make_workers(
         },
         known,
         follows_importance,
-        shop: Arc::clone(shop),
+        bodies: Arc::clone(bodies),
         clock,
         limits: settings.limits.clone(),
         allow_private: settings.allow_private,

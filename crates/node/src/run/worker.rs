@@ -1,9 +1,9 @@
 //! Workers: what tasks do for one URL or one name, and how the loop is told.
 
 use super::clock::Clock;
-use super::couriers::unharmed;
+use super::fetch_tasks::unharmed;
+use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::reading::{Reader, report_failure};
-use super::shop::{Bytes, Held, Shop};
 use crate::extract::WhileCrawling;
 use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
@@ -43,7 +43,7 @@ pub struct Workers {
     pub known: Option<LocalReader>,
     /// URLs may move up when a link to them is seen, so their addresses are wanted.
     pub follows_importance: bool,
-    pub shop: Arc<Shop>,
+    pub bodies: Arc<HeldBodies>,
     pub clock: Clock,
     pub limits: Limits,
     pub allow_private: bool,
@@ -95,7 +95,7 @@ impl Workers {
                     false => None,
                 };
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
-                self.shop.occupy(fetch.id, turn);
+                self.bodies.occupy(fetch.id, turn);
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
             }
             Ok(response) => self.took(&fetch, response, at),
@@ -144,7 +144,7 @@ impl Workers {
         }
         let bytes = Bytes::Response(Box::new(response));
         let (url, depth) = (fetch.url.clone(), fetch.depth);
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
+        self.bodies.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
         report
     }
 
@@ -169,7 +169,7 @@ impl Workers {
         let bytes = Bytes::Strange { request, response, address };
         let (url, depth) = (fetch.url.clone(), fetch.depth);
         let (packed, marks, row) = (None, Marks::NONE, None);
-        self.shop.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
+        self.bodies.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
         report
     }
 

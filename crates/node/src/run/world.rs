@@ -1,7 +1,7 @@
 //! The world as the loop sees it: actions go out to workers and reader, events come in.
 
 use super::clock::Clock;
-use super::couriers::Couriers;
+use super::fetch_tasks::FetchTasks;
 use super::worker::Workers;
 use crate::watch::EventLog;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -29,7 +29,7 @@ const _: () = assert!(EVENTS_MAX <= BATCH_MAX);
 
 pub struct NodeWorld {
     pub workers: Arc<Workers>,
-    pub couriers: Couriers,
+    pub fetch_tasks: FetchTasks,
     pub runtime: Handle,
     pub clock: Clock,
     pub events: Receiver<Event>,
@@ -105,7 +105,7 @@ impl World for NodeWorld {
             Action::Fetch(fetch) => {
                 tracing::trace!(url = %fetch.url, "fetch");
                 self.in_flight += 1;
-                self.couriers.fetch(fetch, &self.workers, &self.runtime);
+                self.fetch_tasks.fetch(fetch, &self.workers, &self.runtime);
             }
             Action::Resolve { host } => {
                 tracing::trace!(host = host.as_str(), "resolve");

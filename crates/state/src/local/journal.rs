@@ -218,7 +218,7 @@ pub type TakeFrame = fn(&[u8]) -> Option<(Frame<'_>, &[u8])>;
 #[derive(Clone, Copy)]
 pub struct Reading {
     /// The last that the tables hold.
-    pub stowed: u64,
+    pub flushed: u64,
     /// The last that was synced, and with it all that it speaks of.
     pub promised: u64,
     /// Where the archive ends, if that is known: what speaks of more, beyond the promised, is not
@@ -242,7 +242,7 @@ pub struct Read {
 }
 
 /// Reads the commits in a file up to the first that is not whole, not believed, or not the next
-/// after `last`. What was stowed already is passed over; the very first may not be later than the
+/// after `last`. What was flushed already is passed over; the very first may not be later than the
 /// next after that.
 pub fn read(
     path: &Path,
@@ -254,12 +254,12 @@ pub fn read(
     let mut rest = bytes.as_slice();
     while let Some((frame, after)) = (reading.take)(rest) {
         let number = frame.number;
-        let is_next = last.map_or(number <= reading.stowed + 1, |last| number == last + 1);
+        let is_next = last.map_or(number <= reading.flushed + 1, |last| number == last + 1);
         if !is_next || !reading.believes(&frame) {
             break;
         }
         let rows = parse(frame.rows).ok_or_else(|| unreadable(path, number))?;
-        if number > reading.stowed {
+        if number > reading.flushed {
             rows.into_iter().for_each(|(table, key, value)| row(table, key, value));
         }
         (last, rest) = (Some(number), after);

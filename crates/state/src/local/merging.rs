@@ -6,8 +6,8 @@
 //! again. The wait itself must ask. Slow merging is no fault. Merging has failed if the steps that
 //! were asked for are done and change nothing, or are not done at all.
 
+use super::flush::is_working;
 use super::store_error;
-use super::stow::is_working;
 use super::table::Table;
 use fjall::{Database, Keyspace};
 use rhumb_engine::error::{Error, ErrorKind};

@@ -1,24 +1,24 @@
 //! The rows on disk: a journal of our own, rows in memory, and fjall.
 //!
 //! A commit is appended to the journal, which the death of the process does not undo, and put into
-//! memory ([`fresh`]). When that has grown, a thread moves it into fjall's tables ([`stow`]) and
+//! memory ([`memtable`]). When that has grown, a thread moves it into fjall's tables ([`flush`]) and
 //! the journal begins anew. Readers see memory before tables. `sync` makes commits survive a power
 //! cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
 
 mod codec;
+mod flush;
 mod format;
-mod fresh;
 mod journal;
 mod keys;
 mod mark;
+mod memtable;
 mod merged;
 mod merging;
 mod migrate;
 mod open;
-mod post;
+mod outbound;
 mod read;
 mod store;
-mod stow;
 mod table;
 mod urls;
 
@@ -27,9 +27,10 @@ use crate::leaders::Leaders;
 use crate::lock;
 use crate::seen::{Fingerprint, Seen};
 use codec::{encode_into, encode_leader_into};
-use fresh::Generation;
+use flush::Flusher;
 use journal::{Batch, Journal};
 use mark::Mark;
+use memtable::Generation;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::outcome::Page;
@@ -38,7 +39,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use store::Store;
-use stow::Stower;
 use table::Table;
 
 pub use format::{FORMAT, Home};
@@ -50,11 +50,11 @@ const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
 const SCHEDULER: &[u8] = b"scheduler";
 const LINK_MODEL: &[u8] = b"link_model";
-const NUMBERS: &[u8] = b"numbers of letters";
+const NUMBERS: &[u8] = b"numbers of messages";
 const RULES: &[u8] = b"rules";
 const HANDS: &[u8] = b"hands";
 
-/// Rows in memory that are worth stowing.
+/// Rows in memory that are worth flushing.
 const FRESH_BYTES: usize = 12 << 20;
 /// At so many quarters of that a commit waits until the generation before has left, so that the
 /// loop is told to sync: memory is bounded by it.
@@ -65,13 +65,13 @@ const JOURNAL_MAX: u64 = 4;
 /// The store as the loop holds it: it alone writes.
 pub struct LocalState {
     /// Ends first: fjall is not to be closed while something is moved into it.
-    stower: Stower,
+    flusher: Flusher,
     shared: Arc<Shared>,
     journal: Journal,
     /// Used again from commit to commit.
     batch: Batch,
-    fresh_bytes: usize,
-    /// Bytes of rows in memory that nobody stows yet.
+    memtable_bytes: usize,
+    /// Bytes of rows in memory that nobody flushes yet.
     bytes: usize,
     /// What the next sync promises.
     mark: Mark,
@@ -100,9 +100,9 @@ impl LocalState {
         LocalReader { shared: Arc::clone(&self.shared) }
     }
 
-    /// Has rows stowed when so many bytes of them are in memory; 12 MiB unless said otherwise.
-    pub fn with_fresh_bytes(self, fresh_bytes: usize) -> LocalState {
-        LocalState { fresh_bytes, ..self }
+    /// Has rows flushed when so many bytes of them are in memory; 12 MiB unless said otherwise.
+    pub fn with_fresh_bytes(self, memtable_bytes: usize) -> LocalState {
+        LocalState { memtable_bytes, ..self }
     }
 
     pub fn commits(&self) -> u64 {
@@ -121,31 +121,31 @@ impl LocalState {
         self.journal.append(&mut self.batch, mark.commits, mark.archived)?;
         self.mark = mark;
         {
-            let mut fresh = lock(&store.fresh);
-            fresh.commit = mark.commits;
-            let (readers, mut now) = (fresh.readers(), fresh.now.write());
+            let mut memtable = lock(&store.memtable);
+            memtable.commit = mark.commits;
+            let (readers, mut now) = (memtable.readers(), memtable.now.write());
             for row in self.batch.rows() {
                 now.put(row, mark.commits, readers);
             }
             self.bytes = now.bytes();
         }
-        if self.bytes >= FRESH_QUARTERS_MAX * (self.fresh_bytes / 4) {
+        if self.bytes >= FRESH_QUARTERS_MAX * (self.memtable_bytes / 4) {
             store.wait()?;
         }
         Ok(())
     }
 
-    /// Has what is in memory stowed: nothing else is, at this moment.
+    /// Has what is in memory flushed: nothing else is, at this moment.
     fn turn_over(&mut self) -> Result<(), Error> {
         let store = &*self.shared.store;
         let path = self.journal.turn_over()?;
-        let mut fresh = lock(&store.fresh);
-        let next = Generation::after(&fresh.now.read());
-        let leaving = std::mem::replace(&mut fresh.now, next.into());
-        fresh.leaving = Some(leaving.clone());
-        drop(fresh);
+        let mut memtable = lock(&store.memtable);
+        let next = Generation::after(&memtable.now.read());
+        let leaving = std::mem::replace(&mut memtable.now, next.into());
+        memtable.leaving = Some(leaving.clone());
+        drop(memtable);
         self.bytes = 0;
-        self.stower.stow(leaving, path);
+        self.flusher.flush(leaving, path);
         Ok(())
     }
 }
@@ -167,7 +167,7 @@ impl State for LocalState {
         Ok(())
     }
 
-    /// If much has gathered, begins to stow it. That must come after the sync: tables may only hold
+    /// If much has gathered, begins to flush it. That must come after the sync: tables may only hold
     /// rows of the synced journal, which speak of the synced archive.
     fn sync(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
@@ -176,10 +176,10 @@ impl State for LocalState {
         if self.wants_sync() { self.turn_over() } else { Ok(()) }
     }
 
-    /// Rows have gathered that can be stowed after a sync.
+    /// Rows have gathered that can be flushed after a sync.
     fn wants_sync(&self) -> bool {
-        let is_much = self.bytes >= self.fresh_bytes
-            || self.journal.bytes() >= JOURNAL_MAX * self.fresh_bytes as u64;
+        let is_much = self.bytes >= self.memtable_bytes
+            || self.journal.bytes() >= JOURNAL_MAX * self.memtable_bytes as u64;
         is_much && !self.shared.store.is_stowing()
     }
 }
@@ -254,15 +254,17 @@ fn put(batch: &mut Batch, row: &Row) {
         Row::Settled { number, row } => {
             batch.put(Table::Settled, &number.to_be_bytes(), encode_into(row));
         }
-        Row::Letter { to, number, letter } => {
-            post::put_letter(batch, (*to, *number), letter.as_deref());
+        Row::Message { to, number, message } => {
+            outbound::put_message(batch, (*to, *number), message.as_deref());
         }
-        Row::Numbers(numbers) => batch.put(Table::Meta, NUMBERS, encode_into(&**numbers)),
+        Row::SequenceNumbers(numbers) => batch.put(Table::Meta, NUMBERS, encode_into(&**numbers)),
         Row::Foreign { node, url } => {
-            batch.put(Table::Exchange, &post::foreign_key(*node), encode_into(url));
+            batch.put(Table::Exchange, &outbound::foreign_key(*node), encode_into(url));
         }
-        Row::Moved { node, mass } => post::put_moved(batch, *node, *mass),
-        Row::Rules(judged_by) => batch.put(Table::Meta, RULES, encode_into(judged_by)),
+        Row::Moved { node, mass } => outbound::put_moved(batch, *node, *mass),
+        Row::Rules(rules_fingerprint) => {
+            batch.put(Table::Meta, RULES, encode_into(rules_fingerprint))
+        }
         Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
         Row::LinkModel(model) => batch.put(Table::Meta, LINK_MODEL, encode_into(&**model)),

@@ -2,17 +2,17 @@
 //! the engine starts from.
 
 use super::codec::{decode, decode_leader, encode_into};
+use super::flush::Flusher;
 use super::format::{Home, in_use};
-use super::fresh::Generation;
 use super::journal::{self, Batch, Journal, Reading};
 use super::mark::Mark;
+use super::memtable::Generation;
 use super::merging::UNMERGED_MAX;
 use super::store::Store;
-use super::stow::Stower;
 use super::table::{Keyspaces, Table};
 use super::{
     COMMITS, COUNTERS, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState, RULES, SCHEDULER,
-    Shared, file_error, keys, lock, post, read, store_error,
+    Shared, file_error, keys, lock, outbound, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -38,7 +38,7 @@ const FJALL_JOURNAL_BYTES_MAX: u64 = 64 << 20;
 const CACHE_BYTES: u64 = 32 << 20;
 const MEMTABLE_BYTES_MAX: u64 = 12 << 20;
 /// Tables that come straight from memory before they are merged, and, with the size of a table, how
-/// large the first level may be. What is stowed at once is little, to save memory; merging it more
+/// large the first level may be. What is flushed at once is little, to save memory; merging it more
 /// often would cost more than look-ups gain.
 const UNMERGED_MANY: u8 = 8;
 const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins before we wait");
@@ -65,17 +65,17 @@ impl LocalState {
         let seen = rebuild_filter(&store, seed, &mut mass)?;
         read_mass(&store, &mut mass)?;
         let mut opening = opening(&store)?;
-        opening.post.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
+        opening.outbound.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
         let journal = Journal::begin(&journal_dir(&home.store))?;
-        let stower = Stower::start(Arc::clone(&store))?;
+        let flusher = Flusher::start(Arc::clone(&store))?;
         let shared = Arc::new(Shared::new(store, seen, home));
         let state = LocalState {
-            stower,
+            flusher,
             shared,
             journal,
             batch: Batch::default(),
-            fresh_bytes: FRESH_BYTES,
+            memtable_bytes: FRESH_BYTES,
             bytes: 0,
             mark: Mark { commits, archived: archive_end },
         };
@@ -231,7 +231,7 @@ impl Rows {
     /// Moves all rows into the tables. The archive was synced before, as far as they speak of it.
     pub fn into_tables(self) -> Result<(Database, Keyspaces), Error> {
         let Rows { database, keyspaces, journal, files, .. } = self;
-        keyspaces.stow(&database, |table| journal.rows(table, 0))?;
+        keyspaces.flush(&database, |table| journal.rows(table, 0))?;
         for (_, path) in &files {
             fs::remove_file(path).map_err(|e| file_error(path, e))?;
         }
@@ -245,12 +245,12 @@ pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error>
     let mark = Mark::read(store)?;
     let files = journal::files(&journal_dir(store))?;
     let meta = keyspaces.of(Table::Meta);
-    let stowed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
-    let stowed: u64 = stowed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
+    let flushed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
+    let flushed: u64 = flushed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
     let Believed { archive_end, take } = believed;
-    let reading = Reading { stowed, promised: mark.commits, archive_end, take };
+    let reading = Reading { flushed, promised: mark.commits, archive_end, take };
     let (journal, last) = read_journal(&files, reading)?;
-    let commits = last.unwrap_or(stowed).max(stowed);
+    let commits = last.unwrap_or(flushed).max(flushed);
     mark.check(store, commits)?;
     Ok(Rows { database, keyspaces, journal, files, commits })
 }
@@ -334,7 +334,7 @@ fn read_mass(store: &Store, mass: &mut Mass) -> Result<(), Error> {
         let (_, value) = row?;
         mass.restore_settled(&decode("settled", &value)?);
     }
-    post::read_moved(store, mass)?;
+    outbound::read_moved(store, mass)?;
     mass.restored();
     Ok(())
 }
@@ -356,11 +356,20 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     let counters = counters(store)?;
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
     let link_model = store.get(Table::Meta, "link model", LINK_MODEL)?;
-    let post = post::opening(store)?;
-    let judged_by = store.get(Table::Meta, "rules", RULES)?;
+    let outbound = outbound::opening(store)?;
+    let rules_fingerprint = store.get(Table::Meta, "rules", RULES)?;
     let hands = hands(store)?;
     let mass = Mass::default();
-    Ok(Opening { counters, sleepers, mass, scheduler, post, judged_by, hands, link_model })
+    Ok(Opening {
+        counters,
+        sleepers,
+        mass,
+        scheduler,
+        outbound,
+        rules_fingerprint,
+        hands,
+        link_model,
+    })
 }
 
 fn opening_error(dir: &Path, error: fjall::Error) -> Error {

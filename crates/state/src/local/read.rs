@@ -1,11 +1,11 @@
 //! Reading the rows: memory first, then fjall's tables.
 
 use super::codec::{decode, decode_leader};
-use super::fresh::View;
+use super::memtable::View;
 use super::merged::{Merged, StoredRow};
 use super::store::Store;
 use super::table::Table;
-use super::{keys, lock, post, store_error};
+use super::{keys, lock, outbound, store_error};
 use crate::snapshot::{Snapshot, UrlPage};
 use fjall::{Readable, Snapshot as Moment, UserKey, UserValue};
 use rhumb_engine::discovery::Chunk;
@@ -31,15 +31,15 @@ pub struct LocalSnapshot<'a> {
 
 impl Drop for LocalSnapshot<'_> {
     fn drop(&mut self) {
-        lock(&self.store.fresh).leave(&self.view);
+        lock(&self.store.memtable).leave(&self.view);
     }
 }
 
 impl<'a> LocalSnapshot<'a> {
     pub(super) fn take(store: &'a Store) -> LocalSnapshot<'a> {
         // At once: what leaves memory meanwhile must be in one of the two.
-        let mut fresh = lock(&store.fresh);
-        LocalSnapshot { view: fresh.enter(), moment: store.database.snapshot(), store }
+        let mut memtable = lock(&store.memtable);
+        LocalSnapshot { view: memtable.enter(), moment: store.database.snapshot(), store }
     }
 
     /// The rows in fjall's tables alone.
@@ -80,8 +80,8 @@ impl<'a> LocalSnapshot<'a> {
     ) -> impl Iterator<Item = StoredRow> {
         let (first, end) = bounds(prefix);
         let start = after.map_or(first, Bound::Excluded);
-        let fresh = self.view.range(table, &start, &end);
-        Merged::new(fresh, self.stored(table, start, end))
+        let memtable = self.view.range(table, &start, &end);
+        Merged::new(memtable, self.stored(table, start, end))
     }
 
     /// The first `rows_max` rows after a key, of a table that is not walked over. Of the rows in
@@ -97,8 +97,8 @@ impl<'a> LocalSnapshot<'a> {
         let stored: Vec<_> = stored.collect::<Result<_, _>>()?;
         let last = stored.last().filter(|_| stored.len() == rows_max);
         let end = last.map_or(Bound::Unbounded, |(key, _)| Bound::Included(key.to_vec()));
-        let fresh = self.view.sorted_within(table, (start, end));
-        Merged::new(fresh, stored.into_iter().map(Ok)).take(rows_max).collect()
+        let memtable = self.view.sorted_within(table, (start, end));
+        Merged::new(memtable, stored.into_iter().map(Ok)).take(rows_max).collect()
     }
 
     fn sleepers_after(
@@ -253,7 +253,7 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn foreign(&self, node: u32) -> Result<Option<Url>, Error> {
-        self.get(Table::Exchange, "foreign", &post::foreign_key(node))
+        self.get(Table::Exchange, "foreign", &outbound::foreign_key(node))
     }
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {

@@ -1,7 +1,7 @@
 //! All rows, wherever they are: in memory, and in fjall's tables.
 
-use super::fresh::{Fresh, Generation};
 use super::lock;
+use super::memtable::{Generation, Memtable};
 use super::merged::{Merged, StoredRow};
 use super::read::{LocalSnapshot, bounds};
 use super::table::{Keyspaces, Table};
@@ -14,8 +14,8 @@ use std::sync::{Condvar, Mutex};
 pub struct Store {
     pub database: Database,
     pub keyspaces: Keyspaces,
-    pub fresh: Mutex<Fresh>,
-    /// Why rows could not be stowed, for the next who commits.
+    pub memtable: Mutex<Memtable>,
+    /// Why rows could not be flushed, for the next who commits.
     failed: Mutex<Option<Error>>,
     /// Told whenever a generation has left, or cannot.
     left: (Mutex<()>, Condvar),
@@ -27,7 +27,7 @@ impl Store {
         Store {
             database,
             keyspaces,
-            fresh: Mutex::new(Fresh::of(rows, commit)),
+            memtable: Mutex::new(Memtable::of(rows, commit)),
             failed: Mutex::default(),
             left: (Mutex::default(), Condvar::new()),
         }
@@ -63,10 +63,10 @@ impl Store {
         let (first, end) = bounds(prefix);
         let start = after.map_or(first, |key| Bound::Excluded(key.to_vec()));
         let within = (start.clone(), end.clone());
-        let fresh = snapshot.view.sorted(table).filter(move |(key, _)| {
+        let memtable = snapshot.view.sorted(table).filter(move |(key, _)| {
             RangeBounds::<[u8]>::contains(&(bytes_of(&within.0), bytes_of(&within.1)), &**key)
         });
-        Merged::new(fresh, snapshot.stored(table, start, end))
+        Merged::new(memtable, snapshot.stored(table, start, end))
     }
 
     pub fn check(&self) -> Result<(), Error> {
@@ -77,7 +77,7 @@ impl Store {
     }
 
     pub fn is_stowing(&self) -> bool {
-        lock(&self.fresh).leaving.is_some()
+        lock(&self.memtable).leaving.is_some()
     }
 
     /// Waits until no generation is on its way.
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// A generation has left, or cannot.
-    pub fn has_stowed(&self, done: Result<(), Error>) {
+    pub fn has_flushed(&self, done: Result<(), Error>) {
         *lock(&self.failed) = done.err();
         let (mutex, told) = &self.left;
         let _guard = lock(mutex);

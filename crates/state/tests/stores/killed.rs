@@ -90,7 +90,7 @@ fn number_in(line: &str) -> Option<u64> {
 fn the_child_commits_until_it_is_killed() {
     let Some(dir) = std::env::var_os(DIR) else { return };
     let (state, opening) = open_store(Path::new(&dir), 1).expect("the store");
-    // So few that some are being stowed at any time.
+    // So few that some are being flushed at any time.
     let mut state = state.with_fresh_bytes(256 << 10);
     for number in opening.counters.known + 1.. {
         let mut rows: Vec<Row> = batch_urls(number).map(|url| row(&url, number)).collect();

@@ -1,8 +1,8 @@
 //! The two stores: the same answers from both, what opening refuses, and what a kill leaves.
 
+mod flushing;
 mod killed;
 mod model;
 mod mutated;
 mod opening;
 mod scratch;
-mod stowing;

@@ -9,11 +9,11 @@ use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::near::{Leader, Near};
+use rhumb_engine::outbound::{Item, Message, SequenceNumbers};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::post::{Item, Letter, Numbers};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
-use rhumb_engine::review::{Failed, JudgedBy, Wanted};
+use rhumb_engine::review::{Failed, RulesFingerprint, Wanted};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{Position, State};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 const SEED: u64 = 11;
 const THRESHOLD: f64 = 0.8;
-/// Bytes of rows in memory: so few that most rounds begin to stow some, and all of a test's.
+/// Bytes of rows in memory: so few that most rounds begin to flush some, and all of a test's.
 const FRESH_BYTES: [usize; 2] = [6 << 10, 24 << 20];
 
 #[test]
@@ -36,10 +36,10 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         let scratch = Scratch::new(&format!("model-{seed}"));
         let mut chance = Chance(Rng::new(seed));
         let mut memory = MemoryState::new(SEED);
-        let fresh_bytes = FRESH_BYTES[seed as usize % 2];
+        let memtable_bytes = FRESH_BYTES[seed as usize % 2];
         let open = |seed| {
             let (local, opening) = open_store(scratch.path(), seed).expect("the store");
-            (local.with_fresh_bytes(fresh_bytes), opening)
+            (local.with_fresh_bytes(memtable_bytes), opening)
         };
         let (mut local, _) = open(SEED);
         memory.compare_texts(THRESHOLD);
@@ -238,7 +238,7 @@ impl Chance {
         (0..self.below(12)).map(|_| self.discovery()).collect()
     }
 
-    fn letter(&mut self) -> Letter {
+    fn message(&mut self) -> Message {
         let found = self.discoveries().into_iter();
         let item = |found: Discovery| {
             let Discovery { url, kind, depth, hops, .. } = found;
@@ -273,16 +273,16 @@ impl Chance {
                 Row::Content { digest: [self.below(4) as u8; 16], twin }
             }
             9 => {
-                let letter = is_there.then(|| Arc::new(self.letter()));
-                Row::Letter { to: self.below(3) as u32, number: self.below(300), letter }
+                let message = is_there.then(|| Arc::new(self.message()));
+                Row::Message { to: self.below(3) as u32, number: self.below(300), message }
             }
             10 => Row::Foreign { node: self.below(9) as u32, url: self.url() },
             11 if is_there => {
                 Row::Moved { node: self.below(99) as u32, mass: self.below(99) as i64 - 50 }
             }
             11 => {
-                let numbers = Numbers { sent: vec![self.below(9); 3], taken: vec![1; 3] };
-                Row::Numbers(Box::new(numbers))
+                let numbers = SequenceNumbers { sent: vec![self.below(9); 3], taken: vec![1; 3] };
+                Row::SequenceNumbers(Box::new(numbers))
             }
             8 => {
                 let leader = Leader { url: self.url(), sketch: self.sketch() };
@@ -293,7 +293,7 @@ impl Chance {
                 let line = HandLine { at: self.time(), what: "pause".to_owned() };
                 Row::Hands(vec![line; self.below(4) as usize])
             }
-            12 => Row::Rules(JudgedBy { rules: self.below(9), agent: Agent::of("rhumb") }),
+            12 => Row::Rules(RulesFingerprint { rules: self.below(9), agent: Agent::of("rhumb") }),
             _ => Row::Counters(Box::new(Counters { known: self.below(9), ..Counters::default() })),
         }
     }

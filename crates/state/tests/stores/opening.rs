@@ -199,14 +199,14 @@ fn commits_behind_a_gap_are_not_taken_for_the_next_ones() {
 fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
     let scratch = three_commits("ghost");
     let ghost = fs::read(journal_of(&scratch)).unwrap();
-    let mut state = open(scratch.path()).expect("all three, stowed by now");
+    let mut state = open(scratch.path()).expect("all three, flushed by now");
     let url = Url::parse("http://a.test/0").unwrap();
     let record = UrlRecord::new(UrlId(0), Status::Gone, 0, 0, Time::ZERO);
     state
         .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
         .expect("a commit");
     drop(state);
-    drop(open(scratch.path()).expect("all four, stowed by now"));
+    drop(open(scratch.path()).expect("all four, flushed by now"));
     // The directory forgot that it was removed, and the file lost its end.
     let path = store_of(&scratch).join("journal/000000000000.journal");
     fs::write(path, &ghost[..ghost.len() * 4 / 5]).unwrap();

@@ -9,9 +9,9 @@ pub mod v10;
 pub mod v9;
 
 use super::codec::{decode, encode_into};
-use super::fresh::Generation;
 use super::journal::{self, Batch, Journal};
 use super::mark::Mark;
+use super::memtable::Generation;
 use super::open::{self, Believed};
 use super::table::{Keyspaces, Table};
 use super::{FORMAT, FRESH_BYTES};
@@ -149,7 +149,7 @@ impl Writing {
 
     fn flush(&mut self) -> Result<(), Error> {
         let memtable = std::mem::take(&mut self.memtable);
-        self.keyspaces.stow(&self.database, |table| memtable.rows(table, 0))
+        self.keyspaces.flush(&self.database, |table| memtable.rows(table, 0))
     }
 
     fn finish(mut self) -> Result<u64, Error> {

@@ -31,13 +31,13 @@ const ROBOTS_AGAIN_TTLS: u8 = 7;
 /// Pages that wait to hear whether their bytes were seen before. One question at a time: each is
 /// answered from a snapshot that shows all earlier ones' rows.
 #[derive(Debug, Default)]
-pub(crate) struct Judging {
-    waiting: Vec<Judgement>,
-    asked: Vec<Judgement>,
+pub(crate) struct Comparisons {
+    waiting: Vec<Comparison>,
+    asked: Vec<Comparison>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct Comparison {
     pub slot: u32,
     pub fetch: FetchId,
     pub place: Place,
@@ -45,9 +45,9 @@ pub(crate) struct Judgement {
     pub report: Report,
 }
 
-const JUDGEMENT_BYTES: usize = size_of::<Judgement>() + size_of::<Visits>();
+const COMPARISON_BYTES: usize = size_of::<Comparison>() + size_of::<Visits>();
 
-impl Judging {
+impl Comparisons {
     pub fn len(&self) -> usize {
         self.waiting.len() + self.asked.len()
     }
@@ -62,7 +62,7 @@ impl Judging {
         }
         let later = self.waiting.split_off(self.waiting.len().min(TWIN_MAX));
         self.asked = std::mem::replace(&mut self.waiting, later);
-        Some(Question::Twin { pages: self.asked.iter().map(Judgement::content).collect() })
+        Some(Question::Twin { pages: self.asked.iter().map(Comparison::content).collect() })
     }
 
     pub fn heap_bytes(&self) -> usize {
@@ -70,15 +70,15 @@ impl Judging {
         all.map(|j| match &j.report.outcome {
             Outcome::Page(page) => {
                 let links = page.found.len() + page.known.len();
-                JUDGEMENT_BYTES + SKETCH_BYTES + links * DISCOVERY_BYTES
+                COMPARISON_BYTES + SKETCH_BYTES + links * DISCOVERY_BYTES
             }
-            _ => JUDGEMENT_BYTES,
+            _ => COMPARISON_BYTES,
         })
         .sum()
     }
 }
 
-impl Judgement {
+impl Comparison {
     /// What is asked about: the bytes and text that came, or, after a 304, the bytes of before.
     fn content(&self) -> (ContentDigest, Option<Arc<Sketch>>) {
         match &self.report.outcome {
@@ -130,9 +130,9 @@ impl Batch {
     }
 
     /// Completes what the state knows by the pages that came before this one in the batch.
-    fn meet(&mut self, judgement: &Judgement, likeness: Likeness) -> Kin {
-        let (content, url) = (judgement.content().0, &judgement.entry.url);
-        let is_archived = is_archived(&judgement.report, self.noarchive);
+    fn meet(&mut self, comparison: &Comparison, likeness: Likeness) -> Kin {
+        let (content, url) = (comparison.content().0, &comparison.entry.url);
+        let is_archived = is_archived(&comparison.report, self.noarchive);
         let (known, nearest) = match likeness {
             Likeness::Same(twin) => (Some(twin), None),
             Likeness::Near(nearest) => (None, Some(nearest)),
@@ -142,12 +142,12 @@ impl Batch {
         let of_batch = || self.twins.get(&content).cloned();
         let twin = known.clone().filter(Twin::is_kept).or_else(of_batch).or(known);
         if let Some(twin) = twin {
-            if is_archived && !twin.is_kept() && judgement.page().is_some() {
-                self.twins.insert(content, judgement.as_twin(true));
+            if is_archived && !twin.is_kept() && comparison.page().is_some() {
+                self.twins.insert(content, comparison.as_twin(true));
             }
             return Kin { twin: Some(twin), ..Kin::default() };
         }
-        let Some(page) = judgement.page() else { return Kin::default() };
+        let Some(page) = comparison.page() else { return Kin::default() };
         let of_batch = || page.sketch.as_deref().and_then(|sketch| self.nearest(sketch));
         let nearest = nearest.or_else(of_batch);
         // What is not kept leads nobody.
@@ -160,7 +160,7 @@ impl Batch {
         let is_minor = nearest.as_ref().is_some_and(|n| is_own(n) && is_near(n));
         let near = nearest.map(|nearest| nearest.near).filter(|near| near.url != *url);
         if near.is_none() || self.config.policy != NearPolicy::Skip {
-            self.twins.insert(content, judgement.as_twin(is_archived));
+            self.twins.insert(content, comparison.as_twin(is_archived));
         }
         if let (true, Some(sketch)) = (leads, &page.sketch) {
             self.leaders.push(Leader { url: url.clone(), sketch: sketch.clone() });
@@ -175,34 +175,39 @@ impl Batch {
 
 impl Engine {
     /// A page waits for its twin, and a 304 for the record of what is not modified; anything else
-    /// is judged at once.
-    pub(crate) fn begin_judgement(&mut self, now: Time, mut judgement: Judgement, step: &mut Step) {
-        match &mut judgement.report.outcome {
+    /// is put to admission at once.
+    pub(crate) fn begin_comparison(
+        &mut self,
+        now: Time,
+        mut comparison: Comparison,
+        step: &mut Step,
+    ) {
+        match &mut comparison.report.outcome {
             Outcome::Page(page) => {
                 page.sketch.take_if(|_| self.config.near.policy == NearPolicy::Off);
-                self.judging.waiting.push(judgement);
+                self.comparing.waiting.push(comparison);
             }
-            Outcome::Unchanged if judgement.entry.record.past.content.is_some() => {
-                self.judging.waiting.push(judgement);
+            Outcome::Unchanged if comparison.entry.record.past.content.is_some() => {
+                self.comparing.waiting.push(comparison);
             }
-            _ => self.judge(now, judgement, Kin::default(), step),
+            _ => self.conclude_visit(now, comparison, Kin::default(), step),
         }
     }
 
     pub(crate) fn twinned(&mut self, now: Time, pages: Vec<Likeness>, step: &mut Step) {
-        let asked = std::mem::take(&mut self.judging.asked);
+        let asked = std::mem::take(&mut self.comparing.asked);
         assert_eq!(asked.len(), pages.len(), "one answer a question");
         let mut batch = Batch::new(&self.config);
-        for (judgement, likeness) in asked.into_iter().zip(pages) {
-            let kin = batch.meet(&judgement, likeness);
-            self.judge(now, judgement, kin, step);
+        for (comparison, likeness) in asked.into_iter().zip(pages) {
+            let kin = batch.meet(&comparison, likeness);
+            self.conclude_visit(now, comparison, kin, step);
         }
     }
 
-    fn judge(&mut self, now: Time, mut judgement: Judgement, kin: Kin, step: &mut Step) {
-        self.leave_status(judgement.entry.record.status);
-        self.remember(&mut judgement, &kin, step);
-        let Judgement { slot, fetch, place, entry, report } = judgement;
+    fn conclude_visit(&mut self, now: Time, mut comparison: Comparison, kin: Kin, step: &mut Step) {
+        self.leave_status(comparison.entry.record.status);
+        self.remember(&mut comparison, &kin, step);
+        let Comparison { slot, fetch, place, entry, report } = comparison;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
         let how = keep_as(&entry, &report, &kin, &self.config);
         match entry.record.role {
@@ -239,19 +244,19 @@ impl Engine {
     }
 
     /// Writes what later pages are compared with: bytes that are kept, and a text that leads.
-    fn remember(&self, judgement: &mut Judgement, kin: &Kin, step: &mut Step) {
+    fn remember(&self, comparison: &mut Comparison, kin: &Kin, step: &mut Step) {
         let is_skipped = kin.near.is_some() && self.config.near.policy == NearPolicy::Skip;
-        let is_archived = is_archived(&judgement.report, self.config.noarchive);
+        let is_archived = is_archived(&comparison.report, self.config.noarchive);
         let is_news = kin.twin.as_ref().is_none_or(|twin| is_archived && !twin.is_kept());
-        if judgement.page().is_some() && is_news && !is_skipped {
-            let (digest, twin) = (judgement.content().0, judgement.as_twin(is_archived));
+        if comparison.page().is_some() && is_news && !is_skipped {
+            let (digest, twin) = (comparison.content().0, comparison.as_twin(is_archived));
             step.rows.push(Row::Content { digest, twin });
         }
-        let Outcome::Page(page) = &mut judgement.report.outcome else { return };
+        let Outcome::Page(page) = &mut comparison.report.outcome else { return };
         // Beyond all numbers that leaders can have, pages are compared and do not lead.
-        let id = mass::node(judgement.entry.record.id).filter(|_| kin.leads);
+        let id = mass::node(comparison.entry.record.id).filter(|_| kin.leads);
         if let (Some(id), Some(sketch)) = (id, page.sketch.take()) {
-            let leader = Leader { url: judgement.entry.url.clone(), sketch };
+            let leader = Leader { url: comparison.entry.url.clone(), sketch };
             step.rows.push(Row::Leader { id, leader });
         }
     }

@@ -4,7 +4,7 @@
 //! memtables. While that lasts they stay readable where they were; if it is cut short they are
 //! still in our journal, and are moved again by the next opening.
 
-use super::fresh::{FreshRow, SharedGeneration, in_order};
+use super::memtable::{MemtableRow, SharedGeneration, in_order};
 use super::merging::wait_for_merging;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
@@ -21,29 +21,29 @@ use std::thread::JoinHandle;
 impl Keyspaces {
     /// Moves rows into fjall. The last table tells how many commits the tables hold: when it says
     /// so, the others hold them.
-    pub fn stow(
+    pub fn flush(
         &self,
         database: &Database,
-        rows: impl Fn(Table) -> Vec<FreshRow>,
+        rows: impl Fn(Table) -> Vec<MemtableRow>,
     ) -> Result<(), Error> {
         let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
         let count = self.count();
         for table in others {
-            self.stow_table(database, table, in_order(rows(table)))?;
+            self.flush_table(database, table, in_order(rows(table)))?;
         }
         // Before anything says that rows are there: where they are must be known for good.
         if self.count() > count {
             self.sync_names()?;
         }
-        self.stow_table(database, Table::Meta, in_order(rows(Table::Meta)))?;
+        self.flush_table(database, Table::Meta, in_order(rows(Table::Meta)))?;
         is_working(database)
     }
 
-    fn stow_table(
+    fn flush_table(
         &self,
         database: &Database,
         table: Table,
-        rows: Vec<FreshRow>,
+        rows: Vec<MemtableRow>,
     ) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
@@ -67,30 +67,30 @@ pub(super) fn is_working(database: &Database) -> Result<(), Error> {
     database.persist(PersistMode::Buffer).map_err(store_error)
 }
 
-/// The thread that stows; it ends when this is dropped.
-pub struct Stower {
+/// The thread that flushes; it ends when this is dropped.
+pub struct Flusher {
     work: Option<SyncSender<(SharedGeneration, PathBuf)>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Stower {
-    pub fn start(store: Arc<Store>) -> Result<Stower, Error> {
+impl Flusher {
+    pub fn start(store: Arc<Store>) -> Result<Flusher, Error> {
         let (work, todo) = sync_channel(1);
         let thread = std::thread::Builder::new()
-            .name("rhumb-stower".into())
+            .name("rhumb-flusher".into())
             .spawn(move || run(&store, &todo))
             .map_err(|e| Error::new(ErrorKind::Retry, format!("no thread for the state: {e}")))?;
-        Ok(Stower { work: Some(work), thread: Some(thread) })
+        Ok(Flusher { work: Some(work), thread: Some(thread) })
     }
 
-    /// Stows a generation whose rows are in this file of the journal.
-    pub fn stow(&self, generation: SharedGeneration, journal: PathBuf) {
+    /// Flushes a generation whose rows are in this file of the journal.
+    pub fn flush(&self, generation: SharedGeneration, journal: PathBuf) {
         // Nobody takes it if the thread has ended: it has said why.
         let _ = self.work.as_ref().expect("until it is dropped").send((generation, journal));
     }
 }
 
-impl Drop for Stower {
+impl Drop for Flusher {
     fn drop(&mut self) {
         self.work = None;
         if let Some(thread) = self.thread.take() {
@@ -102,20 +102,20 @@ impl Drop for Stower {
 fn run(store: &Store, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     while let Ok((generation, journal)) = todo.recv() {
         // A panic in there must not leave those who commit waiting.
-        let work = || stow(store, &generation, &journal);
+        let work = || flush(store, &generation, &journal);
         let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Corrupt, "state: rows could not be moved into tables"))
         });
         let is_done = done.is_ok();
-        store.has_stowed(done);
+        store.has_flushed(done);
         if !is_done {
             return;
         }
     }
 }
 
-fn stow(store: &Store, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
-    store.keyspaces.stow(&store.database, |table| generation.read().rows(table, u64::MAX))?;
-    lock(&store.fresh).leaving = None;
+fn flush(store: &Store, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
+    store.keyspaces.flush(&store.database, |table| generation.read().rows(table, u64::MAX))?;
+    lock(&store.memtable).leaving = None;
     fs::remove_file(journal).map_err(|e| file_error(journal, e))
 }

@@ -1,4 +1,4 @@
-//! What partitions exchange, in one keyspace: letters that wait to be carried, the URLs of others
+//! What partitions exchange, in one keyspace: messages that wait to be carried, the URLs of others
 //! by number, and the mass that came or went. A crawl of one part has none of it.
 
 use super::codec::{decode, encode_into};
@@ -8,14 +8,14 @@ use super::table::Table;
 use super::{NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Mass;
-use rhumb_engine::post::{Letter, PostOpening, taken_back};
+use rhumb_engine::outbound::{Message, OutboundOpening, taken_back};
 
-const LETTER: u8 = 0;
+const MESSAGE: u8 = 0;
 const FOREIGN: u8 = 1;
 const MOVED: u8 = 2;
 
-fn letter_key(to: u32, number: u64) -> Vec<u8> {
-    [&[LETTER][..], &to.to_be_bytes(), &number.to_be_bytes()].concat()
+fn message_key(to: u32, number: u64) -> Vec<u8> {
+    [&[MESSAGE][..], &to.to_be_bytes(), &number.to_be_bytes()].concat()
 }
 
 pub fn foreign_key(node: u32) -> Vec<u8> {
@@ -26,10 +26,10 @@ fn moved_key(node: u32) -> Vec<u8> {
     [&[MOVED][..], &node.to_be_bytes()].concat()
 }
 
-pub fn put_letter(batch: &mut Batch, (to, number): (u32, u64), letter: Option<&Letter>) {
-    let key = letter_key(to, number);
-    match letter {
-        Some(letter) => batch.put(Table::Exchange, &key, encode_into(letter)),
+pub fn put_message(batch: &mut Batch, (to, number): (u32, u64), message: Option<&Message>) {
+    let key = message_key(to, number);
+    match message {
+        Some(message) => batch.put(Table::Exchange, &key, encode_into(message)),
         None => batch.remove(Table::Exchange, &key),
     }
 }
@@ -38,16 +38,16 @@ pub fn put_moved(batch: &mut Batch, node: u32, mass: i64) {
     batch.put(Table::Exchange, &moved_key(node), encode_into(&mass));
 }
 
-/// What the engine's post starts from.
-pub fn opening(store: &Store) -> Result<PostOpening, Error> {
+/// What the engine's outbound starts from.
+pub fn opening(store: &Store) -> Result<OutboundOpening, Error> {
     let numbers = store.get(Table::Meta, "numbers", NUMBERS)?.unwrap_or_default();
     let mut unacknowledged = Vec::new();
-    for row in store.prefix(Table::Exchange, &[LETTER]) {
+    for row in store.prefix(Table::Exchange, &[MESSAGE]) {
         let (key, value) = row?;
-        let letter: Letter = decode("letter", &value)?;
-        unacknowledged.push((node(&key)?, taken_back(&letter)));
+        let message: Message = decode("message", &value)?;
+        unacknowledged.push((node(&key)?, taken_back(&message)));
     }
-    Ok(PostOpening { numbers, unacknowledged })
+    Ok(OutboundOpening { numbers, unacknowledged })
 }
 
 /// What came and went, into books that know all links.

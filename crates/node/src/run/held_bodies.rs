@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 
 #[derive(Default)]
-pub struct Shop {
+pub struct HeldBodies {
     held: Mutex<HashMap<FetchId, Held>>,
     /// Leave to be large, given back with the capture.
     turns: Mutex<HashMap<FetchId, OwnedSemaphorePermit>>,
@@ -42,7 +42,7 @@ pub enum Bytes {
     },
 }
 
-impl Shop {
+impl HeldBodies {
     pub fn hold(&self, fetch: FetchId, held: Held) {
         self.lock().insert(fetch, held);
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn rows_are_stowed_after_a_sync_and_never_before() {
-    let scratch = Scratch::new("stowing");
+    let scratch = Scratch::new("flushing");
     let (local, _) = open_store(scratch.path(), 1).expect("a new store");
     let mut local = local.with_fresh_bytes(64 << 10);
     let mut number = 0;
@@ -30,13 +30,13 @@ fn rows_are_stowed_after_a_sync_and_never_before() {
     }
     let first = newest_journal(scratch.path());
     (0..4 * enough).for_each(|_| commit(&mut local));
-    assert_eq!(newest_journal(scratch.path()), first, "stowed before its archive was synced");
+    assert_eq!(newest_journal(scratch.path()), first, "flushed before its archive was synced");
     assert!(local.wants_sync());
     local.sync().expect("a sync");
-    assert!(newest_journal(scratch.path()) > first, "synced, and not stowed");
+    assert!(newest_journal(scratch.path()) > first, "synced, and not flushed");
 }
 
-/// A journal's file ends when its rows are to be stowed.
+/// A journal's file ends when its rows are to be flushed.
 fn newest_journal(dir: &Path) -> PathBuf {
     let files = std::fs::read_dir(dir.join("format-11/journal"))
         .expect("a directory")

@@ -1,9 +1,9 @@
-//! Letters between partitions: what was found that is another's, and the mass that goes with it.
+//! Messages between partitions: what was found that is another's, and the mass that goes with it.
 //!
 //! A URL of another partition gets a number here the first time that it is seen, is named to its
-//! owner by a letter in the same commit, and from then on collects mass like any other (see
-//! `mass::exchange`). Once in a while a round of letters takes what has gathered on the heaviest.
-//! Letters to one partition are numbered. They stay in their rows until they are acknowledged, and
+//! owner by a message in the same commit, and from then on collects mass like any other (see
+//! `mass::exchange`). Once in a while a round of messages takes what has gathered on the heaviest.
+//! Messages to one partition are numbered. They stay in their rows until they are acknowledged, and
 //! whoever carries them may deliver them twice, late or in any order: the owner takes only the next
 //! one, in one commit with its number, and acknowledges what it has.
 //!
@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The least time between two rounds of letters, so that mass gathers by target.
+/// The least time between two rounds of messages, so that mass gathers by target.
 const ROUND_EVERY: Span = Span::secs(1);
-/// Letters that wait for the sieve or are in it; more are not heard until they come again.
-pub const LETTERS_HELD_MAX: usize = 4;
+/// Messages that wait for the sieve or are in it; more are not heard until they come again.
+pub const MESSAGES_HELD_MAX: usize = 4;
 /// The depth of a URL that is named for its mass alone: never a shorter way.
 const NO_WAY: (u16, u8) = (u16::MAX, u8::MAX);
 
@@ -41,25 +41,25 @@ pub struct Item {
 }
 
 /// At most `CHUNK_MAX` items.
-pub type Letter = Vec<Item>;
+pub type Message = Vec<Item>;
 
-/// What a letter takes back: the part of its mass that is below zero.
-pub fn taken_back(letter: &[Item]) -> i64 {
-    letter.iter().map(|item| (-item.mass).max(0)).sum()
+/// What a message takes back: the part of its mass that is below zero.
+pub fn taken_back(message: &[Item]) -> i64 {
+    message.iter().map(|item| (-item.mass).max(0)).sum()
 }
 
-/// How far letters have come, by partition: numbers begin at 1.
+/// How far messages have come, by partition: numbers begin at 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Numbers {
+pub struct SequenceNumbers {
     pub sent: Vec<u64>,
     pub taken: Vec<u64>,
 }
 
-/// What the rows say at opening: the numbers, and for each letter that was not acknowledged to whom
+/// What the rows say at opening: the numbers, and for each message that was not acknowledged to whom
 /// it goes and what it takes back, in order.
 #[derive(Clone, Debug, Default)]
-pub struct PostOpening {
-    pub numbers: Numbers,
+pub struct OutboundOpening {
+    pub numbers: SequenceNumbers,
     pub unacknowledged: Vec<(u32, i64)>,
 }
 
@@ -67,18 +67,18 @@ pub struct PostOpening {
 pub(crate) struct Received {
     from: u32,
     number: u64,
-    pub letter: Arc<Letter>,
+    pub message: Arc<Message>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct Outbound {
     partition: Partition,
-    numbers: Numbers,
+    numbers: SequenceNumbers,
     /// What is to be told in this turn's commit, with the numbers that URLs have here.
     fresh: Vec<(u32, Item)>,
-    /// What letters that are under way take back, by addressee, the oldest first.
+    /// What messages that are under way take back, by addressee, the oldest first.
     unacknowledged: Vec<VecDeque<i64>>,
-    /// The last letters of the last round, when it was begun, and whether it goes now.
+    /// The last messages of the last round, when it was begun, and whether it goes now.
     round: Vec<u64>,
     round_at: Time,
     is_round: bool,
@@ -90,19 +90,19 @@ pub(crate) struct Post {
     is_changed: bool,
 }
 
-impl Post {
-    pub fn open(partition: Partition, opening: PostOpening) -> Post {
+impl Outbound {
+    pub fn open(partition: Partition, opening: OutboundOpening) -> Outbound {
         let parts = if partition.is_divided() { partition.count as usize } else { 0 };
-        let PostOpening { mut numbers, unacknowledged: letters } = opening;
+        let OutboundOpening { mut numbers, unacknowledged: messages } = opening;
         let is_same = numbers.sent.is_empty() || numbers.sent.len() == parts;
         assert!(is_same, "the number of partitions is fixed at a crawl's birth");
         numbers.sent.resize(parts, 0);
         numbers.taken.resize(parts, 0);
         let mut unacknowledged = vec![VecDeque::new(); parts];
-        for (to, back) in letters {
+        for (to, back) in messages {
             unacknowledged[to as usize].push_back(back);
         }
-        Post {
+        Outbound {
             partition,
             round: numbers.sent.clone(),
             numbers,
@@ -118,7 +118,7 @@ impl Post {
         }
     }
 
-    /// Takes a letter if it is the next one and there is room.
+    /// Takes a message if it is the next one and there is room.
     fn deliver(&mut self, received: Received) {
         let taken = self.numbers.taken[received.from as usize];
         if received.number <= taken {
@@ -127,16 +127,16 @@ impl Post {
         }
         let of_sender = |other: &&Received| other.from == received.from;
         let ahead = self.held.iter().chain(&self.sifting).filter(of_sender).count() as u64;
-        let has_room = self.held.len() + self.sifting.len() < LETTERS_HELD_MAX;
+        let has_room = self.held.len() + self.sifting.len() < MESSAGES_HELD_MAX;
         if has_room && received.number == taken + ahead + 1 {
             self.held.push_back(received);
         }
     }
 
-    /// What letters found, for the sieve.
+    /// What messages found, for the sieve.
     pub fn begin_sift(&mut self) -> Vec<Discovery> {
         self.sifting = self.held.drain(..).collect();
-        let items = self.sifting.iter().flat_map(|received| received.letter.iter());
+        let items = self.sifting.iter().flat_map(|received| received.message.iter());
         items.map(Item::discovery).collect()
     }
 
@@ -144,7 +144,7 @@ impl Post {
         !self.held.is_empty()
     }
 
-    /// How many letters to a partition are acknowledged.
+    /// How many messages to a partition are acknowledged.
     fn acknowledged(&self, by: usize) -> u64 {
         self.numbers.sent[by] - self.unacknowledged[by].len() as u64
     }
@@ -163,7 +163,7 @@ impl Post {
 
     pub fn held_len(&self) -> usize {
         let held = self.held.iter().chain(&self.sifting);
-        self.fresh.len() + held.map(|received| received.letter.len()).sum::<usize>()
+        self.fresh.len() + held.map(|received| received.message.len()).sum::<usize>()
     }
 }
 
@@ -175,21 +175,22 @@ impl Item {
 }
 
 impl Engine {
-    pub(crate) fn delivered(&mut self, from: u32, number: u64, letter: Arc<Letter>) {
-        self.post.deliver(Received { from, number, letter });
+    pub(crate) fn delivered(&mut self, from: u32, number: u64, message: Arc<Message>) {
+        self.outbound.deliver(Received { from, number, message });
     }
 
     pub(crate) fn acknowledged(&mut self, by: u32, number: u64, step: &mut Step) {
         let part = by as usize;
-        while self.post.acknowledged(part) < number {
-            let number = self.post.acknowledged(part) + 1;
-            let back = self.post.unacknowledged[part].pop_front().expect("a letter that was sent");
+        while self.outbound.acknowledged(part) < number {
+            let number = self.outbound.acknowledged(part) + 1;
+            let back =
+                self.outbound.unacknowledged[part].pop_front().expect("a message that was sent");
             self.mass.owe(-back);
-            step.rows.push(Row::Letter { to: by, number, letter: None });
+            step.rows.push(Row::Message { to: by, number, message: None });
         }
     }
 
-    /// A URL of another partition that the sieve wants judged. Scope and filters are the same
+    /// A URL of another partition that the sieve wants admitted. Scope and filters are the same
     /// everywhere: what they leave out is refused here, and is no news to its owner.
     pub(crate) fn take_foreign(
         &mut self,
@@ -219,7 +220,7 @@ impl Engine {
         id
     }
 
-    /// It is seen for the first time: it gets a number, and its owner a letter.
+    /// It is seen for the first time: it gets a number, and its owner a message.
     fn name_foreign(&mut self, found: Discovery, record: UrlRecord, step: &mut Step) {
         let key = found.url.key();
         if let Some(node) = mass::node(record.id) {
@@ -254,19 +255,19 @@ impl Engine {
             FoundAs::Readmit | FoundAs::Promoted => FoundAs::Link,
             kind => kind,
         };
-        self.post.fresh.push((node, Item { url, kind, depth, hops, mass: 0 }));
+        self.outbound.fresh.push((node, Item { url, kind, depth, hops, mass: 0 }));
     }
 
-    /// The sieve has answered for letters: their mass is booked, in one commit with their numbers.
-    pub(crate) fn take_letters(&mut self, targets: &[Target], ids: &[UrlId], step: &mut Step) {
-        let letters = std::mem::take(&mut self.post.sifting);
+    /// The sieve has answered for messages: their mass is booked, in one commit with their numbers.
+    pub(crate) fn take_messages(&mut self, targets: &[Target], ids: &[UrlId], step: &mut Step) {
+        let messages = std::mem::take(&mut self.outbound.sifting);
         let mut targets = targets.iter();
         let follows_importance = self.policy.follows_importance();
-        for Received { from, number, letter } in letters {
-            for (item, target) in letter.iter().zip(&mut targets) {
+        for Received { from, number, message } in messages {
+            for (item, target) in message.iter().zip(&mut targets) {
                 let id = match *target {
                     Target::Known(id) => UrlId(u64::from(id)),
-                    Target::Judged(index) => ids[index as usize],
+                    Target::ToAdmit(index) => ids[index as usize],
                     Target::Unknown(_) => continue,
                 };
                 if let (Some(node), 1..) = (mass::node(id), item.mass.unsigned_abs()) {
@@ -277,20 +278,20 @@ impl Engine {
                     self.promote_if_risen(id, item.url.as_str(), item.depth);
                 }
             }
-            self.pay_moves(letter.len() as u32);
-            self.post.numbers.taken[from as usize] = number;
-            self.post.is_changed = true;
-            self.post.acknowledgements.push((from, number));
+            self.pay_moves(message.len() as u32);
+            self.outbound.numbers.taken[from as usize] = number;
+            self.outbound.is_changed = true;
+            self.outbound.acknowledgements.push((from, number));
         }
     }
 
-    /// Ends a turn: what is to be told becomes letters, with the mass that lies on it now.
-    pub(crate) fn conclude_post(&mut self, now: Time, step: &mut Step) {
+    /// Ends a turn: what is to be told becomes messages, with the mass that lies on it now.
+    pub(crate) fn conclude_outbound(&mut self, now: Time, step: &mut Step) {
         if !self.config.partition.is_divided() {
             return;
         }
-        let mut letters: Vec<Letter> = vec![Letter::new(); self.config.partition.count as usize];
-        for (node, mut item) in std::mem::take(&mut self.post.fresh) {
+        let mut messages: Vec<Message> = vec![Message::new(); self.config.partition.count as usize];
+        for (node, mut item) in std::mem::take(&mut self.outbound.fresh) {
             match self.mass.dispatch(node) {
                 Some((mass, moved)) => {
                     item.mass = mass;
@@ -299,58 +300,58 @@ impl Engine {
                 None if (item.depth, item.hops) == NO_WAY => continue,
                 None => {}
             }
-            letters[self.config.partition.owner(&item.url) as usize].push(item);
+            messages[self.config.partition.owner(&item.url) as usize].push(item);
         }
-        for (to, items) in letters.into_iter().enumerate() {
-            items.chunks(CHUNK_MAX).for_each(|letter| self.send(to, letter.to_vec(), step));
+        for (to, items) in messages.into_iter().enumerate() {
+            items.chunks(CHUNK_MAX).for_each(|message| self.send(to, message.to_vec(), step));
         }
-        if std::mem::take(&mut self.post.is_round) {
-            self.post.round.clone_from(&self.post.numbers.sent);
+        if std::mem::take(&mut self.outbound.is_round) {
+            self.outbound.round.clone_from(&self.outbound.numbers.sent);
         }
-        for (to, number) in std::mem::take(&mut self.post.acknowledgements) {
+        for (to, number) in std::mem::take(&mut self.outbound.acknowledgements) {
             step.actions.push(Action::Acknowledge { to, number });
         }
         if self.stopping.is_none() && self.round_due().is_some_and(|due| due <= now) {
-            self.post.round_at = now;
-            self.post.is_asking = true;
+            self.outbound.round_at = now;
+            self.outbound.is_asking = true;
             let nodes = self.mass.heavy_foreign();
             step.actions.push(Action::Ask(Question::Addresses { nodes }));
         }
-        if std::mem::take(&mut self.post.is_changed) {
-            step.rows.push(Row::Numbers(Box::new(self.post.numbers.clone())));
+        if std::mem::take(&mut self.outbound.is_changed) {
+            step.rows.push(Row::SequenceNumbers(Box::new(self.outbound.numbers.clone())));
         }
     }
 
-    fn send(&mut self, to: usize, letter: Letter, step: &mut Step) {
-        let back = taken_back(&letter);
+    fn send(&mut self, to: usize, message: Message, step: &mut Step) {
+        let back = taken_back(&message);
         self.mass.owe(back);
-        self.post.numbers.sent[to] += 1;
-        self.post.is_changed = true;
-        self.post.unacknowledged[to].push_back(back);
-        let (number, letter) = (self.post.numbers.sent[to], Some(Arc::new(letter)));
-        step.rows.push(Row::Letter { to: to as u32, number, letter });
+        self.outbound.numbers.sent[to] += 1;
+        self.outbound.is_changed = true;
+        self.outbound.unacknowledged[to].push_back(back);
+        let (number, message) = (self.outbound.numbers.sent[to], Some(Arc::new(message)));
+        step.rows.push(Row::Message { to: to as u32, number, message });
     }
 
-    /// When the next round of letters is to go, if there is anything to send and the last round has
+    /// When the next round of messages is to go, if there is anything to send and the last round has
     /// arrived.
     pub(crate) fn round_due(&self) -> Option<Time> {
-        let count = self.post.partition.count;
-        let is_due = self.post.partition.is_divided()
-            && !self.post.is_asking
-            && self.post.has_arrived()
+        let count = self.outbound.partition.count;
+        let is_due = self.outbound.partition.is_divided()
+            && !self.outbound.is_asking
+            && self.outbound.has_arrived()
             && self.mass.is_worth_a_round(count);
-        is_due.then(|| self.post.round_at + ROUND_EVERY)
+        is_due.then(|| self.outbound.round_at + ROUND_EVERY)
     }
 
     /// Where the heaviest are to be sent.
     pub(crate) fn addressed(&mut self, urls: Vec<(u32, Url)>) {
-        self.post.is_asking = false;
+        self.outbound.is_asking = false;
         let (depth, hops) = NO_WAY;
         let items = urls
             .into_iter()
             .map(|(node, url)| (node, Item { url, kind: FoundAs::Link, depth, hops, mass: 0 }));
-        self.post.fresh.extend(items);
-        self.post.is_round = true;
+        self.outbound.fresh.extend(items);
+        self.outbound.is_round = true;
     }
 
     /// Of another partition, and of the web that the owner meant.

@@ -2,8 +2,8 @@
 //!
 //! A commit costs a hash or a step in a tree per row, where fjall's own memtables walk through
 //! lists all over memory. A row that is written twice is stored once, and rows leave sorted, so
-//! that they become tables at once. A generation is filled, then stowed while the next one is
-//! filled: see [`super::stow`].
+//! that they become tables at once. A generation is filled, then flushed while the next one is
+//! filled: see [`super::flush`].
 //!
 //! Readers see whole commits and block nobody: each row has the number of its commit, and the row
 //! before it is kept while a reader may look for it.
@@ -21,7 +21,7 @@ const ROW_BYTES: usize = 112;
 const STEP_ROWS: usize = 32;
 
 /// A row; none takes it away.
-pub type FreshRow = (UserKey, Option<UserValue>);
+pub type MemtableRow = (UserKey, Option<UserValue>);
 
 /// A row as one commit wrote it.
 struct Version {
@@ -78,23 +78,23 @@ pub struct Readers {
 
 /// The rows of one table in a generation. Strangers choose keys: the hash has a seed of its own in
 /// every process.
-enum Shelf {
+enum TableRows {
     Found(HashMap<UserKey, Version, RandomState>),
     Walked(BTreeMap<UserKey, Version>),
 }
 
-impl Shelf {
-    fn new(table: Table) -> Shelf {
+impl TableRows {
+    fn new(table: Table) -> TableRows {
         match table.is_walked() {
-            true => Shelf::Walked(BTreeMap::new()),
-            false => Shelf::Found(HashMap::default()),
+            true => TableRows::Walked(BTreeMap::new()),
+            false => TableRows::Found(HashMap::default()),
         }
     }
 
     fn get(&self, key: &[u8]) -> Option<&Version> {
         match self {
-            Shelf::Found(rows) => rows.get(key),
-            Shelf::Walked(rows) => rows.get(key),
+            TableRows::Found(rows) => rows.get(key),
+            TableRows::Walked(rows) => rows.get(key),
         }
     }
 
@@ -102,11 +102,11 @@ impl Shelf {
     /// long keys that begin alike, that is most of the work.
     fn put(&mut self, key: UserKey, new: Version, replace: impl FnOnce(&mut Version, Version)) {
         match self {
-            Shelf::Found(rows) => match rows.entry(key) {
+            TableRows::Found(rows) => match rows.entry(key) {
                 hash_map::Entry::Occupied(mut old) => replace(old.get_mut(), new),
                 hash_map::Entry::Vacant(room) => drop(room.insert(new)),
             },
-            Shelf::Walked(rows) => match rows.entry(key) {
+            TableRows::Walked(rows) => match rows.entry(key) {
                 btree_map::Entry::Occupied(mut old) => replace(old.get_mut(), new),
                 btree_map::Entry::Vacant(room) => drop(room.insert(new)),
             },
@@ -116,13 +116,13 @@ impl Shelf {
 
 /// All rows written in some stretch of time.
 pub struct Generation {
-    shelves: [Shelf; TABLES],
+    tables: [TableRows; TABLES],
     bytes: usize,
 }
 
 impl Default for Generation {
     fn default() -> Generation {
-        Generation { shelves: Table::ALL.map(Shelf::new), bytes: 0 }
+        Generation { tables: Table::ALL.map(TableRows::new), bytes: 0 }
     }
 }
 
@@ -131,8 +131,8 @@ impl Generation {
     /// and to make room bit by bit takes longer than to write them.
     pub fn after(last: &Generation) -> Generation {
         let mut next = Generation::default();
-        for (shelf, last) in next.shelves.iter_mut().zip(&last.shelves) {
-            if let (Shelf::Found(rows), Shelf::Found(last)) = (shelf, last) {
+        for (table_rows, last) in next.tables.iter_mut().zip(&last.tables) {
+            if let (TableRows::Found(rows), TableRows::Found(last)) = (table_rows, last) {
                 rows.reserve(last.len());
             }
         }
@@ -148,8 +148,8 @@ impl Generation {
     ) {
         let version = Version { commit, value: value.map(UserValue::from), before: None };
         let mut more = version.bytes() + key.len() + ROW_BYTES;
-        let shelf = &mut self.shelves[table as usize];
-        shelf.put(key.into(), version, |old, version| {
+        let table_rows = &mut self.tables[table as usize];
+        table_rows.put(key.into(), version, |old, version| {
             more = version.bytes();
             self.bytes -= old.bytes();
             old.overwrite(version, readers);
@@ -165,14 +165,14 @@ impl Generation {
     /// The row with this key after a commit, if it was written in this generation by then; none
     /// within if it was taken away.
     fn get(&self, table: Table, key: &[u8], commit: u64) -> Option<Option<UserValue>> {
-        self.shelves[table as usize].get(key)?.at(commit).cloned()
+        self.tables[table as usize].get(key)?.at(commit).cloned()
     }
 
     /// The rows of a table after a commit, to be put [`in_order`].
-    pub fn rows(&self, table: Table, commit: u64) -> Vec<FreshRow> {
-        match &self.shelves[table as usize] {
-            Shelf::Walked(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
-            Shelf::Found(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
+    pub fn rows(&self, table: Table, commit: u64) -> Vec<MemtableRow> {
+        match &self.tables[table as usize] {
+            TableRows::Walked(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
+            TableRows::Found(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
         }
     }
 
@@ -183,9 +183,9 @@ impl Generation {
         table: Table,
         commit: u64,
         bounds: (Bound<&[u8]>, Bound<&[u8]>),
-        rows: &mut VecDeque<FreshRow>,
+        rows: &mut VecDeque<MemtableRow>,
     ) -> Option<UserKey> {
-        let Shelf::Walked(all) = &self.shelves[table as usize] else {
+        let TableRows::Walked(all) = &self.tables[table as usize] else {
             unreachable!("only some tables are walked over")
         };
         let mut last = None;
@@ -198,13 +198,13 @@ impl Generation {
 }
 
 /// Sorts rows by their keys. Apart from taking them out, so that nobody waits for it.
-pub fn in_order(mut rows: Vec<FreshRow>) -> Vec<FreshRow> {
+pub fn in_order(mut rows: Vec<MemtableRow>) -> Vec<MemtableRow> {
     rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     rows
 }
 
 /// Counted references: no bytes are copied.
-fn copied((key, version): (&UserKey, &Version), commit: u64) -> Option<FreshRow> {
+fn copied((key, version): (&UserKey, &Version), commit: u64) -> Option<MemtableRow> {
     version.at(commit).map(|value| (key.clone(), value.clone()))
 }
 
@@ -228,9 +228,9 @@ impl From<Generation> for SharedGeneration {
     }
 }
 
-/// The generation that commits go to, and the one that is being stowed.
+/// The generation that commits go to, and the one that is being flushed.
 #[derive(Default)]
-pub struct Fresh {
+pub struct Memtable {
     pub now: SharedGeneration,
     pub leaving: Option<SharedGeneration>,
     /// The last commit.
@@ -239,9 +239,9 @@ pub struct Fresh {
     readers: BTreeMap<u64, usize>,
 }
 
-impl Fresh {
-    pub fn of(rows: Generation, commit: u64) -> Fresh {
-        Fresh { now: rows.into(), commit, ..Fresh::default() }
+impl Memtable {
+    pub fn of(rows: Generation, commit: u64) -> Memtable {
+        Memtable { now: rows.into(), commit, ..Memtable::default() }
     }
 
     pub fn readers(&self) -> Option<Readers> {
@@ -251,7 +251,7 @@ impl Fresh {
             .map(|((oldest, _), (newest, _))| Readers { oldest: *oldest, newest: *newest })
     }
 
-    /// This moment, for somebody who looks at it until they [`leave`](Fresh::leave).
+    /// This moment, for somebody who looks at it until they [`leave`](Memtable::leave).
     pub fn enter(&mut self) -> View {
         *self.readers.entry(self.commit).or_default() += 1;
         View { commit: self.commit, now: self.now.clone(), leaving: self.leaving.clone() }
@@ -266,7 +266,7 @@ impl Fresh {
     }
 }
 
-/// What was fresh after one commit.
+/// What was memtable after one commit.
 pub struct View {
     commit: u64,
     now: SharedGeneration,
@@ -298,7 +298,7 @@ impl View {
         &self,
         table: Table,
         bounds: (Bound<Vec<u8>>, Bound<Vec<u8>>),
-    ) -> Newest<std::vec::IntoIter<FreshRow>> {
+    ) -> Newest<std::vec::IntoIter<MemtableRow>> {
         let bounds = (bounds.0.as_ref().map(Vec::as_slice), bounds.1.as_ref().map(Vec::as_slice));
         let rows = |some: &SharedGeneration| {
             let mut rows = some.read().rows(table, self.commit);
@@ -309,7 +309,7 @@ impl View {
     }
 
     /// All rows of a table.
-    pub fn sorted(&self, table: Table) -> Newest<std::vec::IntoIter<FreshRow>> {
+    pub fn sorted(&self, table: Table) -> Newest<std::vec::IntoIter<MemtableRow>> {
         let rows = |some: &SharedGeneration| {
             let rows = some.read().rows(table, self.commit);
             in_order(rows).into_iter()
@@ -326,13 +326,13 @@ pub struct Walk {
     /// None at the end.
     next: Option<Bound<Vec<u8>>>,
     to: Bound<Vec<u8>>,
-    rows: VecDeque<FreshRow>,
+    rows: VecDeque<MemtableRow>,
 }
 
 impl Iterator for Walk {
-    type Item = FreshRow;
+    type Item = MemtableRow;
 
-    fn next(&mut self) -> Option<FreshRow> {
+    fn next(&mut self) -> Option<MemtableRow> {
         while self.rows.is_empty() {
             let from = self.next.take()?;
             let bounds = (from.as_ref().map(Vec::as_slice), self.to.as_ref().map(Vec::as_slice));
@@ -345,21 +345,21 @@ impl Iterator for Walk {
 }
 
 /// Rows of both generations in the order of keys, each key once.
-pub struct Newest<I: Iterator<Item = FreshRow>> {
+pub struct Newest<I: Iterator<Item = MemtableRow>> {
     newer: std::iter::Peekable<I>,
     older: std::iter::Peekable<std::iter::Flatten<std::option::IntoIter<I>>>,
 }
 
-impl<I: Iterator<Item = FreshRow>> Newest<I> {
+impl<I: Iterator<Item = MemtableRow>> Newest<I> {
     fn of(newer: I, older: Option<I>) -> Newest<I> {
         Newest { newer: newer.peekable(), older: older.into_iter().flatten().peekable() }
     }
 }
 
-impl<I: Iterator<Item = FreshRow>> Iterator for Newest<I> {
-    type Item = FreshRow;
+impl<I: Iterator<Item = MemtableRow>> Iterator for Newest<I> {
+    type Item = MemtableRow;
 
-    fn next(&mut self) -> Option<FreshRow> {
+    fn next(&mut self) -> Option<MemtableRow> {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let order = match (self.newer.peek(), self.older.peek()) {
             (Some((newer, _)), Some((older, _))) => newer.cmp(older),

@@ -1,7 +1,7 @@
-//! Couriers: tasks that fetch one URL after the other.
+//! FetchTasks: tasks that fetch one URL after the other.
 //!
 //! A task for each request would be made on the loop's core, some five thousand bytes of it, and
-//! begin on another. A courier is made once, and what crosses over is the order alone. There are
+//! begin on another. A task is made once, and what crosses over is the order alone. There are
 //! never more of them than requests in flight at once.
 
 use super::worker::Workers;
@@ -17,37 +17,37 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 #[derive(Default)]
-pub struct Couriers {
+pub struct FetchTasks {
     /// Those without an order; the last to have had one is the first to get another.
     idle: Idle,
 }
 
-type Idle = Arc<Mutex<Vec<Arc<Courier>>>>;
+type Idle = Arc<Mutex<Vec<Arc<FetchTask>>>>;
 
 /// Where a task finds its next order. While it has none it holds nothing else: the store is closed
 /// when the crawl has ended, whether or not the task has heard of it.
 #[derive(Default)]
-struct Courier {
+struct FetchTask {
     order: Mutex<Option<(Fetch, Arc<Workers>)>>,
     bell: Notify,
 }
 
-impl Couriers {
+impl FetchTasks {
     /// Has a URL fetched; the loop is told of it as an event.
     pub fn fetch(&self, fetch: Fetch, workers: &Arc<Workers>, runtime: &Handle) {
         let idle = lock(&self.idle).pop();
-        let courier = idle.unwrap_or_else(|| {
-            let courier = Arc::new(Courier::default());
-            runtime.spawn(Arc::clone(&courier).work(Arc::clone(&self.idle)));
-            courier
+        let task = idle.unwrap_or_else(|| {
+            let task = Arc::new(FetchTask::default());
+            runtime.spawn(Arc::clone(&task).work(Arc::clone(&self.idle)));
+            task
         });
-        *lock(&courier.order) = Some((fetch, Arc::clone(workers)));
-        courier.bell.notify_one();
+        *lock(&task.order) = Some((fetch, Arc::clone(workers)));
+        task.bell.notify_one();
     }
 }
 
-impl Courier {
-    async fn work(self: Arc<Courier>, idle: Idle) {
+impl FetchTask {
+    async fn work(self: Arc<FetchTask>, idle: Idle) {
         loop {
             self.bell.notified().await;
             let Some((fetch, workers)) = lock(&self.order).take() else { continue };
