@@ -24,7 +24,7 @@ const MOVES_PER_PAGE: u32 = 2;
 const MOVES_SAVED_MAX: u32 = 4_096;
 
 impl Engine {
-    /// Seeds get their trust and pages their links. `ids` are the numbers of what was put to admission;
+    /// Seeds get their trust and pages their links. `ids` are the numbers of the admitted;
     /// targets that these chunks do not account for are left over.
     pub(crate) fn take_links<'a>(
         &mut self,

@@ -18,7 +18,7 @@ pub struct LinkPart {
     pub first: u64,
     /// There are no more.
     pub ends: bool,
-    /// SequenceNumbers of URLs, as `gaps` codes them; in a crawl with a topic the links without a number
+    /// Numbers of URLs, as `gaps` codes them; in a crawl with a topic the links without a number
     /// are counted by their weight.
     pub gaps: Vec<u8>,
     pub surfer: Surfer,

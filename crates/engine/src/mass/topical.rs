@@ -6,8 +6,8 @@
 //! relevance one, and the crawled pages have at least H / (H + R) of the topic, whatever the web
 //! is.
 //!
-//! R is what is missing from the whole, not the sum of the residues: rounding, messages on their way
-//! and links without numbers count against us as well. Residues below zero, which links that
+//! R is what is missing from the whole, not the sum of the residues: rounding, messages on their
+//! way and links without numbers count against us as well. Residues below zero, which links that
 //! changed leave, are taken from H and added to R. Sums are exact; only the quotient is rounded.
 
 use super::coverage::DOUBT;
