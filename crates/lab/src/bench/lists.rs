@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 /// What a sitemap may hold at most.
-pub const URLS_PER_LIST: u64 = 50_000;
+const URLS_PER_LIST: u64 = 50_000;
 /// Fewer than the requests that a crawl has in flight, so that they do not keep it from the lists.
 const SILENT_HOSTS: u64 = 200;
 /// Hosts with lists. A host is asked for one at a time.
@@ -51,13 +51,15 @@ impl Lists {
         Ok(Lists { port, asked, stop, thread: Some(thread) })
     }
 
-    /// The URLs of so many lists.
-    pub fn seeds(&self, lists: u64) -> String {
+    /// The URLs of lists that name so many URLs together.
+    pub fn seeds(&self, urls: u64) -> String {
         let mut text = String::new();
-        for list in 0..lists {
+        for list in 0..urls.div_ceil(URLS_PER_LIST) {
+            let named = (urls - list * URLS_PER_LIST).min(URLS_PER_LIST);
             let host = list % LIST_HOSTS + 1;
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "http://127.1.0.{host}:{}/sitemap-{list}.xml", self.port);
+            let _ =
+                writeln!(text, "http://127.1.0.{host}:{}/sitemap-{list}-{named}.xml", self.port);
         }
         text
     }
@@ -104,7 +106,9 @@ async fn converse(mut stream: TcpStream, asked: Arc<AtomicU64>) -> io::Result<()
         let list = list_asked_for(&received);
         received.clear();
         match (kind, list) {
-            (1, Some(list)) => stream.write_all(&sitemap(list, local.port())).await?,
+            (1, Some((list, named))) => {
+                stream.write_all(&sitemap(list, named, local.port())).await?;
+            }
             (1, None) => {
                 stream.write_all(b"HTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n").await?;
             }
@@ -115,16 +119,18 @@ async fn converse(mut stream: TcpStream, asked: Arc<AtomicU64>) -> io::Result<()
     }
 }
 
-fn list_asked_for(head: &[u8]) -> Option<u64> {
-    let number = head.strip_prefix(b"GET /sitemap-")?;
-    let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    std::str::from_utf8(&number[..digits]).ok()?.parse().ok()
+/// The number of a list, and how many URLs it is to name.
+fn list_asked_for(head: &[u8]) -> Option<(u64, u64)> {
+    let path = head.strip_prefix(b"GET /sitemap-")?.split(|&byte| byte == b' ').next()?;
+    let name = std::str::from_utf8(path).ok()?.strip_suffix(".xml")?;
+    let (list, named) = name.split_once('-')?;
+    Some((list.parse().ok()?, named.parse().ok().filter(|&n| n <= URLS_PER_LIST)?))
 }
 
-fn sitemap(list: u64, port: u16) -> Vec<u8> {
+fn sitemap(list: u64, named: u64, port: u16) -> Vec<u8> {
     let mut body = String::with_capacity(6 << 20);
     body.push_str("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n");
-    for at in 0..URLS_PER_LIST {
+    for at in 0..named {
         let number = list * URLS_PER_LIST + at;
         let (host, section) = (number % SILENT_HOSTS + 1, number / SILENT_HOSTS % 97);
         let _ = writeln!(

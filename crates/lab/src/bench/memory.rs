@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rhumb_engine::error::Error;
 use serde::Serialize;
 
-use super::lists::{Lists, URLS_PER_LIST};
+use super::lists::Lists;
 use super::scratch::Scratch;
 use super::{failed, trouble};
 use rhumb_node::watch::Report;
@@ -65,7 +65,7 @@ pub fn run(options: &Options, mut told: impl FnMut(&Level)) -> Result<Vec<Level>
 fn measure(scratch: &Scratch, lists: &Lists, urls: u64) -> Result<Level, Error> {
     let dir = scratch.fresh("crawl").map_err(|e| trouble("crawl", &e))?;
     let (seeds, config) = (scratch.path().join("lists.txt"), scratch.path().join("limits.toml"));
-    fs::write(&seeds, lists.seeds(urls.div_ceil(URLS_PER_LIST)))
+    fs::write(&seeds, lists.seeds(urls))
         .and_then(|()| fs::write(&config, CONFIG))
         .map_err(|e| trouble("seeds", &e))?;
     let began = Instant::now();
