@@ -3,8 +3,9 @@
 //! A page that was fetched by a long way and is reached by a shorter one later has links that are
 //! nearer than they were taken to be, and so have those. While nothing is left to do, the shortest
 //! ways are computed over the links that the books of importance hold; if one leads to a URL that
-//! was refused for its depth, the refused URLs are put to admission again (`review`), each by its shortest
-//! way. What is fetched then may bring shorter ways again: it ends when none leads to a refusal.
+//! was refused for its depth, the refused URLs are put to admission again (`review`), each by its
+//! shortest way. What is fetched then may bring shorter ways again: it ends when none leads to a
+//! refusal.
 //!
 //! Ways through other partitions, and through links that are not held, are not seen. A redirect is
 //! no link: those of this run are remembered, and of earlier runs each counts as one.

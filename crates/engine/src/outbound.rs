@@ -55,8 +55,8 @@ pub struct SequenceNumbers {
     pub taken: Vec<u64>,
 }
 
-/// What the rows say at opening: the numbers, and for each message that was not acknowledged to whom
-/// it goes and what it takes back, in order.
+/// What the rows say at opening: the numbers, and for each message that was not acknowledged to
+/// whom it goes and what it takes back, in order.
 #[derive(Clone, Debug, Default)]
 pub struct OutboundOpening {
     pub numbers: SequenceNumbers,
@@ -332,8 +332,8 @@ impl Engine {
         step.rows.push(Row::Message { to: to as u32, number, message });
     }
 
-    /// When the next round of messages is to go, if there is anything to send and the last round has
-    /// arrived.
+    /// When the next round of messages is to go, if there is anything to send and the last round
+    /// has arrived.
     pub(crate) fn round_due(&self) -> Option<Time> {
         let count = self.outbound.partition.count;
         let is_due = self.outbound.partition.is_divided()

@@ -67,8 +67,8 @@ impl Outbox {
         }
     }
 
-    /// The next question, if the sieve is free: sift what is held and what messages brought, or read
-    /// more.
+    /// The next question, if the sieve is free: sift what is held and what messages brought, or
+    /// read more.
     pub fn ask(&mut self, counters: &Counters, outbound: &mut Outbound) -> Option<Question> {
         if self.asked || self.receiving {
             return None;

@@ -1,5 +1,5 @@
-//! Readmission: URLs that were refused are put to admission again when the rules of admission have changed,
-//! and URLs that failed are tried again in each new run.
+//! Readmission: URLs that were refused are put to admission again when the rules of admission have
+//! changed, and URLs that failed are tried again in each new run.
 //!
 //! A row says by which rules all refused URLs were admitted. While others are in force, the engine
 //! reads through the URLs, a page at a time and only while the outbox has room, and sends the

@@ -11,7 +11,8 @@
 //!   (`Sitemaps::tried`) and the file may be asked for. That there is none is no failure, no page.
 //! - A chain of them ends after [`crate::admit::SITEMAP_HOPS_MAX`]; a host has a limit on their
 //!   number.
-//! - What they list is put to admission like any link. It has no importance by that, and so comes last.
+//! - What they list is put to admission like any link. It has no importance by that, and so comes
+//!   last.
 
 use crate::admit::Reach;
 use crate::discovery::{Discovery, FoundAs};

@@ -1,6 +1,6 @@
 //! The whole matrix of a URL's life: every status × every outcome × with and without revisits ×
-//! with and without a twin or a near one × below and at the last try × never visited and visited before × a
-//! copy of another page or not, held to rules rather than to a list of expected records.
+//! with and without a twin or a near one × below and at the last try × never visited and visited
+//! before × a copy of another page or not, held to rules rather than to a list of expected records.
 
 use rhumb_engine::config::{Config, NearPolicy};
 use rhumb_engine::marks::Marks;

@@ -1,7 +1,7 @@
 //! By which text should pages be compared? All that is visible, a page's own text, and its main
 //! content side by side: how near each comes to the text that people marked, how alike it makes
-//! unlike pages of one site, and what it costs. `cargo bench -p rhumb-extract --bench compared_text`
-//! needs the shared pages.
+//! unlike pages of one site, and what it costs. `cargo bench -p rhumb-extract --bench
+//! compared_text` needs the shared pages.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

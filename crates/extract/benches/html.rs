@@ -1,6 +1,6 @@
 //! How fast pages are read: MB/s side by side, the mean of several rounds, on real pages if they
-//! are here and on generated ones if not. `cargo bench -p rhumb-extract --bench html [-- WORDS]` runs
-//! those whose name holds the words.
+//! are here and on generated ones if not. `cargo bench -p rhumb-extract --bench html [-- WORDS]`
+//! runs those whose name holds the words.
 
 #[path = "../../page/tests/html_truth/mod.rs"]
 mod html_truth;

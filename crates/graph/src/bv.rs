@@ -169,7 +169,8 @@ mod tests {
         let mut bits = Bits::create(&path).unwrap();
         // γ: 0 is 1, 1 is 010, 4 is 00101.
         [0, 1, 4].iter().for_each(|n| bits.gamma(*n).unwrap());
-        // ζ₃, Boldi and Vigna's table: 1, 2, 7, 8 (one more than here) are 100, 1010, 1111, 01000000.
+        // ζ₃, Boldi and Vigna's table: 1, 2, 7, 8 (one more than here) are 100, 1010, 1111,
+        // 01000000.
         [0, 1, 6, 7].iter().for_each(|n| bits.zeta(*n).unwrap());
         assert_eq!(bits.finish().unwrap(), 9 + 3 + 4 + 4 + 7);
         let text: String = fs::read(&path).unwrap().iter().map(|b| format!("{b:08b}")).collect();

@@ -1,5 +1,5 @@
-//! Messages between partitions on their way: each comes at least once, some twice, some late, in any
-//! order, and again and again until its sender has heard that it is on record.
+//! Messages between partitions on their way: each comes at least once, some twice, some late, in
+//! any order, and again and again until its sender has heard that it is on record.
 
 use crate::scenario::Faults;
 use crate::store::Part;

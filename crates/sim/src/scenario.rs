@@ -40,8 +40,8 @@ pub struct Faults {
     pub brief_per_mille: u32,
     /// Of 1,024 names, how many have a first address where nobody answers.
     pub dead_addresses_per_mille: u32,
-    /// Of 1,000 messages between partitions, how many are delivered twice, and how many come so late
-    /// that they were sent again before.
+    /// Of 1,000 messages between partitions, how many are delivered twice, and how many come so
+    /// late that they were sent again before.
     pub twice_per_mille: u32,
     /// How often each process dies, between any two lines of the loop.
     pub crashes: u32,

@@ -125,8 +125,8 @@ pub(crate) fn listed(url: &Url, record: &UrlRecord) -> Option<Shape> {
 }
 
 /// The shape of a URL that says something of its pattern: a page that was never seen, and that no
-/// person named. Those that a sitemap or a feed lists are not weighed themselves: a bodies's products
-/// may differ in a number and a price alone.
+/// person named. Those that a sitemap or a feed lists are not weighed themselves: a bodies's
+/// products may differ in a number and a price alone.
 fn shape(entry: &Entry) -> Option<Shape> {
     let record = &entry.record;
     let is_seed = record.depth == 0 && record.hops == 0 && !record.found_on.is_listed();

@@ -29,7 +29,8 @@ impl<'a> Course<'a> {
         Course { histories, days, from: days * SKIPPED, rates: None }
     }
 
-    /// Learning in the loop is put to admission from the first day: it has to pay for what it learns.
+    /// Learning in the loop is put to admission from the first day: it has to pay for what it
+    /// learns.
     pub fn drawn(histories: &'a Histories, days: f64, rates: &'a [f64]) -> Course<'a> {
         Course { histories, days, from: 0.0, rates: Some(rates) }
     }

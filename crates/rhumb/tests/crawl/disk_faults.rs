@@ -1,5 +1,6 @@
-//! A disk that fails: each system call that changes files or their names fails in its turn, for want
-//! of space or otherwise. Whatever a run makes of that, the next one goes on and loses nothing.
+//! A disk that fails: each system call that changes files or their names fails in its turn, for
+//! want of space or otherwise. Whatever a run makes of that, the next one goes on and loses
+//! nothing.
 
 use crate::scripted::{Asked, Scripted, answer, html, not_found};
 use crate::site::{assert_tools_accept, report_of};
@@ -119,7 +120,8 @@ impl Bed {
             .unwrap()
     }
 
-    /// How often each call was made, by the thread that made it most often: strace counts by thread.
+    /// How often each call was made, by the thread that made it most often: strace counts by
+    /// thread.
     fn calls(&self) -> BTreeMap<String, usize> {
         let trace = std::fs::read_to_string(self.scratch.path().join("trace")).unwrap();
         let mut by_thread: BTreeMap<(&str, &str), usize> = BTreeMap::new();

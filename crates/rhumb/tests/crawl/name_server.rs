@@ -1,4 +1,5 @@
-//! A name server of one test, over UDP: it answers each name with the addresses that the test wants.
+//! A name server of one test, over UDP: it answers each name with the addresses that the test
+//! wants.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};

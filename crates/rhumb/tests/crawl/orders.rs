@@ -1,5 +1,5 @@
-//! Every order passes the same crawl: stopped, killed, taken up again, polite and complete, with the
-//! same importance covered in the end.
+//! Every order passes the same crawl: stopped, killed, taken up again, polite and complete, with
+//! the same importance covered in the end.
 
 use crate::binary;
 use crate::site::{Site, assert_polite, pages_in_archive, reachable, report_of};

@@ -1,9 +1,9 @@
 //! The rows on disk: a journal of our own, rows in memory, and fjall.
 //!
 //! A commit is appended to the journal, which the death of the process does not undo, and put into
-//! memory ([`memtable`]). When that has grown, a thread moves it into fjall's tables ([`flush`]) and
-//! the journal begins anew. Readers see memory before tables. `sync` makes commits survive a power
-//! cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
+//! memory ([`memtable`]). When that has grown, a thread moves it into fjall's tables ([`flush`])
+//! and the journal begins anew. Readers see memory before tables. `sync` makes commits survive a
+//! power cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
 
 mod codec;
 mod flush;
@@ -167,8 +167,8 @@ impl State for LocalState {
         Ok(())
     }
 
-    /// If much has gathered, begins to flush it. That must come after the sync: tables may only hold
-    /// rows of the synced journal, which speak of the synced archive.
+    /// If much has gathered, begins to flush it. That must come after the sync: tables may only
+    /// hold rows of the synced journal, which speak of the synced archive.
     fn sync(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
         self.mark.write(&self.shared.dir)?;
