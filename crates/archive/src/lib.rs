@@ -27,6 +27,7 @@ mod segments;
 mod sha1_pair;
 mod sort;
 mod tail;
+pub mod takedown;
 mod warcinfo;
 mod writer;
 

@@ -38,6 +38,8 @@ pub enum Reach {
     /// The seeds' registrable domains.
     Site,
     Any,
+    /// What lies below the seeds' paths on their hosts.
+    Below,
 }
 
 impl Scope {
@@ -55,16 +57,25 @@ impl Scope {
 
     /// Widens the scope by a seed.
     pub fn add(&mut self, seed: &Url) {
-        let site;
+        let (site, below);
         let member = match self.reach {
             Reach::Host => seed.host(),
             Reach::Site => {
                 site = seed.site();
                 site.as_str()
             }
+            Reach::Below => {
+                self.add_member(seed.host());
+                below = format!("{}{}", seed.host(), directory(seed.path()));
+                &below
+            }
             Reach::Any => return,
         };
         self.seeds.insert(xxh3_64(seed.as_str().as_bytes()));
+        self.add_member(member);
+    }
+
+    fn add_member(&mut self, member: &str) {
         if self.members.insert(member.into()) {
             self.fingerprint = self.fingerprint.wrapping_add(xxh3_64(member.as_bytes()));
         }
@@ -84,8 +95,76 @@ impl Scope {
         match self.reach {
             Reach::Host => self.members.contains(url.host()),
             Reach::Site => self.members.contains(url.site().as_str()),
+            Reach::Below => is_below(url.host(), url.path(), &self.members),
             Reach::Any => true,
         }
+    }
+
+    /// Whether sitemaps are taken from there: they lie where their host has them.
+    pub fn admits_sitemap(&self, url: &Url) -> bool {
+        match self.reach {
+            Reach::Below => self.members.contains(url.host()),
+            _ => self.admits(url),
+        }
+    }
+}
+
+/// What a path is a page of, or the directory of: `/guide/` of `/guide/`, `/guide/index.html` and
+/// `/guide`.
+fn directory(path: &str) -> String {
+    let (before, last) = path.rsplit_once('/').unwrap_or(("", path));
+    match last {
+        "" => format!("{before}/"),
+        file if file.contains('.') => format!("{before}/"),
+        _ => format!("{path}/"),
+    }
+}
+
+/// Whether one of the directories that a path lies in, or is, is among the members.
+fn is_below(host: &str, path: &str, members: &HashSet<Box<str>>) -> bool {
+    let mut whole = format!("{host}{path}");
+    if !whole.ends_with('/') {
+        whole.push('/');
+    }
+    let ends = whole.match_indices('/').map(|(at, _)| at + 1);
+    let mut ends = ends.filter(|end| *end > host.len());
+    ends.any(|end| members.contains(&whole[..end]))
+}
+
+/// What the owner had taken down: URLs, and hosts with all that they have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Names of hosts, whatever the scheme and port. Looked up, never iterated.
+    hosts: HashSet<Box<str>>,
+    /// Looked up, never iterated.
+    urls: HashSet<Box<str>>,
+    /// The sum of their hashes: it does not depend on their order.
+    fingerprint: u64,
+}
+
+impl Forgotten {
+    pub fn add_host(&mut self, host: &str) {
+        if self.hosts.insert(host.into()) {
+            self.fingerprint = self.fingerprint.wrapping_add(xxh3_64(host.as_bytes()));
+        }
+    }
+
+    pub fn add_url(&mut self, url: &Url) {
+        if self.urls.insert(url.as_str().into()) {
+            self.fingerprint = self.fingerprint.wrapping_add(xxh3_64(url.as_str().as_bytes()));
+        }
+    }
+
+    pub fn has(&self, url: &Url) -> bool {
+        !self.is_empty() && (self.hosts.contains(url.host()) || self.urls.contains(url.as_str()))
+    }
+
+    pub fn has_host(&self, name: &str) -> bool {
+        self.hosts.contains(name)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.urls.is_empty()
     }
 }
 
@@ -120,6 +199,9 @@ impl<'a> Candidate<'a> {
 /// The first rule that refuses a URL, or none.
 pub fn admit(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     let Candidate { url, is_seed, role, depth, hops, host_spent } = candidate;
+    if config.forgotten.has(url) {
+        return Err(Refusal::Forgotten);
+    }
     if role != Role::Page {
         return admit_sitemap(config, candidate);
     }
@@ -157,7 +239,7 @@ pub fn junk_rule(config: &Config, url: &Url) -> Option<Refusal> {
 /// The same of a sitemap: it is no page, so `--include` does not speak of it.
 fn admit_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     let Candidate { url, role, hops, host_spent, .. } = candidate;
-    if role != Role::OutsideSitemap && !config.scope.admits(url) {
+    if role != Role::OutsideSitemap && !config.scope.admits_sitemap(url) {
         return Err(Refusal::Scope);
     }
     if config.rules.excluding(url).is_some() {
@@ -189,8 +271,10 @@ pub fn fingerprint(config: &Config) -> u64 {
         u64::from(depth_max),
         u64::from(lifted.bits()),
         u64::from(config.continuous.is_some()),
+        config.forgotten.fingerprint,
     ];
     let mut hash = Xxh3::new();
+    config.screen.hash(&mut hash);
     numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
     for patterns in config.rules.patterns() {
         hash.update(&(patterns.len() as u64).to_le_bytes());
@@ -209,7 +293,7 @@ pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
         Role::Page => {}
         Role::OutsideSitemap => return config.rules.excluding(&discovery.url).is_none(),
         _ => {
-            return config.scope.admits(&discovery.url)
+            return config.scope.admits_sitemap(&discovery.url)
                 && config.rules.excluding(&discovery.url).is_none();
         }
     }
@@ -221,6 +305,8 @@ pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
 mod tests {
     use super::*;
     use crate::config::Lifted;
+    use crate::screen::Screen;
+    use rhumb_page::media_list::MediaList;
     use rhumb_page::url::Rules;
 
     fn url(text: &str) -> Url {
@@ -235,6 +321,11 @@ mod tests {
             Config { rules: Rules::new(&include, &exclude).unwrap(), ..Config::default() }
         };
         let traps = |traps: Traps| Config { traps, ..Config::default() };
+        let types = MediaList::parse("html").unwrap();
+        let typed = Screen { types, ..Screen::default() };
+        let short = Screen { body_bytes_max: Some(9), ..Screen::default() };
+        let mut forgotten = Forgotten::default();
+        forgotten.add_host("a.test");
         let all = [
             Config::default(),
             Config { scope: Scope::new(Reach::Site), ..Config::default() },
@@ -250,6 +341,9 @@ mod tests {
             rules(&[], &["a"]),
             rules(&["a", "b"], &[]),
             rules(&["ab"], &[]),
+            Config { screen: typed, ..Config::default() },
+            Config { screen: short, ..Config::default() },
+            Config { forgotten, ..Config::default() },
         ];
         let prints: HashSet<u64> = all.iter().map(fingerprint).collect();
         assert_eq!(prints.len(), all.len());
@@ -261,6 +355,27 @@ mod tests {
         let [a, b, c] = ["http://a.test/1", "http://b.test/", "http://a.test/2"];
         assert_eq!(scope([a, b, c]), scope([b, c, a]));
         assert_ne!(scope([a, c, c]), scope([a, b, c]));
+    }
+
+    #[test]
+    fn below_a_path_are_its_directory_and_all_that_is_in_it() {
+        let mut below = Scope::new(Reach::Below);
+        below.add(&url("https://a.test/guide/intro.html?x=1"));
+        below.add(&url("https://b.test/docs"));
+        for inside in ["/guide/", "/guide/x", "/guide/x/y.html", "/guide?page=2"] {
+            assert!(below.admits(&url(&format!("http://a.test:81{inside}"))), "{inside}");
+        }
+        for outside in ["/", "/guides", "/guide.html", "/x/guide/", "/docs/"] {
+            assert!(!below.admits(&url(&format!("https://a.test{outside}"))), "{outside}");
+        }
+        assert!(
+            below.admits(&url("https://b.test/docs/a"))
+                && below.admits(&url("https://b.test/docs"))
+        );
+        assert!(
+            !below.admits(&url("https://b.test/")) && !below.admits(&url("https://c.test/guide/"))
+        );
+        assert!(below.admits_sitemap(&url("https://b.test/sitemap.xml")));
     }
 
     #[test]

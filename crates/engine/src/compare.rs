@@ -395,7 +395,7 @@ impl Engine {
                     self.counters.retries += 1;
                 }
             }
-            Outcome::Robots(_) => {}
+            Outcome::Robots(_) | Outcome::Unwanted(_) => {}
         }
     }
 
@@ -404,7 +404,10 @@ impl Engine {
         let UrlRecord { id, depth, hops, .. } = entry.record;
         match outcome {
             Outcome::Page(page) => {
-                let Page { found, known, relevance, .. } = *page;
+                let Page { mut found, mut known, relevance, .. } = *page;
+                if !self.config.follows_links {
+                    (found, known) = (Vec::new(), KnownLinks::default());
+                }
                 let links = found.len() + known.len();
                 self.counters.discoveries += if follows { links as u64 } else { 0 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
@@ -429,7 +432,7 @@ impl Engine {
                 self.counters.discoveries += 1;
                 self.outbox.push(Discovery { url, kind, depth, hops, from });
             }
-            Outcome::Cut { found, .. } => {
+            Outcome::Cut { found, .. } if self.config.follows_links => {
                 // The page's importance goes to its links when it is taken as it is, or whole.
                 self.counters.discoveries += found.len() as u64;
                 let visited = entry.record.past.visited;

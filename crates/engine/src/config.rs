@@ -1,10 +1,12 @@
 //! What the crawl's owner decided, parsed and checked before it comes here.
 
-use crate::admit::Scope;
+use crate::admit::{Forgotten, Scope};
+use crate::hours::Hours;
 use crate::partition::Partition;
 use crate::record::Refusal;
 use crate::refresh::budget::Budget;
 use crate::refresh::index::Objective;
+use crate::screen::Screen;
 use crate::time::Span;
 use regex::Regex;
 use rhumb_page::robots::Agent;
@@ -62,6 +64,16 @@ pub struct Config {
     pub noarchive: NoArchive,
     /// Hosts of the owner's own: what their robots.txt forbids is fetched all the same.
     pub own_sites: Vec<NamedHost>,
+    /// When hosts and URLs may be asked for.
+    pub hours: Hours,
+    /// Bytes received over all hosts, at most.
+    pub bytes_per_s: Option<u64>,
+    /// What is wanted of pages, by their heads.
+    pub screen: Screen,
+    /// Links of pages are followed; with none, a list of pages is fetched and nothing else.
+    pub follows_links: bool,
+    /// What was taken down.
+    pub forgotten: Forgotten,
 }
 
 /// Pages that may be in flight or being compared, per request in flight: while some wait to hear
@@ -312,6 +324,11 @@ impl Default for Config {
             near: NearDuplicates::default(),
             noarchive: NoArchive::Obey,
             own_sites: Vec::new(),
+            hours: Hours::default(),
+            bytes_per_s: None,
+            screen: Screen::default(),
+            follows_links: true,
+            forgotten: Forgotten::default(),
         }
     }
 }

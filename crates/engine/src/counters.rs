@@ -6,6 +6,10 @@ use crate::refresh::budget::Spent;
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
+/// The rules of admission whose counts stand in the row of the counters; those of later rules are
+/// in a row of their own, by name, so that a rule more is no other format.
+const REFUSALS_FIRST: usize = 16;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// 2xx page bodies received, duplicates included, robots.txt not.
@@ -44,6 +48,7 @@ pub struct Counters {
     /// Sitemaps read, and the pages that they list.
     pub sitemaps: u64,
     pub listed: u64,
+    #[serde(with = "first_refusals")]
     pub refused: [u64; Refusal::ALL.len()],
     pub failed: [u64; FailKind::ALL.len()],
     /// Requests, and look-ups of names, that failed: tried again or not.
@@ -108,6 +113,21 @@ impl Counters {
         self
     }
 
+    /// The counts that the row of the counters has no place for, by name.
+    pub fn beside(&self) -> Vec<(String, u64)> {
+        let later = Refusal::ALL[REFUSALS_FIRST..].iter();
+        later.map(|why| (why.word().to_owned(), self.refused[*why as usize])).collect()
+    }
+
+    /// With these counts, as [`Counters::beside`] gave them.
+    pub fn with_beside(mut self, beside: &[(String, u64)]) -> Counters {
+        for why in &Refusal::ALL[REFUSALS_FIRST..] {
+            let count = beside.iter().find(|(word, _)| word == why.word());
+            self.refused[*why as usize] = count.map_or(0, |(_, count)| *count);
+        }
+        self
+    }
+
     pub fn refused_as(&mut self, why: Refusal) -> &mut u64 {
         &mut self.refused[why as usize]
     }
@@ -119,5 +139,23 @@ impl Counters {
     /// A request or a look-up failed.
     pub fn count_error(&mut self, kind: FailKind) {
         self.errors[kind as usize] += 1;
+    }
+}
+
+/// The row has as many counts as it always had.
+mod first_refusals {
+    use super::{REFUSALS_FIRST, Refusal};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type All = [u64; Refusal::ALL.len()];
+
+    pub fn serialize<S: Serializer>(all: &All, serializer: S) -> Result<S::Ok, S::Error> {
+        let first: [u64; REFUSALS_FIRST] = std::array::from_fn(|at| all[at]);
+        first.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<All, D::Error> {
+        let first = <[u64; REFUSALS_FIRST]>::deserialize(deserializer)?;
+        Ok(std::array::from_fn(|at| first.get(at).copied().unwrap_or(0)))
     }
 }

@@ -58,6 +58,11 @@ impl FoundAs {
         matches!(self, FoundAs::Seed | FoundAs::Asked)
     }
 
+    /// Known or not, and refused or not: it is to be asked for, if the rules admit it.
+    pub fn is_readmitted(self) -> bool {
+        matches!(self, FoundAs::Seed | FoundAs::Asked | FoundAs::Readmit)
+    }
+
     /// What a URL that is found so is fetched as, if it is new.
     pub fn role(self) -> Role {
         match self {

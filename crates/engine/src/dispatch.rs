@@ -102,6 +102,8 @@ impl Engine {
         let ticket = host.ticket;
         // The owner may have laid it to rest since it was put in line.
         let may_be_asked = host.record.not_before <= now || !host.referrals.is_empty();
+        let may_be_asked = may_be_asked && self.opens(now, slot).is_none();
+        let host = self.awake.at(slot);
         let Some(ip) = host.addresses.current(now).filter(|_| may_be_asked) else {
             host.queued_up = false;
             // It may have been called to a place at its old address, which it will not take.
@@ -123,8 +125,8 @@ impl Engine {
         self.awake.at(slot).queued_up = false;
         match self.choose(now, slot, step) {
             Some((url, requested)) => {
-                self.charge(now);
-                self.fetch(slot, way, url, requested, step);
+                let charged = self.charge(now);
+                self.fetch(slot, (way, charged), url, requested, step);
             }
             None => {
                 let called = self.gateways.leave(way, now, &self.config, now);
@@ -173,6 +175,10 @@ impl Engine {
                 self.settle(slot, place, entry, Next::At(due), step);
                 continue;
             }
+            if let Some(opens) = self.url_opens(now, &entry.url) {
+                self.settle(slot, place, entry, Next::At(opens), step);
+                continue;
+            }
             let host = self.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.admitted.saturating_sub(host.record.queued);
@@ -205,6 +211,17 @@ impl Engine {
         None
     }
 
+    /// When a host may be asked, if it is outside its hours: in our own time.
+    pub(crate) fn opens(&self, now: Time, slot: u32) -> Option<Time> {
+        let rule = self.config.hours.of_host(&self.awake.get(slot)?.key)?;
+        Some(self.own_time(rule.opens(self.world_time(now))?))
+    }
+
+    fn url_opens(&self, now: Time, url: &Url) -> Option<Time> {
+        let rule = self.config.hours.of_url(url)?;
+        Some(self.own_time(rule.opens(self.world_time(now))?))
+    }
+
     /// What is due comes before what is new: there is a date attached to it. A crawl that goes on
     /// keeps a share of its requests for what is new.
     fn next_row(&mut self, now: Time, slot: u32) -> Option<(Place, Entry)> {
@@ -232,7 +249,14 @@ impl Engine {
         }
     }
 
-    fn fetch(&mut self, slot: u32, way: Way, url: Url, requested: Requested, step: &mut Step) {
+    fn fetch(
+        &mut self,
+        slot: u32,
+        (way, charged): (Way, u64),
+        url: Url,
+        requested: Requested,
+        step: &mut Step,
+    ) {
         let id = FetchId(self.next_fetch);
         self.next_fetch += 1;
         let host = self.awake.at(slot);
@@ -264,7 +288,7 @@ impl Engine {
             last_modified,
             depth,
         }));
-        self.flights.insert(id, Flight { slot, way, requested });
+        self.flights.insert(id, Flight { slot, charged, way, requested });
         let held = self.flights.len() + self.comparing.len();
         let is_within = self.flights.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");

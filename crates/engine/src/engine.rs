@@ -11,6 +11,7 @@ use crate::copies::Copies;
 use crate::counters::Counters;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
+use crate::flow::Flow;
 use crate::frontier::address_list::Detours;
 use crate::frontier::awake::{AwakeHosts, RobotsReferral};
 use crate::frontier::back_queue;
@@ -77,8 +78,10 @@ pub struct Engine {
     pub(crate) seed_hosts: HashSet<u64>,
     /// Names that nobody has, looked up to find out whether any name has an address; their sites.
     pub(crate) probes: HashMap<HostKey, u64>,
-    /// Hosts that rest because their sites have had their share of names in this run.
-    pub(crate) held: u64,
+    pub(crate) resting: Resting,
+    /// Some host that has work is outside its hours until then.
+    pub(crate) closed_until: Time,
+    pub(crate) flow: Option<Flow>,
     pub(crate) detours: Detours,
     /// Looked up, never iterated.
     pub(crate) flights: HashMap<FetchId, Flight>,
@@ -112,9 +115,21 @@ pub struct Engine {
     pub(crate) topic_estimate: Option<f64>,
 }
 
+/// Hosts that went to rest in this run, by why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Resting {
+    pub failing: u64,
+    /// Their sites have had their share of names.
+    pub held: u64,
+    /// Hosts with hours.
+    pub closed: u64,
+}
+
 /// A request in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
+    /// Bytes that the rate was charged with when it began.
+    pub charged: u64,
     pub slot: u32,
     pub way: Way,
     pub requested: Requested,
@@ -171,7 +186,9 @@ impl Engine {
             shares: Shares::default(),
             seed_hosts: HashSet::new(),
             probes: HashMap::new(),
-            held: 0,
+            resting: Resting::default(),
+            closed_until: Time::ZERO,
+            flow: config.bytes_per_s.map(Flow::new),
             detours: Detours::default(),
             flights: HashMap::new(),
             next_fetch: 0,
@@ -232,6 +249,10 @@ impl Engine {
             if !self.hands.is_paused {
                 self.dispatch(now, step);
                 self.wake(now, step);
+                // Those that open now are asked for, or there is no room for them.
+                if self.closed_until <= now {
+                    self.closed_until = Time::ZERO;
+                }
             }
             self.ask_refills(step);
             if let Some(question) = self.outbox.ask(&self.counters, &mut self.outbound) {
@@ -282,7 +303,11 @@ impl Engine {
             self.sleepers.next_due().filter(|_| has_room).map(|t| (t, "a sleeping host is due"));
         // Hosts may stand in line for nothing but the budget.
         let waits = !self.ready.is_empty() && !self.within_budget(now);
-        let budget = waits.then(|| (self.budget_wakeup(now), "the budget allows it"));
+        let allows = match self.flow.as_ref().is_some_and(|flow| flow.next(now) > now) {
+            true => "the rate of bytes allows it",
+            false => "the budget allows it",
+        };
+        let budget = waits.then(|| (self.budget_wakeup(now), allows));
         let round = self.round_due().map(|t| (t, "messages to other partitions are due"));
         let mass = self.is_pushing().then_some((now, "importance is being pushed"));
         let fetching = host.into_iter().chain(sleeper).chain(budget);
@@ -318,7 +343,7 @@ impl Engine {
     /// Why an engine that is idle has nothing to do.
     pub fn idle_because(&self) -> StopReason {
         // What rests because its site has had its share does not fail.
-        match self.sleepers.resting().saturating_sub(self.held) {
+        match self.resting.failing {
             0 => StopReason::Finished,
             _ => StopReason::HostsFailing,
         }
@@ -340,6 +365,7 @@ impl Engine {
             || !self.awake.is_empty()
             || self.review.is_under_way()
             || self.sleepers.are_any()
+            || self.closed_until > Time::ZERO
             || !self.outbox.is_idle(&self.counters)
     }
 
@@ -352,6 +378,11 @@ impl Engine {
     /// The world's time as ours.
     pub(crate) fn own_time(&self, now: Time) -> Time {
         now + self.ahead
+    }
+
+    /// Our time as the world's: hours are kept by its clocks.
+    pub(crate) fn world_time(&self, now: Time) -> Time {
+        now - self.ahead
     }
 
     pub fn counters(&self) -> &Counters {

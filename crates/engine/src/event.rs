@@ -322,10 +322,18 @@ pub enum Row {
         digest: ContentDigest,
         twin: Twin,
     },
+    /// Nothing is compared with these bytes any more: their page was taken down.
+    ContentGone {
+        digest: ContentDigest,
+    },
     /// The text of a page that resembles no other's.
     Leader {
         id: LeaderId,
         leader: Leader,
+    },
+    /// It leads no more: it was taken down.
+    LeaderGone {
+        id: LeaderId,
     },
     /// A URL that the owner named: what the scope is made of, and how far it is trusted.
     Seed {

@@ -2,11 +2,13 @@
 
 use crate::compare::Comparison;
 use crate::config::Config;
-use crate::engine::{Engine, Requested};
+use crate::engine::{Engine, Flight, Requested};
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
 use crate::frontier::awake::{Doing, RobotsReferral};
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
+use crate::queue::{Entry, Place};
+use crate::record::Refusal;
 use crate::sitemaps;
 use crate::time::{Span, Time};
 use rhumb_page::robots::{Agent, Robots};
@@ -18,7 +20,7 @@ pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
 impl Engine {
     pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
         let flight = self.flights.remove(&fetch).expect("a fetch that was asked for");
-        self.answered(now, flight.slot, &report);
+        self.answered(now, &flight, &report);
         let until = self.name_rests_until(now, flight.slot, &report);
         let next_in_line = self.gateways.leave(flight.way, until, &self.config, now);
         if self.tries_next_address(flight.slot, &report) {
@@ -33,7 +35,9 @@ impl Engine {
                 let (slot, entry) = (flight.slot, *entry);
                 let outcome = entry.record.weigh(report.outcome, &self.config.retry);
                 let report = Report { outcome, ..report };
-                if self.note_health(now, slot, &report.outcome, step) {
+                if let Outcome::Unwanted(why) = report.outcome {
+                    self.unwanted(now, (slot, fetch), (place, entry), (why, &report), step);
+                } else if self.note_health(now, slot, &report.outcome, step) {
                     let report = sitemaps::as_tried(&entry, report);
                     let comparison = Comparison { slot, fetch, place, entry, report };
                     self.begin_comparison(now, comparison, step);
@@ -62,8 +66,27 @@ impl Engine {
         self.called(now, next_in_line);
     }
 
+    /// The head of a page says that its body is not wanted.
+    fn unwanted(
+        &mut self,
+        now: Time,
+        (slot, fetch): (u32, FetchId),
+        (place, mut entry): (Place, Entry),
+        (why, report): (Refusal, &Report),
+        step: &mut Step,
+    ) {
+        self.note_health(now, slot, &report.outcome, step);
+        self.keep_as_it_came(fetch, report, step);
+        entry.record.http_status = report.status;
+        self.refuse_waiting(now, slot, (place, entry), why, step);
+    }
+
     /// The response has ended: from here the host's delay runs.
-    fn answered(&mut self, now: Time, slot: u32, report: &Report) {
+    fn answered(&mut self, now: Time, flight: &Flight, report: &Report) {
+        let slot = flight.slot;
+        if let Some(flow) = &mut self.flow {
+            flow.end(flight.charged, report.bytes);
+        }
         self.counters.answers += 1;
         self.counters.bytes += report.bytes;
         report.outcome.failed_as().into_iter().for_each(|kind| self.counters.count_error(kind));

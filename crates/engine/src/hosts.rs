@@ -83,8 +83,11 @@ impl Engine {
         // Woken for another's sake, it goes on resting.
         let rest_until = match record.sleep {
             Some(SleepPlace::Resting { run: of, due, .. }) if of == run => {
-                self.held -= u64::from(record.failing.is_none());
-                due
+                let is_failing = record.failing.is_some();
+                *self.resting_as(&host, is_failing) -= 1;
+                // A host with hours is asked when they begin, whatever it lay down for.
+                let is_timed = !is_failing && self.config.hours.of_host(&host).is_some();
+                if is_timed { Time::ZERO } else { due }
             }
             _ => Time::ZERO,
         };
@@ -191,6 +194,7 @@ impl Engine {
             return;
         }
         let contact = self.first_contact(now, slot);
+        let closed = self.close(now, slot);
         let rests = self.awake.at(slot).rest_until > now;
         if rests {
             self.refuse_referrals(now, slot, step);
@@ -206,7 +210,8 @@ impl Engine {
             || host.has_out()
             || host.now.wants_refill()
             || host.later.wants_refill();
-        let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until).max(contact));
+        let at = work.map(|at| at.max(host.record.not_before).max(host.rest_until));
+        let at = at.map(|at| at.max(contact).max(closed));
         // Where its robots.txt went, and who asks it for theirs, is not in the rows.
         let is_needed = !host.referrals.is_empty() || host.robots_at.is_some();
         let turns = host.turns;
@@ -228,6 +233,23 @@ impl Engine {
         host.queued_up = true;
         let ticket = host.ticket;
         self.ready.wait(at, slot, ticket);
+    }
+
+    /// Notes whether a host is within its hours; when it will be, if it is not.
+    fn close(&mut self, now: Time, slot: u32) -> Time {
+        let opens = self.opens(now, slot).unwrap_or(Time::ZERO);
+        self.awake.at(slot).closed_until = opens;
+        opens
+    }
+
+    /// The count that a host which rests is part of: of those that fail, of those that have hours,
+    /// or of those whose site has had its share.
+    fn resting_as(&mut self, host: &HostKey, is_failing: bool) -> &mut u64 {
+        match is_failing {
+            true => &mut self.resting.failing,
+            false if self.config.hours.of_host(host).is_some() => &mut self.resting.closed,
+            false => &mut self.resting.held,
+        }
     }
 
     /// When a host that was never asked may be; at once if it was, or if its site's share is none
@@ -267,11 +289,17 @@ impl Engine {
         let awake = self.awake.get(slot).expect("an awake host in this slot");
         let place = bed(awake, self.counters.next_sleep, at, at + NAP_MIN);
         self.counters.next_sleep += u64::from(place.is_some());
-        let Awake { key, mut record, now, later, addresses, .. } = self.awake.remove(slot);
+        let Awake { key, mut record, now, later, addresses, closed_until, .. } =
+            self.awake.remove(slot);
         self.detours.remember(&key, &addresses);
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
-        let is_held = matches!(place, Some(SleepPlace::Resting { .. })) && record.failing.is_none();
-        self.held += u64::from(is_held);
+        if matches!(place, Some(SleepPlace::Resting { .. })) {
+            let is_failing = record.failing.is_some();
+            *self.resting_as(&key, is_failing) += 1;
+            if !is_failing {
+                self.closed_until = self.closed_until.max(closed_until);
+            }
+        }
         let old = std::mem::replace(&mut record.sleep, place);
         if let Some(place) = old {
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: false });

@@ -3,6 +3,7 @@
 use crate::discovery::Found;
 use crate::known::KnownLinks;
 use crate::marks::Marks;
+use crate::record::Refusal;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots};
@@ -56,6 +57,8 @@ pub enum Outcome {
         marks: Marks,
         found: Vec<Found>,
     },
+    /// The head of a page says that its body is not wanted: it was not read.
+    Unwanted(Refusal),
     /// The answer to a robots.txt request.
     Robots(RobotsAnswer),
 }

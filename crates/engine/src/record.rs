@@ -119,10 +119,18 @@ pub enum Refusal {
     Snapshot,
     Login,
     Reply,
+    /// A collection of files, by its name or by its type.
+    Archive,
+    /// Its head says that it is of a type that is not wanted.
+    MediaType,
+    /// Its head says that its body is longer than the owner takes.
+    Size,
+    /// The owner had it taken down.
+    Forgotten,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 16] = [
+    pub const ALL: [Refusal; 20] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -139,7 +147,16 @@ impl Refusal {
         Refusal::Snapshot,
         Refusal::Login,
         Refusal::Reply,
+        Refusal::Archive,
+        Refusal::MediaType,
+        Refusal::Size,
+        Refusal::Forgotten,
     ];
+
+    /// Only an answer's head tells: whether the rule still refuses it, another request must show.
+    pub fn is_of_head(self) -> bool {
+        matches!(self, Refusal::Archive | Refusal::MediaType | Refusal::Size)
+    }
 
     /// A rule against traps and junk: the owner can lift it by its name.
     pub fn is_liftable(self) -> bool {
@@ -157,6 +174,7 @@ impl Refusal {
                 | Refusal::Snapshot
                 | Refusal::Login
                 | Refusal::Reply
+                | Refusal::Archive
         )
     }
 
@@ -178,6 +196,10 @@ impl Refusal {
             Refusal::Snapshot => "snapshot",
             Refusal::Login => "login",
             Refusal::Reply => "reply",
+            Refusal::Archive => "archive",
+            Refusal::MediaType => "media_type",
+            Refusal::Size => "size",
+            Refusal::Forgotten => "forgotten",
         }
     }
 }
@@ -267,6 +289,7 @@ impl UrlRecord {
                 self.after_failure(*kind, None, now, config)
             }
             Outcome::Robots(_) => unreachable!("robots answers belong to hosts, not to URLs"),
+            Outcome::Unwanted(_) => unreachable!("what is not wanted is refused, not visited"),
         };
         (self, next)
     }

@@ -148,11 +148,14 @@ impl Revisiting {
 }
 
 impl Engine {
-    /// When a request may be made, as far as the budget is concerned; none is never.
+    /// When a request may be made, as far as the budget and the rate are concerned; none is never.
     pub(crate) fn budget_next(&self, now: Time) -> Option<Time> {
+        let flows = self.flow.as_ref().map_or(now, |flow| flow.next(now));
         match &self.config.continuous {
-            Some(continuous) => continuous.budget.next(self.counters.spent, now),
-            None => Some(now),
+            Some(continuous) => {
+                continuous.budget.next(self.counters.spent, now).map(|next| next.max(flows))
+            }
+            None => Some(flows),
         }
     }
 
@@ -167,7 +170,8 @@ impl Engine {
         self.budget_next(now).is_some_and(|next| next <= now)
     }
 
-    pub(crate) fn charge(&mut self, now: Time) {
+    /// A request begins; the bytes that it is taken to bring.
+    pub(crate) fn charge(&mut self, now: Time) -> u64 {
         self.counters.asked += 1;
         if let Some(continuous) = &self.config.continuous {
             continuous.budget.charge(&mut self.counters.spent, now);
@@ -175,6 +179,7 @@ impl Engine {
         if let Some(revisiting) = &mut self.revisiting {
             revisiting.asked.add(now);
         }
+        self.flow.as_mut().map_or(0, |flow| flow.begin(now))
     }
 
     /// Whether what is new had less than its share of the requests.

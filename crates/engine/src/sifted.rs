@@ -157,6 +157,8 @@ impl Engine {
             }
             // Only what its host has brought by then can tell more.
             Status::Refused(Refusal::Pattern) if discovery.kind == FoundAs::Link => {}
+            // The rules may let it in, and its head would not.
+            Status::Refused(why) if why.is_of_head() && !discovery.kind.is_readmitted() => {}
             Status::Refused(why) => self.readmit(discovery, record, why, batch, step),
             _ => {}
         }

@@ -33,12 +33,12 @@ impl Engine {
     /// is of no interest: it was read for the sake of one sitemap.
     pub(crate) fn find_sitemaps(&mut self, own: Option<&Url>, robots: &Robots) {
         let config = self.config.sitemaps;
-        let Some(own) = own.filter(|own| self.config.scope.admits(own)) else { return };
+        let Some(own) = own.filter(|own| self.config.scope.admits_sitemap(own)) else { return };
         if config.named {
             let mut outside = 0;
             let named = robots.sitemaps().iter().take(NAMED_MAX);
             for url in named.filter_map(|text| Url::parse(text).ok()) {
-                let kind = match self.config.scope.admits(&url) {
+                let kind = match self.config.scope.admits_sitemap(&url) {
                     true => FoundAs::Sitemap,
                     false => FoundAs::OutsideSitemap,
                 };

@@ -28,6 +28,9 @@ pub struct Snapshot {
     pub hosts_failing: u64,
     /// Hosts that were not asked yet: their sites have had their share of names in this run.
     pub hosts_held: u64,
+    /// Hosts that wait for their hours to begin, and when the next of these do.
+    pub hosts_closed: u64,
+    pub opens: Option<Time>,
     /// Outbox rows not yet sifted.
     pub outbox: u64,
     pub next_due: Option<(Time, &'static str)>,
@@ -59,6 +62,13 @@ impl Snapshot {
                 format!("{} hosts wait for the name server", self.hosts_resolving)
             }
             _ if self.outbox > 0 => "discoveries are being sifted".to_owned(),
+            (None, Some((at, _))) if self.opens.is_some_and(|opens| opens <= at) => {
+                let opens = self.opens.map_or(0.0, wait);
+                format!(
+                    "hosts are outside their hours ({} of them); the next opens in {opens:.0} s",
+                    self.hosts_closed
+                )
+            }
             (None, Some((at, why))) => format!("{why} in {:.1} s", wait(at)),
             (None, None) if self.counters.queued == 0 => "nothing is left to fetch".to_owned(),
             (None, None) => "hosts are being read from the store".to_owned(),
@@ -67,6 +77,13 @@ impl Snapshot {
 }
 
 impl Engine {
+    /// When the next of the hosts that wait for it may be asked.
+    fn opens_next(&self, now: Time) -> Option<Time> {
+        let rules = self.config.hours.rules.iter().filter(|_| self.resting.closed > 0);
+        let opens = rules.filter_map(|rule| rule.opens(self.world_time(now))).min()?;
+        Some(self.own_time(opens))
+    }
+
     /// Cheap enough for every turn but for `heap_bytes`, which is left at zero.
     pub fn snapshot(&self, now: Time) -> Snapshot {
         let now = self.own_time(now);
@@ -81,8 +98,10 @@ impl Engine {
             hosts_resolving: self.lookups.all,
             hosts_asleep: self.sleepers.ready(),
             hosts_asleep_until: self.sleepers.later() + self.sleepers.resting_before(),
-            hosts_failing: self.sleepers.resting().saturating_sub(self.held),
-            hosts_held: self.held,
+            hosts_failing: self.resting.failing,
+            hosts_held: self.resting.held,
+            hosts_closed: self.resting.closed,
+            opens: self.opens_next(now),
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_due(now),
             heap_bytes: 0,

@@ -15,14 +15,15 @@ use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, TRANSFER_ENCODING};
 use tokio::time::Sleep;
 
-use super::Limits;
 use super::chunks::chunked_len;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
-use super::head::{self, Found};
+use super::head::{self, Found, Head};
 use super::large::{LargeBodies, Room};
+use super::pace::Shared;
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
+use super::{HeadScreen, Limits};
 
 /// A Content-Length is a promise: addresses are set aside for no more than this of it, and memory
 /// only as bytes come.
@@ -46,8 +47,8 @@ pub(super) const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 pub(super) async fn exchange(
     connection: &mut Connection,
     request: hyper::Request<Empty<Bytes>>,
-    limits: &Limits,
-    large: &LargeBodies,
+    (limits, screen): (&Limits, Option<&HeadScreen>),
+    shared: &Shared,
     started: Instant,
 ) -> Result<Response, Failure> {
     connection.tee.begin(HEADS_MAX * limits.header_bytes_max);
@@ -68,14 +69,15 @@ pub(super) async fn exchange(
         watch.poll(timer.as_mut(), || connection.tee.received(), cx).map(|late| Err(late.failure()))
     });
     let body = match answered.await {
-        Ok(response) => reading(response, &connection.tee, limits),
+        Ok(response) => reading(response, &connection.tee, (limits, screen)),
         Err(failure) => {
             let failure = with_copied(failure, connection, started);
             return Err(if was_used { failure } else { unasked(failure) });
         }
     };
-    let (read, room) = read_with_room(connection, body, (limits, large), &mut watch, timer).await;
+    let (read, room) = read_with_room(connection, body, (limits, shared), &mut watch, timer).await;
     let copied = connection.tee.take();
+    shared.came(copied.received.len(), read.body_len);
     finish(copied, read, limits, started)
         .map_err(|failure| Failure { address: Some(connection.about.address), ..failure })
         .map(|response| Response {
@@ -89,29 +91,36 @@ pub(super) async fn exchange(
 async fn read_with_room(
     connection: &mut Connection,
     mut body: Reading,
-    (limits, large): (&Limits, &LargeBodies),
+    (limits, shared): (&Limits, &Shared),
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
 ) -> (Reading, Option<Room>) {
     let mut room = None;
-    let mut allowed = limits.body_bytes_max.min(LargeBodies::FREE_BYTES);
+    let mut allowed = limits.body_bytes_max.min(shared.first_piece());
+    if body.truncated.is_some() {
+        return (body, None);
+    }
     loop {
         body = read_body(connection, body, allowed, watch, timer.as_mut()).await;
         let is_over = body.truncated != Some(Truncation::Length);
         if is_over || allowed >= limits.body_bytes_max {
             return (body, room);
         }
-        let more = allowed.min(limits.body_bytes_max - allowed);
+        let more = shared.next_piece(allowed).min(limits.body_bytes_max - allowed);
         let framing = match body.is_chunked {
             true => framing_bytes_max(allowed + more) - framing_bytes_max(allowed),
             false => 0,
         };
-        let room = room.get_or_insert_with(|| large.room(connection.about.address));
-        let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
-        if !room.grow(more + framing, until).await {
-            body.truncated = Some(Truncation::NoRoom);
-            return (body, None);
+        if allowed + more > LargeBodies::FREE_BYTES {
+            let large = || shared.large.room(connection.about.address);
+            let room = room.get_or_insert_with(large);
+            let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
+            if !room.grow(more + framing, until).await {
+                body.truncated = Some(Truncation::NoRoom);
+                return (body, None);
+            }
         }
+        shared.wait_for(more, watch.total_until).await;
         watch.restart_window();
         allowed += more;
     }
@@ -156,7 +165,11 @@ impl Reading {
     }
 }
 
-fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> Reading {
+fn reading(
+    response: hyper::Response<Incoming>,
+    tee: &Tee,
+    (limits, screen): (&Limits, Option<&HeadScreen>),
+) -> Reading {
     let status = response.status().as_u16();
     let names_chunks = names_chunks(response.headers());
     let incoming = response.into_body();
@@ -167,7 +180,11 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
     let body_len = usize::try_from(promised).unwrap_or(usize::MAX).min(limits.body_bytes_max);
     let mut copied = tee.lock();
     let found = head::find(&copied.received);
-    if let Some(found) = found {
+    let is_wanted = |found: Found, screen: &HeadScreen| {
+        screen.wants(Head::new(&copied.received[found.start..found.end]))
+    };
+    let unwanted = found.zip(screen).is_some_and(|(found, screen)| !is_wanted(found, screen));
+    if let Some(found) = found.filter(|_| !unwanted) {
         let arrived = copied.received.len() - found.end;
         let missing = body_len.saturating_sub(arrived).min(RESERVE_BYTES_MAX);
         copied.received.reserve_exact(missing);
@@ -178,7 +195,7 @@ fn reading(response: hyper::Response<Incoming>, tee: &Tee, limits: &Limits) -> R
         incoming,
         body_len: 0,
         is_chunked,
-        truncated: None,
+        truncated: unwanted.then_some(Truncation::Unwanted),
         beyond: Bytes::new(),
     }
 }
@@ -302,6 +319,7 @@ fn finish(
 /// Bytes behind the head that belong to the message.
 fn body_wire_len(behind_head: &[u8], read: &Reading) -> usize {
     match read.is_chunked {
+        _ if read.truncated == Some(Truncation::Unwanted) => 0,
         false => read.body_len.min(behind_head.len()),
         true if read.truncated.is_some() => behind_head.len(),
         true => chunked_len(behind_head).unwrap_or(behind_head.len()),

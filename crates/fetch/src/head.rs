@@ -90,7 +90,8 @@ impl<'a> Head<'a> {
         date::parse(value).map(RetryAfter::At)
     }
 
-    fn status(&self) -> Option<u16> {
+    /// The status, where the first line has one.
+    pub fn status(&self) -> Option<u16> {
         let line = lines(self.0).next()?;
         let code =
             line.split(|b| *b == b' ').find(|field| !field.is_empty() && field[0] != b'H')?;

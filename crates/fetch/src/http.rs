@@ -32,8 +32,8 @@ use super::dial::{ConnectFailure, Ways};
 use super::exchange::exchange;
 use super::failure::{Failure, FailureKind};
 use super::http2;
-use super::large::LargeBodies;
 use super::open::OpenConnections;
+use super::pace::{Pace, Shared};
 use super::pool::{Bounds, Pool};
 use super::proxy::{Proxies, Proxy, ResolvedBy, is_stand_in};
 use super::response::{Oddity, Response};
@@ -67,6 +67,8 @@ pub struct HttpConfig {
     pub proxies: Proxies,
     /// The address of ours that connections are made from; the system chooses, if none.
     pub bind: Option<IpAddr>,
+    /// Received over all connections, at most.
+    pub bytes_per_s: Option<u64>,
 }
 
 impl Default for HttpConfig {
@@ -86,6 +88,7 @@ impl Default for HttpConfig {
             tls: TlsConfig::default(),
             proxies: Proxies::default(),
             bind: None,
+            bytes_per_s: None,
         }
     }
 }
@@ -106,7 +109,7 @@ pub struct Http {
     allow_private: bool,
     ways: Ways,
     pool: Mutex<Pool>,
-    large: LargeBodies,
+    shared: Shared,
     open: OpenConnections,
     /// Hosts that speak HTTP/2 alone, as far as they were met.
     modern: Mutex<HashSet<HostKey>>,
@@ -128,7 +131,7 @@ impl Http {
                 per_address_max: config.idle_per_address_max,
                 idle_time_max: config.idle_time_max,
             })),
-            large: LargeBodies::default(),
+            shared: Shared { pace: config.bytes_per_s.map(Pace::new), ..Shared::default() },
             open: OpenConnections::default(),
             modern: Mutex::default(),
         })
@@ -289,16 +292,16 @@ impl Http {
         started: Instant,
     ) -> Result<Response, Failure> {
         let (message, is_private) = self.message(request, line.about().forwarder.as_deref())?;
-        let limits = &request.limits;
+        let wanted = (&request.limits, request.screen.as_ref());
         let mut outcome = match &mut line {
             Line::Http1(connection) => {
-                exchange(connection, message, limits, &self.large, started).await
+                exchange(connection, message, wanted, &self.shared, started).await
             }
             Line::Http2(connection) => {
                 let url = Uri::try_from(request.url.as_str())
                     .map_err(|error| Failure::new(FailureKind::BadHttp, error.to_string()))?;
                 let message = (&url, message.map(|_| ()));
-                http2::exchange(connection, message, limits, &self.large, started).await
+                http2::exchange(connection, message, wanted, &self.shared, started).await
             }
         };
         if is_private {

@@ -22,13 +22,15 @@ use hyper::{Request, StatusCode, Uri, Version};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use super::Limits;
 use super::connect::About;
 use super::exchange::{HEADS_MAX, Late, ROOM_WAIT_MAX, Watch, framing_bytes_max};
 use super::failure::{Failure, FailureKind, TlsFault};
+use super::head::Head;
 use super::large::{LargeBodies, Room};
+use super::pace::Shared;
 use super::response::{Response, Truncation};
 use super::tee::Wire;
+use super::{HeadScreen, Limits};
 
 /// What a server may send ahead of our reading.
 const WINDOW_BYTES: u32 = 256 << 10;
@@ -105,8 +107,8 @@ impl Http2 {
 pub(super) async fn exchange(
     connection: &mut Http2,
     (url, message): (&Uri, hyper::Request<()>),
-    limits: &Limits,
-    large: &LargeBodies,
+    (limits, screen): (&Limits, Option<&HeadScreen>),
+    shared: &Shared,
     started: Instant,
 ) -> Result<Response, Failure> {
     let heads = HEADS_MAX * limits.header_bytes_max;
@@ -121,7 +123,12 @@ pub(super) async fn exchange(
         let reading = Reading { raw: head, head_len: 0, room: None, truncated: None };
         let reading = Reading { head_len: reading.raw.len(), ..reading };
         let first_byte = started.elapsed();
-        let read = reading.read(connection, body, (limits, large), &mut watch, timer).await;
+        if screen.is_some_and(|screen| !screen.wants(Head::new(&reading.raw))) {
+            let truncated = Some(Truncation::Unwanted);
+            return Ok((status, first_byte, Reading { truncated, ..reading }));
+        }
+        let read = reading.read(connection, body, (limits, shared), &mut watch, timer).await;
+        shared.came(read.raw.len(), read.raw.len() - read.head_len);
         Ok::<_, Failure>((status, first_byte, read))
     };
     let (status, first_byte, read) = outcome.await.map_err(|failure: Failure| {
@@ -210,11 +217,11 @@ impl Reading {
         mut self,
         connection: &mut Http2,
         mut body: RecvStream,
-        (limits, large): (&Limits, &LargeBodies),
+        (limits, shared): (&Limits, &Shared),
         watch: &mut Watch<'_>,
         mut timer: Pin<&mut Sleep>,
     ) -> Reading {
-        let mut allowed = limits.body_bytes_max.min(LargeBodies::FREE_BYTES);
+        let mut allowed = limits.body_bytes_max.min(shared.first_piece());
         connection.meter.allow(wire_bytes_max(limits, allowed));
         loop {
             let received = self.raw.len();
@@ -226,12 +233,17 @@ impl Reading {
             };
             let wanted = self.raw.len() - self.head_len + data.len();
             while wanted > allowed && allowed < limits.body_bytes_max {
-                let more = allowed.min(limits.body_bytes_max - allowed);
-                let room = self.room.get_or_insert_with(|| large.room(connection.about.address));
-                let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
-                if !room.grow(more, until).await {
-                    return Reading { truncated: Some(Truncation::NoRoom), room: None, ..self };
+                let piece = shared.next_piece(allowed);
+                let more = piece.min(limits.body_bytes_max - allowed);
+                if allowed + more > LargeBodies::FREE_BYTES {
+                    let large = || shared.large.room(connection.about.address);
+                    let room = self.room.get_or_insert_with(large);
+                    let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
+                    if !room.grow(more, until).await {
+                        return Reading { truncated: Some(Truncation::NoRoom), room: None, ..self };
+                    }
                 }
+                shared.wait_for(more, watch.total_until).await;
                 watch.restart_window();
                 allowed += more;
                 connection.meter.allow(wire_bytes_max(limits, allowed));

@@ -36,6 +36,7 @@ mod http;
 mod http2;
 mod large;
 mod open;
+mod pace;
 mod pool;
 mod response;
 mod tee;
@@ -44,9 +45,12 @@ mod tls;
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rhumb_page::url::{Scheme, Url};
+
+use head::Head;
 
 pub use failure::{Failure, FailureKind, Stage, TlsFault};
 pub use file::{File, FileConfig};
@@ -68,6 +72,28 @@ pub struct Request {
     pub address: Option<IpAddr>,
     pub validators: Validators,
     pub limits: Limits,
+    /// Whether the body is wanted, if that is to be asked.
+    pub screen: Option<HeadScreen>,
+}
+
+/// Says by the head of an answer whether its body is wanted; if not, it is not read.
+#[derive(Clone)]
+pub struct HeadScreen(Arc<dyn Fn(Head<'_>) -> bool + Send + Sync>);
+
+impl HeadScreen {
+    pub fn new(wants: impl Fn(Head<'_>) -> bool + Send + Sync + 'static) -> HeadScreen {
+        HeadScreen(Arc::new(wants))
+    }
+
+    fn wants(&self, head: Head<'_>) -> bool {
+        (self.0)(head)
+    }
+}
+
+impl fmt::Debug for HeadScreen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HeadScreen")
+    }
 }
 
 /// What an earlier response said of its version, sent back as received.

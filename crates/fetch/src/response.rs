@@ -54,6 +54,8 @@ pub enum Truncation {
     Disconnect,
     /// The chunks made no sense from some point on.
     Malformed,
+    /// Its head says that it is not wanted: none of it was read.
+    Unwanted,
     /// Other large bodies held all room that there is: not the server's fault.
     NoRoom,
 }
@@ -65,7 +67,7 @@ impl Truncation {
             Truncation::Length => "length",
             Truncation::Time | Truncation::Slow => "time",
             Truncation::Disconnect => "disconnect",
-            Truncation::Malformed | Truncation::NoRoom => "unspecified",
+            Truncation::Malformed | Truncation::NoRoom | Truncation::Unwanted => "unspecified",
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod date;
 pub mod feed;
 pub mod html;
 pub mod media;
+pub mod media_list;
 pub mod robots;
 pub mod sitemap;
 pub mod url;

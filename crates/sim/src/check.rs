@@ -1,19 +1,21 @@
 //! The watch: what must never happen, whatever the seed and the faults.
 //!
 //! 1. One fetch per host at a time, at most N per address, never sooner than the delay, also
-//!    across a restart. 2. No fetch against the robots in force, or before they are known. 3. A
-//!    URL is admitted once, and not fetched again unless it is due. 4. Every admitted URL is
-//!    fetched, refused or due; every page that can be reached is found. 5. The books balance: the
-//!    counters are what a recount of the rows gives; no importance is made or lost but by rounding,
-//!    nor paid twice between partitions, and the bound on what is covered never exceeds the truth.
-//!    6. Same seed, same actions. 7. A row never claims what the archive lacks; a crash repeats at
-//!    most what was in flight. 8. The engine's memory stays under its stated bound.
+//!    across a restart; none outside its hours, and no more bytes than the rate gives. 2. No fetch
+//!    against the robots in force, or before they are known. 3. A URL is admitted once, and not
+//!    fetched again unless it is due. 4. Every admitted URL is fetched, refused or due; every page
+//!    that can be reached is found. 5. The books balance: the counters are what a recount of the
+//!    rows gives; no importance is made or lost but by rounding, nor paid twice between partitions,
+//!    and the bound on what is covered never exceeds the truth. 6. Same seed, same actions. 7. A
+//!    row never claims what the archive lacks; a crash repeats at most what was in flight. 8. The
+//!    engine's memory stays under its stated bound.
 
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
 use crate::written::{Complaints, Written};
 use rhumb_engine::config::Config;
 use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
+use rhumb_engine::hours::Hours;
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use rhumb_engine::partition::Partition;
@@ -38,6 +40,8 @@ const SLACK_PAGES: f64 = 10_000.0;
 
 pub struct Checker {
     polite: rhumb_engine::config::Polite,
+    hours: Hours,
+    rate: Rate,
     partitions: u32,
     revisits: bool,
     began: Time,
@@ -107,6 +111,8 @@ impl Checker {
             began,
             now: began,
             polite: config.polite,
+            hours: config.hours.clone(),
+            rate: Rate::of(config, began),
             revisits: config.revisit_after.is_some() || config.continuous.is_some(),
             hosts: PlainMap::default(),
             addresses: PlainMap::default(),
@@ -165,6 +171,10 @@ impl Checker {
         if !(Partition { own: part, count: self.partitions }).owns(url) {
             self.violated(1, format!("partition {part} asks another's host: {url}"));
         }
+        let rules = [self.hours.of_host(&url.host_key()), self.hours.of_url(url)];
+        if rules.into_iter().flatten().any(|rule| rule.opens(now).is_some()) {
+            self.violated(1, format!("outside its hours: {url}"));
+        }
         if open {
             self.violated(1, format!("two requests open to one host: {url}"));
         }
@@ -205,6 +215,9 @@ impl Checker {
     pub fn fetch_ended(&mut self, part: u32, now: Time, fetch: &Fetch, report: &Report) {
         let (host, address) = self.open.remove(&(part, fetch.id)).expect("a fetch that began");
         *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
+        if let Some(what) = self.rate.received(now, report.bytes) {
+            self.violated(1, what);
+        }
         let polite = self.polite;
         let watch = self.hosts.get_mut(&host).expect("its host");
         watch.open = false;
@@ -345,6 +358,36 @@ impl Checker {
                 self.digest.update(&(len as u64).to_le_bytes());
             }
         }
+    }
+}
+
+/// Bytes against the rate that the owner set.
+struct Rate {
+    bytes_per_s: Option<u64>,
+    in_flight_max: u64,
+    began: Time,
+    received: u64,
+    largest: u64,
+}
+
+impl Rate {
+    /// What may come at once beyond the rate, in seconds of it, and for each crash once more.
+    const BURST_S: f64 = 2.0;
+
+    fn of(config: &Config, began: Time) -> Rate {
+        let (bytes_per_s, in_flight_max) = (config.bytes_per_s, config.concurrency as u64);
+        Rate { bytes_per_s, in_flight_max, began, received: 0, largest: 0 }
+    }
+
+    /// Takes account of an answer; what is wrong with it.
+    fn received(&mut self, now: Time, bytes: u64) -> Option<String> {
+        let bytes_per_s = self.bytes_per_s? as f64;
+        self.received += bytes;
+        self.largest = self.largest.max(bytes);
+        let given = (now.since(self.began).as_secs_f64() + Rate::BURST_S) * bytes_per_s;
+        let in_flight = (self.in_flight_max * self.largest) as f64;
+        let is_much = self.received as f64 > given + in_flight;
+        is_much.then(|| format!("{} bytes received, {given:.0} may be", self.received))
     }
 }
 

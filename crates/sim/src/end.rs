@@ -25,6 +25,7 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
         Reach::Host => Scope::Hosts,
         Reach::Site => Scope::Sites,
         Reach::Any => Scope::Any,
+        Reach::Below => unreachable!("no scenario crawls below a path"),
     };
     // Copies too: the same bytes under another URL may lead elsewhere.
     // A host whose rules are known is not asked for a sitemap because a later run would try one.

@@ -1,9 +1,11 @@
 //! Named scenarios: a web, a configuration, and what goes wrong.
 
 use crate::web::{Oddities, WebConfig};
+use regex::Regex;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{Config, Focus, Order, Polite, Traps};
-use rhumb_engine::time::Span;
+use rhumb_engine::hours::{Daily, Hours, HoursRule, Zone};
+use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::Rules;
 
 #[derive(Clone, Debug)]
@@ -68,12 +70,13 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "small",
     "hostile",
     "recovering",
     "crowded",
     "slow",
+    "timed",
     "narrow",
     "limited",
     "widened",
@@ -194,6 +197,19 @@ impl Scenario {
                 },
                 ..Scenario::base(seed)
             },
+            "timed" => Scenario {
+                name: "timed",
+                what: "half of the hosts by night alone, some in hours that clocks skip, and few \
+                       bytes a second",
+                web: WebConfig { seed, ..WebConfig::small() },
+                config: Config {
+                    hours: Scenario::hours(),
+                    bytes_per_s: Some(2_000),
+                    concurrency: 8,
+                    ..Scenario::base(seed).config
+                },
+                ..Scenario::base(seed)
+            },
             "limited" => Scenario {
                 name: "limited",
                 what: "stopped at a number of pages three times, and taken up again",
@@ -269,6 +285,24 @@ impl Scenario {
             _ => return None,
         };
         Some(scenario)
+    }
+
+    /// By night, in two zones; one of them sets its clocks again and again.
+    fn hours() -> Hours {
+        let rule = |pattern: &str, (from, to): (u16, u16), zone: Zone| HoursRule {
+            pattern: Regex::new(pattern).expect("a good pattern"),
+            daily: Daily::new(from * 60, to * 60).expect("hours that open"),
+            zone,
+        };
+        let day = |n: u64| Time(n * 86_400_000_000);
+        let shifts = (0..40_000).map(|n| (day(n), if n % 2 == 0 { 3_600 } else { 7_200 }));
+        let restless = Zone::new(3_600, shifts.collect());
+        Hours {
+            rules: vec![
+                rule(r"[048]\.test[:/]", (22, 6), Zone::fixed(0)),
+                rule(r"[26]\.test[:/]", (2, 3), restless),
+            ],
+        }
     }
 
     fn hostile_web(seed: u64) -> WebConfig {

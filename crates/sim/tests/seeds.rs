@@ -72,3 +72,11 @@ fn hosts_that_are_down_for_minutes_or_hours_and_come_back_lose_no_page() {
         assert_eq!(simulated.stopped, Some(StopReason::HostsFailing), "four hosts are dead");
     }
 }
+
+#[test]
+fn hours_and_a_rate_of_bytes_hold_whatever_happens_and_hold_nobody_up_for_ever() {
+    for (seed, faults) in [(1, Faults::default()), (2, Faults::usual()), (3, Faults::usual())] {
+        let simulated = passes("timed", seed, faults);
+        assert!(simulated.counters.pages > 300, "{simulated:?}");
+    }
+}

@@ -224,8 +224,14 @@ impl MemoryRows {
             Row::Content { digest, twin } => {
                 self.content.insert(digest, twin);
             }
+            Row::ContentGone { digest } => {
+                self.content.remove(&digest);
+            }
             Row::Leader { id, leader } => {
                 self.leaders.insert(id, leader);
+            }
+            Row::LeaderGone { id } => {
+                self.leaders.remove(&id);
             }
             Row::Seed { url, weight } => {
                 self.seeds.insert(url, weight);

@@ -54,7 +54,7 @@ impl Hasher for PlainHasher {
     }
 }
 
-/// Rows that come and are replaced, and never go.
+/// Rows that come and are replaced, and seldom go.
 #[derive(Clone, Debug)]
 pub struct PlainTable<K, V>(PlainMap<K, V>);
 
@@ -78,6 +78,10 @@ impl<K: Hash + Ord, V> PlainTable<K, V> {
 
     pub fn insert(&mut self, key: K, value: V) {
         self.0.insert(key, value);
+    }
+
+    pub fn remove(&mut self, key: &K) {
+        self.0.remove(key);
     }
 
     pub fn len(&self) -> usize {

@@ -35,6 +35,8 @@ pub struct Awake {
     pub awaits_robots: bool,
     /// It fails, and is not asked for its own sake before this moment.
     pub rest_until: Time,
+    /// It is outside its hours, and is asked for nothing before this moment.
+    pub closed_until: Time,
     /// Valid entries in the heap, the front queues and the lines at addresses carry this number.
     pub ticket: u32,
     /// It stands in the heap, in a front queue or in line at an address.
@@ -80,6 +82,7 @@ impl Awake {
             doing: Doing::Nothing,
             awaits_robots: false,
             rest_until: Time::ZERO,
+            closed_until: Time::ZERO,
             ticket: 0,
             queued_up: false,
             turns: 0,
@@ -217,12 +220,13 @@ impl AwakeHosts {
 }
 
 /// Where a host goes to sleep: by class if something waits, else by its next due time; apart from
-/// all others if it fails.
+/// all others if it fails, or is outside its hours.
 pub fn bed(awake: &Awake, rank: u64, now: Time, nap: Time) -> Option<SleepPlace> {
     let held = awake.record.not_before;
     let work = (awake.class(), awake.later_due());
-    if awake.rest_until > now && work != (None, None) {
-        let (run, due) = (awake.record.run, awake.rest_until.max(held));
+    let rests = awake.rest_until.max(awake.closed_until);
+    if rests > now && work != (None, None) {
+        let (run, due) = (awake.record.run, rests.max(held));
         return Some(SleepPlace::Resting { run, due, rank });
     }
     match work {

@@ -87,9 +87,11 @@ pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
             _ => Detected { seen: Seen::Changed, ..unchanged },
         }),
         // An error tells nothing and takes nothing away.
-        Outcome::Busy { .. } | Outcome::Failed(_) | Outcome::Cut { .. } | Outcome::Robots(_) => {
-            None
-        }
+        Outcome::Busy { .. }
+        | Outcome::Failed(_)
+        | Outcome::Cut { .. }
+        | Outcome::Unwanted(_)
+        | Outcome::Robots(_) => None,
     }
 }
 

@@ -3,10 +3,11 @@
 //! be lifted by its name.
 //!
 //! A rule names what the software's own authors keep out of search by default, where that is known.
-//! None of them matches a URL without a query or a well-known segment, so plain trees of documents
-//! have nothing to lose.
+//! But for archives, none of them matches a URL without a query or a well-known segment, so plain
+//! trees of documents have nothing to lose.
 
 use crate::record::Refusal;
+use rhumb_page::media_list::is_archive_name;
 use rhumb_page::url::Url;
 
 /// What wikis do with a page besides showing it (MediaWiki, Trac, MoinMoin).
@@ -159,6 +160,9 @@ fn of_path(path: &str, hears_feeds: bool) -> Option<Refusal> {
     if path.contains("Special:") && is_special(path) {
         return Some(Refusal::WikiView);
     }
+    if is_archive_name(path) {
+        return Some(Refusal::Archive);
+    }
     (last == "wp-login.php" || last == "wp-signup.php").then_some(Refusal::Login)
 }
 
@@ -248,6 +252,8 @@ mod tests {
             ("/user/login/?next=/topic/5/", Refusal::Login),
             ("/wp-login.php?redirect_to=http%3A%2F%2Fa.test%2F", Refusal::Login),
             ("/2026/05/lee/?replytocom=7", Refusal::Reply),
+            ("/download/made-1.0.tar.gz", Refusal::Archive),
+            ("/pub/install.ISO?mirror=2", Refusal::Archive),
         ];
         for (path, why) in junk {
             assert_eq!(rule(path), Some(why), "{path}");
@@ -268,6 +274,9 @@ mod tests {
             "/snapshot/2026/",
             "/user/guide/?ref=manual",
             "/timeline?from=2026-01-01",
+            "/rfc/rfc9110.txt.gz",
+            "/books/tides.epub",
+            "/wiki/File:Charts.zip",
         ];
         for path in pages {
             assert_eq!(rule(path), None, "{path}");

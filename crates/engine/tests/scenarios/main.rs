@@ -11,6 +11,7 @@ mod liveness;
 mod manners;
 mod names;
 mod near;
+mod owner;
 mod readmission;
 mod revisits;
 mod sitemaps;

@@ -8,9 +8,9 @@ use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step
 use rhumb_engine::log::Happening;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
-    FailKind, Head, Page, Report, of_failure, of_page, of_robots, read_robots,
+    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots, read_robots,
 };
-use rhumb_engine::record::UrlRecord;
+use rhumb_engine::record::{Refusal, UrlRecord};
 use rhumb_engine::rng::mix;
 use rhumb_engine::time::{Span, Time};
 use rhumb_neardup::Sketch;
@@ -42,6 +42,8 @@ pub enum Reply {
     /// A redirect that may be another one the next time.
     MovedForNow(Url),
     Fails(FailKind),
+    /// 200, and a head that says that the body is not wanted.
+    Unwanted(Refusal),
 }
 
 /// An address and for how long it is good.
@@ -356,6 +358,17 @@ impl Stage {
             Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
             Reply::Moved(to) => (head.status, head.location) = (301, Some(to)),
             Reply::MovedForNow(to) => (head.status, head.location) = (302, Some(to)),
+            Reply::Unwanted(why) => {
+                let outcome = Outcome::Unwanted(why);
+                return Report {
+                    outcome,
+                    status: 200,
+                    bytes: 200,
+                    at: self.now,
+                    took,
+                    held: false,
+                };
+            }
             Reply::Fails(kind) => {
                 let outcome = of_failure(fetch.purpose, kind);
                 return Report { outcome, status: 0, bytes: 0, at: self.now, took, held: false };

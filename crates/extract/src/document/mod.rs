@@ -4,16 +4,19 @@
 //! nothing else knows how many there are. `docs/extraction.md` shows how one is added.
 
 mod docx;
+mod epub;
 mod feed;
 mod html;
 mod json;
 mod odf;
 mod office;
+mod packed;
 mod pdf;
 mod pdf_lines;
 mod pdf_safety;
 mod plain;
 mod pptx;
+mod rtf;
 mod sitemap;
 mod xlsx;
 mod zip;
@@ -64,9 +67,12 @@ pub trait Format: Sync {
 }
 
 /// All formats; the first that claims a body reads it.
-pub static FORMATS: [&dyn Format; 10] = [
+pub static FORMATS: [&dyn Format; 13] = [
+    &epub::Epub,
+    &rtf::Rtf,
     &html::Html,
     &pdf::Pdf,
+    &packed::Packed,
     &feed::Feeds,
     &sitemap::Sitemaps,
     &json::Json,
@@ -79,9 +85,22 @@ pub static FORMATS: [&dyn Format; 10] = [
 
 /// The format of a body, if it is one that can be read.
 pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn Format> {
-    let essence = ContentType::parse(content_type.unwrap_or_default()).essence;
+    let declared = ContentType::parse(content_type.unwrap_or_default()).essence;
     let kind = media::kind(content_type, body);
-    FORMATS.iter().copied().find(|format| format.claims(kind, &essence))
+    let essence = own_type(body).unwrap_or(&declared);
+    FORMATS.iter().copied().find(|format| format.claims(kind, essence))
+}
+
+/// What a document says that it is, where it says so at its beginning: servers often call it
+/// `application/octet-stream`.
+fn own_type(body: &[u8]) -> Option<&'static str> {
+    // The name and the bytes of the first member of the ZIP file.
+    const EPUB: (usize, &[u8]) = (30, b"mimetypeapplication/epub+zip");
+    let (at, said) = EPUB;
+    if body.get(at..).is_some_and(|rest| rest.starts_with(said)) {
+        return Some("application/epub+zip");
+    }
+    body.starts_with(b"{\\rtf").then_some("application/rtf")
 }
 
 /// Reads a body, if it is of a format that can be read.

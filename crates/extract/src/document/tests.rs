@@ -176,3 +176,84 @@ fn office_documents_give_paragraphs_rows_names_and_links() {
     assert_eq!(document.text, "Tides\nThe sea rises.\n");
     assert_eq!(document.links[0].as_str(), "https://a.test/n");
 }
+
+#[test]
+fn a_book_gives_its_chapters_in_the_order_of_the_spine() {
+    let container = "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles>\
+                     </container>";
+    let package = "<package xmlns:dc='x'><metadata><dc:title>On tides</dc:title>\
+                   <dc:creator>A. Reader</dc:creator></metadata><manifest>\
+                   <item id='b' href='text/two%20b.xhtml' media-type='application/xhtml+xml'/>\
+                   <item id='a' href='text/one.xhtml' media-type='application/xhtml+xml'/>\
+                   <item id='c' href='cover.png' media-type='image/png'/></manifest>\
+                   <spine><itemref idref='a'/><itemref idref='c'/><itemref idref='b'/></spine>\
+                   </package>";
+    let one = "<html><head><title>x</title><style>p{}</style></head><body><h1>Ebb</h1>\
+               <p>The sea\n   falls &amp; rests. <a href='two%20b.xhtml'>on</a> \
+               <a href='https://b.test/moon'>moon</a></p></body></html>";
+    let two = "<html><body><p>The sea rises.</p></body></html>";
+    let book = super::zip::tests::zip(&[
+        ("META-INF/container.xml", container),
+        ("OEBPS/book.opf", package),
+        ("OEBPS/text/one.xhtml", one),
+        ("OEBPS/text/two b.xhtml", two),
+    ]);
+    let document = read(Some("application/epub+zip"), &book, &url()).expect("a book");
+    assert_eq!((document.format, document.oddities.len()), ("epub", 0), "{document:?}");
+    let lines: Vec<&str> = document.text.lines().collect();
+    assert_eq!(lines, ["Ebb", "The sea falls & rests. on moon", "The sea rises."]);
+    assert_eq!(document.title.as_deref(), Some("On tides"));
+    assert_eq!(document.author.as_deref(), Some("A. Reader"));
+    assert_eq!(document.links.len(), 1);
+    for cut in 0..book.len() {
+        let _ = read(Some("application/epub+zip"), &book[..cut], &url());
+    }
+}
+
+#[test]
+fn rich_text_gives_its_words_in_its_code_page_and_in_unicode() {
+    let text = br#"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Times;}}{\colortbl;\red0;}
+{\info{\title On tides}{\author A. Reader}}{\*\generator Nobody;}
+\pard\b Ebb\b0\par The caf\'e9 \{by\} the sea\line falls \u8212 ?\u-10179?\u-8704? slowly.\par
+{\field{\*\fldinst{HYPERLINK "moon.html"}}{\fldrslt the moon}}\tab{\pict 89504e47}end\par}"#;
+    for declared in ["application/rtf", "text/rtf", "application/octet-stream", "text/plain"] {
+        let document = read(Some(declared), text, &url()).expect("rich text");
+        assert_eq!(document.format, "rtf", "{declared}");
+        let lines: Vec<&str> = document.text.lines().collect();
+        let wanted = ["Ebb", "The caf\u{e9} {by} the sea", "falls \u{2014}\u{1f600} slowly."];
+        assert_eq!((&lines[..3], lines[3]), (&wanted[..], "the moon\tend"), "{document:?}");
+        assert_eq!(document.title.as_deref(), Some("On tides"));
+        assert_eq!(document.links[0].as_str(), "https://a.test/dir/moon.html");
+    }
+    for at in 0..text.len() {
+        let _ = read(Some("text/rtf"), &text[..at], &url());
+    }
+    let deep = [b"{\\rtf1 ".to_vec(), b"{".repeat(100_000), b"x".to_vec()].concat();
+    assert_eq!(read(Some("text/rtf"), &deep, &url()).expect("rich text").text, "");
+}
+
+#[test]
+fn a_text_that_is_packed_is_read_as_what_it_is_and_a_bomb_up_to_a_limit() {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+    let packed = |plain: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(plain).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    let rfc = packed(b"Network Working Group\n\nThe sea rises.\n");
+    let document = read(Some("application/gzip"), &rfc, &url()).expect("a packed text");
+    assert_eq!(document.text, "Network Working Group\n\nThe sea rises.\n");
+    let page = packed(b"<!doctype html><title>Tides</title><p>The sea rises twice a day.</p>");
+    let document = read(Some("application/x-gzip"), &page, &url()).expect("a packed page");
+    assert_eq!(document.title.as_deref(), Some("Tides"));
+    for silent in [packed(&rfc), packed(&[0; 4096]), packed(&pdf("The sea rises."))] {
+        assert_eq!(read(None, &silent, &url()).expect("packed").text, "");
+    }
+    let bomb = packed(&vec![b'a'; 40 << 20]);
+    let document = read(None, &bomb, &url()).expect("a packed text");
+    assert!(document.text.len() <= TEXT_BYTES_MAX && document.oddities.len() == 1);
+    let torn = read(None, &rfc[..rfc.len() - 9], &url()).expect("a torn one");
+    assert!(torn.oddities[0].starts_with("gzip: "), "{torn:?}");
+}

@@ -109,7 +109,13 @@ pub fn limits() -> Limits {
 }
 
 pub fn request(url: Url, limits: Limits) -> Request {
-    Request { url, address: Some(LOOPBACK), validators: Validators::default(), limits }
+    Request {
+        url,
+        address: Some(LOOPBACK),
+        validators: Validators::default(),
+        limits,
+        screen: None,
+    }
 }
 
 pub fn client() -> Http {

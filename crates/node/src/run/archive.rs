@@ -232,7 +232,7 @@ pub fn truncation(cut: Cut) -> Truncation {
         Cut::Length => Truncation::Length,
         Cut::Time | Cut::Slow => Truncation::Time,
         Cut::Disconnect => Truncation::Disconnect,
-        Cut::Malformed | Cut::NoRoom => Truncation::Unspecified,
+        Cut::Malformed | Cut::NoRoom | Cut::Unwanted => Truncation::Unspecified,
     }
 }
 

@@ -21,6 +21,7 @@ mod stop;
 mod worker;
 mod world;
 
+pub use archive::position as archive_end;
 pub use get::{Got, HandOver, Outcome, Render, get};
 pub use start::{Crawled, crawl};
 pub use stop::{Stop, resume_command};

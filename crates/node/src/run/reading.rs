@@ -361,7 +361,7 @@ fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
 /// page like any other.
 fn broken_off(response: &Response) -> Option<FailKind> {
     match response.truncated? {
-        Truncation::Length => None,
+        Truncation::Length | Truncation::Unwanted => None,
         Truncation::Time => Some(FailKind::Timeout),
         Truncation::Slow => Some(FailKind::Slow),
         Truncation::Disconnect => Some(FailKind::Closed),

@@ -11,6 +11,7 @@ use super::stop::Stop;
 use super::worker::Workers;
 use super::world::NodeWorld;
 use crate::extract::{Asked, WhileCrawling};
+use crate::forget;
 use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
 use crate::topic;
@@ -27,7 +28,7 @@ use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::{self, Machine, Position};
 use rhumb_fetch::dns::{DnsConfig, Resolver};
-use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig};
+use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, Limits};
 use rhumb_page::url::NamedHost;
 use rhumb_state::local::{Home, LocalReader, LocalState};
 use rhumb_topic::Topic;
@@ -65,6 +66,7 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
     let topic = topic::open(settings)?;
     let entropy = std::hash::RandomState::new().hash_one(std::process::id());
     let home = Home::open(&dir.join("state"))?;
+    forget::check_whole(dir)?;
     // The archive first, for the state to know which of its commits count.
     let (writer, archive_end) = open_archive(settings, home.archived()?)?;
     let (mut state, opening) = LocalState::open(home, entropy, archive_end)?;
@@ -229,6 +231,7 @@ pub fn make_workers(
         user_agent: settings.user_agent.header.clone(),
         allow_private: settings.allow_private,
         idle_connections_max: connections_to_keep(),
+        bytes_per_s: settings.bytes_per_second,
         idle_per_address_max: IDLE_PER_REQUEST * usize::from(settings.per_address),
         ..HttpConfig::default()
     };
@@ -261,7 +264,8 @@ pub fn make_workers(
         follows_importance,
         bodies: Arc::clone(bodies),
         clock,
-        limits: settings.limits.clone(),
+        limits: limits(settings),
+        screen: Arc::new(settings.screen()),
         allow_private: settings.allow_private,
         level,
         large: Arc::new(tokio::sync::Semaphore::new(
@@ -271,6 +275,15 @@ pub fn make_workers(
         events,
         rows: rows.clone(),
     })
+}
+
+/// With a cap on the rate, what a connection gets of it must not be held against its server.
+fn limits(settings: &Settings) -> Limits {
+    let share = |bytes: u64| bytes / (settings.concurrency as u64).max(1);
+    let slow_min = settings.limits.slow_bytes_per_s_min;
+    let slow_bytes_per_s_min =
+        settings.bytes_per_second.map_or(slow_min, |b| slow_min.min(share(b)));
+    Limits { slow_bytes_per_s_min, ..settings.limits.clone() }
 }
 
 /// What sites have set is sent back by later runs, too.

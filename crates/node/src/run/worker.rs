@@ -9,11 +9,16 @@ use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{FailKind, Outcome, Report};
+use rhumb_engine::record::Refusal;
+use rhumb_engine::screen::{HeadFacts, Screen};
 use rhumb_engine::time::{Span, Time};
 use rhumb_fetch::address::all_permitted;
 use rhumb_fetch::dns::{DnsFailureKind, Resolver};
+use rhumb_fetch::head::Head;
 use rhumb_fetch::proxy::{ResolvedBy, is_localhost, stand_in};
-use rhumb_fetch::{Failure, Fetch as _, Fetcher, Limits, Request, Response, Validators};
+use rhumb_fetch::{
+    Failure, Fetch as _, Fetcher, HeadScreen, Limits, Request, Response, Truncation, Validators,
+};
 use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
 use rhumb_page::sitemap::UNPACKED_BYTES_MAX;
@@ -46,6 +51,8 @@ pub struct Workers {
     pub bodies: Arc<HeldBodies>,
     pub clock: Clock,
     pub limits: Limits,
+    /// What is wanted of pages.
+    pub screen: Arc<Screen>,
     pub allow_private: bool,
     /// Compression level of the archive; none if there is no archive.
     pub level: Option<i32>,
@@ -87,8 +94,12 @@ impl Workers {
                 last_modified: bytes(&fetch.last_modified),
             },
             limits,
+            screen: self.head_screen(&fetch),
         };
         let mut report = match self.fetcher.fetch(&request).await {
+            Ok(response) if response.truncated == Some(Truncation::Unwanted) => {
+                self.unwanted(&fetch, &response, at)
+            }
             Ok(response) if self.is_long_work(&response) => {
                 let _alone = match may_unfold(&response) {
                     true => self.unfolding.acquire().await.ok(),
@@ -116,6 +127,31 @@ impl Workers {
     pub fn tell(&self, event: Event) {
         // The loop has ended if nobody listens: nothing is lost that was promised.
         let _ = self.events.send(event);
+    }
+
+    /// Asked for pages, while their bodies are still to come.
+    fn head_screen(&self, fetch: &Fetch) -> Option<HeadScreen> {
+        let is_named = fetch.depth == 0;
+        let screen = Arc::clone(&self.screen);
+        (fetch.purpose == Purpose::Page)
+            .then(|| HeadScreen::new(move |head| screens(&screen, head, is_named).is_ok()))
+    }
+
+    /// The body was not wanted: none of it was read, and nothing is kept.
+    fn unwanted(&self, fetch: &Fetch, response: &Response, at: Time) -> Report {
+        let why = screens(&self.screen, response.head(), fetch.depth == 0);
+        let outcome = match why {
+            Err(why) => Outcome::Unwanted(why),
+            Ok(()) => Outcome::Failed(FailKind::Internal),
+        };
+        Report {
+            outcome,
+            status: response.status,
+            bytes: response.raw.len() as u64,
+            at,
+            took: Span(response.took.as_micros() as u64),
+            held: false,
+        }
     }
 
     /// Reads a response, packs it if it will most likely be kept, and holds it.
@@ -219,6 +255,18 @@ impl Workers {
         let ips = vec![stand_in(host.site().as_str())];
         Ok(Address { ips, until: self.clock.now() + LEFT_TO_PROXY })
     }
+}
+
+/// What the engine's rules say of a head.
+fn screens(screen: &Screen, head: Head<'_>, is_named: bool) -> Result<(), Refusal> {
+    let content_type = head.content_type();
+    let length = head.get("content-length").and_then(|value| str::from_utf8(value).ok());
+    let facts = HeadFacts {
+        status: head.status().unwrap_or(0),
+        content_type: content_type.as_deref(),
+        content_length: length.and_then(|value| value.trim().parse().ok()),
+    };
+    screen.admit(facts, is_named)
 }
 
 /// What may be long to read or full of links. A coded body is larger than it looks.

@@ -24,6 +24,9 @@ const HOSTS_AWAKE_MAX: usize = 10_000_000;
 /// A WARC file smaller than this would hold hardly a page.
 const WARC_BYTES_MIN: u64 = 1_000_000;
 
+/// At a lower rate a single page would take longer than servers wait.
+const BYTES_PER_SECOND_MIN: u64 = 1_000;
+
 /// Below it the sketches of pages tell little, and nearly all of them would be compared.
 const NEAR_THRESHOLD_MIN: f64 = 0.5;
 
@@ -111,6 +114,11 @@ impl Written {
             retry_failed: false,
             traps: traps(self.traps, self.lift_traps),
             priorities: self.priority.unwrap_or_default(),
+            hours: self.hours.unwrap_or_default(),
+            bytes_per_second: self.bytes_per_second.and_then(|b| b.0).map(|size| size.0),
+            types: self.types.and_then(|bound| bound.0),
+            below: self.below.unwrap_or(false),
+            only_seeds: self.only_seeds.unwrap_or(false),
             limits: self.limits.effective(),
             events: None,
             json,
@@ -183,6 +191,9 @@ impl Settings {
             }
             () if !(0.0..=1.0).contains(&self.topic_min) => {
                 format!("topic_min is 0 to 1, not {}", self.topic_min)
+            }
+            () if self.bytes_per_second.is_some_and(|bytes| bytes < BYTES_PER_SECOND_MIN) => {
+                format!("bytes_per_second is at least {}", super::Size(BYTES_PER_SECOND_MIN))
             }
             () if self.per_address == 0 => "per_address is at least 1".to_owned(),
             () if !self.delay_factor.is_finite() || self.delay_factor < 0.0 => {

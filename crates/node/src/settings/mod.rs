@@ -10,6 +10,7 @@ mod access;
 mod allowance;
 mod decide;
 mod document;
+mod hours;
 pub mod nearest;
 mod quantity;
 mod reference;
@@ -28,31 +29,38 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use regex::RegexBuilder;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{
     Config, Continuous, Focus, MinorChanges, NearDuplicates, NoArchive, Order, Polite, Priority,
     Retry, Selection, Sitemaps, Traps,
 };
+use rhumb_engine::hours::Hours;
 use rhumb_engine::partition::Partition;
+use rhumb_engine::record::Refusal;
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::time::Span;
+use rhumb_engine::screen::Screen;
+use rhumb_engine::time::{Span, Time};
 use rhumb_page::robots::Agent;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
+use crate::forget;
 use rhumb_fetch::Limits;
 use sections::span;
 
 pub use access::{Access, COOKIES_FILE, HeaderLine, LoginLine, ProxyLine};
 pub use allowance::Allowance;
 pub use document::Mistake;
+pub use hours::HoursSetting;
 pub use quantity::{Bound, Period, Size};
 pub use reference::reference;
 pub use sections::PriorityRule;
 pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
 pub use typed::Typed;
 pub use word::{
-    Archive, CookieJar, Pattern, StripList, TOKEN_DEFAULT, TopicSpec, UserAgent, Word, Words,
+    Archive, CookieJar, MediaTypes, Pattern, StripList, TOKEN_DEFAULT, TopicSpec, UserAgent, Word,
+    Words,
 };
 pub use written::Written;
 
@@ -128,6 +136,15 @@ pub struct Settings {
     pub retry_failed: bool,
     pub traps: Traps,
     pub priorities: Vec<PriorityRule>,
+    pub hours: Vec<HoursSetting>,
+    /// Received over all hosts, at most.
+    pub bytes_per_second: Option<u64>,
+    /// Types of pages; all, if none are named.
+    pub types: Option<MediaTypes>,
+    /// What lies below the seeds' paths, and nothing else.
+    pub below: bool,
+    /// Pages that are named, and no link of theirs.
+    pub only_seeds: bool,
     pub limits: Limits,
     /// What happens is appended to this file. Not part of `crawl.toml`, either.
     pub events: Option<PathBuf>,
@@ -140,11 +157,14 @@ pub struct Settings {
 impl Settings {
     /// What the engine is told.
     pub fn engine_config(&self) -> Result<Config, SettingsError> {
-        let mut scope = Scope::new(self.scope);
+        let reach = if self.below { Reach::Below } else { self.scope };
+        let mut scope = Scope::new(reach);
         self.seeds.iter().for_each(|seed| scope.add(&seed.url));
         let rules = Rules::new(&self.include, &self.exclude)
             .map_err(|error| SettingsError::usage(format!("filter {error}")))?;
         let priorities = self.priorities.iter().map(engine_priority).collect::<Result<_, _>>()?;
+        let now = Time(Timestamp::now().as_microsecond().max(0) as u64);
+        let hours = self.hours.iter().map(|rule| rule.rule(now)).collect::<Result<_, _>>()?;
         Ok(Config {
             partition: Partition::WHOLE,
             seed: self.random_seed,
@@ -171,7 +191,7 @@ impl Settings {
             stop_grace: Config::default().stop_grace,
             retry_failed: self.retry_failed,
             logs: self.events.is_some(),
-            traps: self.traps,
+            traps: self.effective_traps(),
             revisit_after: self.revisit_after.map(span),
             continuous: self.continuous.then_some(Continuous {
                 objective: self.objective,
@@ -181,18 +201,42 @@ impl Settings {
                 minor_changes: self.minor_changes,
             }),
             sitemaps: Sitemaps {
-                named: self.sitemaps,
-                tried: self.sitemaps,
+                named: self.sitemaps && !self.only_seeds,
+                tried: self.sitemaps && !self.only_seeds,
                 per_host_max: self.sitemaps_per_host_max,
             },
             near: self.near,
             noarchive: self.noarchive,
             own_sites: self.access.own_sites.clone(),
+            hours: Hours { rules: hours },
+            bytes_per_s: self.bytes_per_second,
+            screen: self.screen(),
+            follows_links: !self.only_seeds,
+            forgotten: forget::list::read(&self.dir)?,
         })
     }
 }
 
 impl Settings {
+    /// Who names the type of an archive wants archives.
+    fn effective_traps(&self) -> Traps {
+        let wants_archives = self.types.as_ref().is_some_and(|types| types.0.names_archives());
+        let lifted = match wants_archives {
+            true => self.traps.lifted.with(Refusal::Archive),
+            false => self.traps.lifted,
+        };
+        Traps { lifted, ..self.traps }
+    }
+
+    /// What is wanted of pages, by their heads.
+    pub fn screen(&self) -> Screen {
+        Screen {
+            types: self.types.as_ref().map(|types| types.0.clone()).unwrap_or_default(),
+            body_bytes_max: Some(self.limits.body_bytes_max as u64),
+            takes_archives: self.effective_traps().lifted.has(Refusal::Archive),
+        }
+    }
+
     pub fn polite(&self) -> Polite {
         Polite {
             delay: span(self.delay),

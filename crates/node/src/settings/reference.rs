@@ -24,6 +24,18 @@ This page is made from the definitions of the settings by `rhumb man --configura
 ";
 
 const RULES: &str = "
+## [[hours]]
+
+When hosts may be asked, in order; the first rule whose pattern matches decides. A rule that matches
+a host's front page holds for the whole host, its robots.txt included: it sleeps until its hours
+begin, and the crawl waits for it. One that matches single URLs puts those off.
+
+| key | meaning |
+|---|---|
+| `pattern` | a regular expression, searched in the whole URL |
+| `from`, `to` | times of day, as in `from = \"22:00\"` and `to = \"06:00\"`, over midnight if need be |
+| `zone` | the zone of these times: `Europe/Berlin`, `UTC`, `+02:00`; the system's, if left out |
+
 ## [[priority]]
 
 Rules on URLs, in order; the first whose pattern matches decides. A rule has a pattern and at least

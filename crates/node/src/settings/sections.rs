@@ -137,7 +137,8 @@ section! {
         header_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
         /// Headers of a response.
         headers_max: usize, |n| n, |n| n;
-        /// A longer body is cut here and kept, marked as truncated.
+        /// A page that is announced to be longer is not fetched; a body that turns out to be is cut
+        /// here and kept, marked as truncated.
         body_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
         /// Bytes of a body after gzip, br or zstd are undone; what comes after is dropped.
         decoded_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);

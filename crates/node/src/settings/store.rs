@@ -73,6 +73,11 @@ impl Settings {
             retry: RetrySection::of(&self.retry),
             traps: TrapsSection::of(&self.traps),
             limits: LimitsSection::of(&self.limits),
+            below: Some(self.below),
+            only_seeds: Some(self.only_seeds),
+            types: Some(Bound(self.types.clone())),
+            bytes_per_second: Some(Bound(self.bytes_per_second.map(Size))),
+            hours: (!self.hours.is_empty()).then(|| self.hours.clone()),
             priority: (!self.priorities.is_empty()).then(|| self.priorities.clone()),
             ..Written::default()
         };

@@ -58,6 +58,10 @@ near_duplicates = "skip"
 minor_changes = "ignore"
 near_threshold = 0.9
 follow_near_duplicates = false
+below = true
+only_seeds = true
+types = "text/html,image/*"
+bytes_per_second = "250kB"
 retry = { wait_min = "1s", tries_max = 9 }
 traps = { url_bytes_max = 512 }
 [limits]
@@ -69,6 +73,15 @@ class = 2
 [[priority]]
 pattern = "/archive/"
 weight = 0.25
+[[hours]]
+pattern = "//a[.]test/"
+from = "22:30"
+to = "06:00"
+zone = "Europe/Berlin"
+[[hours]]
+pattern = "//b[.]test/"
+from = "09:00"
+to = "24:00"
 "#;
 
 #[test]
@@ -97,8 +110,10 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
     assert_eq!(seeds, ["https://a.test/ 2.5", "http://b.test/"]);
     let config = again.engine_config().unwrap();
     assert_eq!(config.depth_max, Some(7));
-    assert_eq!(config.priorities.len(), 2);
+    assert_eq!((config.priorities.len(), config.hours.rules.len()), (2, 2));
+    assert_eq!((config.bytes_per_s, config.follows_links), (Some(250_000), false));
     assert!(config.scope.admits(&Seed::from_text("b.test/x").url));
+    assert!(!config.scope.admits(&Seed::from_text("www.b.test/x").url));
 }
 
 #[test]
@@ -130,6 +145,7 @@ fn what_makes_no_sense_together_is_refused_in_one_line() {
         ("", &["file:///etc/"], "--allow-file"),
         ("", &["a.test 0"], "is no weight"),
         ("near_threshold = 1.5", &["a.test"], "near_threshold is 0.5 to 1, not 1.5"),
+        ("bytes_per_second = 10", &["a.test"], "bytes_per_second is at least 1kB"),
         ("compression_level = 40", &["a.test"], "compression_level is 1 to 12"),
     ] {
         let error = typed(scratch.path(), Some(config), Written::default(), seeds).settings();

@@ -9,6 +9,7 @@ use rhumb_engine::admit::Reach;
 use rhumb_engine::config::{Lifted, MinorChanges, NearPolicy, NoArchive, Order};
 use rhumb_engine::record::Refusal;
 use rhumb_engine::refresh::index::Objective;
+use rhumb_page::media_list::MediaList;
 use rhumb_page::robots::Reading;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
 use serde::de::{Deserialize, Deserializer};
@@ -231,6 +232,24 @@ impl fmt::Display for TopicSpec {
     }
 }
 
+/// Types of pages that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaTypes(pub MediaList);
+
+impl FromStr for MediaTypes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<MediaTypes, String> {
+        MediaList::parse(text).map(MediaTypes)
+    }
+}
+
+impl fmt::Display for MediaTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// What robots.txt and pages call us, unless the owner says otherwise.
 pub const TOKEN_DEFAULT: &str = "rhumb";
 
@@ -355,6 +374,7 @@ macro_rules! written_as_text {
 written_as_text!(Pattern, "a regular expression");
 written_as_text!(StripList, "\"default\", \"none\" or names of parameters");
 written_as_text!(LiftList, "\"none\", \"all\" or names of rules");
+written_as_text!(MediaTypes, "media types");
 written_as_text!(TopicSpec, "a topic");
 written_as_text!(UserAgent, "a user agent");
 

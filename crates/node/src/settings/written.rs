@@ -15,10 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{HeaderLine, LoginLine, ProxyLine};
 use super::allowance::Allowance;
+use super::hours::HoursSetting;
 use super::quantity::{Bound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
 use super::seeds::Seed;
-use super::word::{Archive, CookieJar, LiftList, Pattern, StripList, TopicSpec, UserAgent, Word};
+use super::word::{
+    Archive, CookieJar, LiftList, MediaTypes, Pattern, StripList, TopicSpec, UserAgent, Word,
+};
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,6 +30,24 @@ pub struct Written {
     /// redirects within its site, or permanently to another, the scope follows [site]
     #[arg(long, value_name = "host|site|any", help_heading = "Where to go")]
     pub scope: Option<Word<Reach>>,
+
+    /// Stay below the seeds' paths: https://a.org/guide/ takes what is in that directory; with a
+    /// sitemap of the host, what it lists there
+    #[arg(long, value_name = "true|false", help_heading = "Where to go")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    pub below: Option<bool>,
+
+    /// Fetch the seeds, and follow no link and no sitemap: for lists of pages
+    #[arg(long, value_name = "true|false", help_heading = "Where to go")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true)]
+    pub only_seeds: Option<bool>,
+
+    /// Take only pages of these media types, by the heads of their answers: text/html, image/*,
+    /// html, pdf, …, with commas; none lifts it
+    #[arg(long, value_name = "LIST", help_heading = "Where to go")]
+    pub types: Option<Bound<MediaTypes>>,
 
     /// Take only URLs that one of these regular expressions matches; repeatable
     #[arg(long, value_name = "RE", help_heading = "Where to go")]
@@ -59,7 +80,7 @@ pub struct Written {
     pub sitemaps: Option<bool>,
 
     /// Do without rules against traps and junk: none, all, or names with commas (trap, pattern,
-    /// wiki_view, feed, api, list_order, snapshot, login, reply) [none]
+    /// wiki_view, feed, api, list_order, snapshot, login, reply, archive) [none]
     #[arg(long, value_name = "RULES", help_heading = "Where to go")]
     pub lift_traps: Option<LiftList>,
 
@@ -154,6 +175,10 @@ pub struct Written {
     /// From the end of a response to the next request to that address [0]
     #[arg(long, value_name = "DUR", help_heading = "Politeness")]
     pub address_delay: Option<Period>,
+
+    /// Bytes received in a second over all hosts, at most, as in 500kB; none lifts it
+    #[arg(long, value_name = "SIZE", help_heading = "Politeness")]
+    pub bytes_per_second: Option<Bound<Size>>,
 
     /// How long a robots.txt is obeyed before it is fetched again [1d]
     #[arg(long, value_name = "DUR", help_heading = "Politeness")]
@@ -286,6 +311,9 @@ pub struct Written {
 
     #[arg(skip)]
     pub priority: Option<Vec<PriorityRule>>,
+
+    #[arg(skip)]
+    pub hours: Option<Vec<HoursSetting>>,
 }
 
 impl Written {
@@ -319,7 +347,7 @@ impl Written {
             allow_private allow_file metrics archive warc_bytes_max
             compression_level extract noarchive index near_duplicates near_threshold
             follow_near_duplicates priority header cookies cookie_jar auth own_site
-            ca_file insecure proxy bind
+            ca_file insecure proxy bind below only_seeds types bytes_per_second hours
         }
     }
 }

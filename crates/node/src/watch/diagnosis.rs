@@ -177,8 +177,12 @@ fn way_round(why: Refusal) -> &'static str {
         | Refusal::ListOrder
         | Refusal::Snapshot
         | Refusal::Login
-        | Refusal::Reply => "name this rule in --lift-traps",
+        | Refusal::Reply
+        | Refusal::Archive => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
+        Refusal::MediaType => "add its type to --types",
+        Refusal::Size => "raise [limits] body_bytes_max",
+        Refusal::Forgotten => "nothing: its owner asked for that",
         Refusal::Robots => "only its owner can permit it (--own-site, if that is you)",
     }
 }
@@ -186,7 +190,7 @@ fn way_round(why: Refusal) -> &'static str {
 /// What to do about a 4xx status.
 fn answered(status: u16) -> &'static str {
     match status {
-        401 => "rhumb has no way to log in: crawl what is open",
+        401 => "log in with --auth, --header or --cookies, or crawl what is open",
         403 => "it may turn crawlers away: name yourself with --user-agent, or ask its owner",
         404 | 410 => "check the URL",
         _ => "check the URL, or ask its owner",

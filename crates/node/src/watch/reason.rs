@@ -91,6 +91,11 @@ impl Reasons<'_> {
                 None => changed(why),
             },
             Refusal::Pattern => self.pattern(url)?,
+            Refusal::Archive if config.traps.lifted.has(why) => changed(why),
+            Refusal::Archive => {
+                format!("{} (--lift-traps archive lets it in)", rule(why))
+            }
+            Refusal::MediaType | Refusal::Size | Refusal::Forgotten => rule(why).to_owned(),
             why if why.is_junk() && admit::junk_rule(config, url) == Some(why) => {
                 format!("{} (--lift-traps {} lets it in)", rule(why), why.word())
             }
@@ -158,6 +163,7 @@ fn out_of_scope(config: &Config, url: &Url) -> String {
     match config.scope.reach() {
         Reach::Host => format!("outside --scope host: no seed is on {}", url.host()),
         Reach::Site => format!("outside --scope site: no seed is of {}", url.site().as_str()),
+        Reach::Below => "outside --below: no seed's path is above it on its host".to_owned(),
         Reach::Any => rule(Refusal::Scope).to_owned(),
     }
 }
@@ -209,6 +215,10 @@ pub fn rule(why: Refusal) -> &'static str {
         Refusal::Login => "a login that remembers where its visitor came from",
         Refusal::Reply => "a form to reply",
         Refusal::Sitemaps => "a sitemap too many of its host, or in a chain",
+        Refusal::Archive => "an archive of files, by its name or its type",
+        Refusal::MediaType => "its type is not among --types",
+        Refusal::Size => "longer than [limits] body_bytes_max, by its Content-Length",
+        Refusal::Forgotten => "it was taken down with rhumb forget",
     }
 }
 

@@ -95,6 +95,9 @@ pub struct Report {
     /// Hosts that were not asked yet: their sites have more names than their pages are worth, and
     /// the next run asks more of them.
     pub hosts_held: u64,
+    /// Hosts that wait for their hours to begin, and when the next of these do.
+    pub hosts_closed: u64,
+    pub opens: Option<String>,
     /// The earliest moment at which there is something to do, and what.
     pub next_due: Option<Due>,
     /// Why nothing is being fetched, if nothing is.
@@ -160,6 +163,8 @@ impl Report {
             hosts_asleep: snapshot.hosts_asleep + snapshot.hosts_asleep_until,
             hosts_failing: snapshot.hosts_failing,
             hosts_held: snapshot.hosts_held,
+            hosts_closed: snapshot.hosts_closed,
+            opens: snapshot.opens.map(rfc3339),
             next_due: snapshot
                 .next_due
                 .map(|(at, why)| Due { at: rfc3339(at), why: why.to_owned() }),

@@ -183,6 +183,8 @@ fn media_type(path: &Path) -> Option<&'static str> {
         "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         "odt" | "ods" | "odp" => "application/vnd.oasis.opendocument.text",
+        "epub" => "application/epub+zip",
+        "rtf" => "application/rtf",
         "txt" | "md" | "text" => "text/plain",
         "json" => "application/json",
         "xml" => "application/xml",

@@ -16,6 +16,7 @@ mod demo;
 mod ended;
 mod export;
 mod extract;
+mod forget;
 mod get;
 mod hands;
 mod index;
@@ -83,6 +84,7 @@ enum Verb {
     Stop(hands::Stop),
     Seed(hands::Seed),
     Exclude(hands::Exclude),
+    Forget(forget::Flags),
     Rest(hands::Rest),
     FetchNow(hands::FetchNow),
     Urls(urls::Flags),
@@ -129,6 +131,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Stop(hand) => hands::run(hand, &mut out),
         Verb::Seed(hand) => hands::run(hand, &mut out),
         Verb::Exclude(hand) => hands::run(hand, &mut out),
+        Verb::Forget(flags) => forget::run(&flags, &mut out),
         Verb::Rest(hand) => hands::run(hand, &mut out),
         Verb::FetchNow(hand) => hands::run(hand, &mut out),
         Verb::Urls(flags) => urls::run(flags, &mut out),

@@ -48,6 +48,7 @@ pub use urls::UrlRow;
 
 const COMMITS: &[u8] = b"commits";
 const COUNTERS: &[u8] = b"counters";
+const COUNTERS_BESIDE: &[u8] = b"counters of later rules";
 const SCHEDULER: &[u8] = b"scheduler";
 const LINK_MODEL: &[u8] = b"link_model";
 const NUMBERS: &[u8] = b"numbers of messages";
@@ -245,6 +246,8 @@ fn put(batch: &mut Batch, row: &Row) {
         Row::Leader { id, leader } => {
             batch.put(Table::Leader, &id.to_be_bytes(), encode_leader_into(leader));
         }
+        Row::ContentGone { digest } => batch.remove(Table::Content, digest.as_slice()),
+        Row::LeaderGone { id } => batch.remove(Table::Leader, &id.to_be_bytes()),
         Row::Seed { url, weight } => {
             batch.put(Table::Seed, url.as_str().as_bytes(), encode_into(weight));
         }
@@ -268,7 +271,10 @@ fn put(batch: &mut Batch, row: &Row) {
         Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
         Row::LinkModel(model) => batch.put(Table::Meta, LINK_MODEL, encode_into(&**model)),
-        Row::Counters(counters) => batch.put(Table::Meta, COUNTERS, encode_into(&**counters)),
+        Row::Counters(counters) => {
+            batch.put(Table::Meta, COUNTERS, encode_into(&**counters));
+            batch.put(Table::Meta, COUNTERS_BESIDE, encode_into(&counters.beside()));
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use super::merging::UNMERGED_MAX;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
 use super::{
-    COMMITS, COUNTERS, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState, RULES, SCHEDULER,
-    Shared, file_error, keys, lock, outbound, read, store_error,
+    COMMITS, COUNTERS, COUNTERS_BESIDE, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState,
+    RULES, SCHEDULER, Shared, file_error, keys, lock, outbound, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -340,7 +340,10 @@ fn read_mass(store: &Store, mass: &mut Mass) -> Result<(), Error> {
 }
 
 fn counters(store: &Store) -> Result<Counters, Error> {
-    Ok(store.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default())
+    let counters: Counters = store.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default();
+    let beside: Option<Vec<(String, u64)>> =
+        store.get(Table::Meta, "counters of later rules", COUNTERS_BESIDE)?;
+    Ok(counters.with_beside(&beside.unwrap_or_default()))
 }
 
 fn hands(store: &Store) -> Result<Vec<HandLine>, Error> {
