@@ -1,11 +1,20 @@
-//! How long to wait before the next request to a host, and how many at once to a name, a site and
-//! an address.
+//! How long to wait before the next request to a host, and how many at once to a name, a site, an
+//! address, and to all hosts that are slow or have shown nothing yet.
 
 use crate::config::{Config, Polite};
 use crate::gates::{Gate, Gates, Waiter};
 use crate::host::HostRecord;
 use crate::time::{Span, Time};
 use std::net::IpAddr;
+
+/// An answer that takes longer is slow.
+const SLOW: Span = Span::secs(5);
+
+/// Whether a host may hold a slot for long: it has not yet answered with a page, it failed when it
+/// was last asked, or it took its time.
+pub fn is_doubtful(host: &HostRecord) -> bool {
+    host.pages == 0 || host.failing.is_some() || host.last_took > SLOW
+}
 
 /// From the end of a response to the next request to that host: the greatest of the delay, a
 /// multiple of the last response time, and Crawl-delay. The last two only up to a limit.
@@ -16,12 +25,15 @@ pub fn delay(polite: &Polite, host: &HostRecord) -> Span {
 }
 
 /// What a request takes part in besides its host: the name, whatever scheme and port; the site; the
-/// address. Each has a bound of its own, and a request enters all of them or none.
+/// address; and what is in flight to doubtful hosts. Each has a bound of its own, and a request
+/// enters all of them or none.
 #[derive(Debug, Default)]
 pub struct Gateways {
     names: Gates<u64>,
     sites: Gates<u64>,
     addresses: Gates<IpAddr>,
+    /// A single gate: a thousand hosts that hang must not hold all slots.
+    doubtful: Gates<()>,
 }
 
 /// Where a request goes through.
@@ -30,32 +42,59 @@ pub struct Way {
     pub name: u64,
     pub site: u64,
     pub ip: IpAddr,
+    pub is_doubtful: bool,
 }
 
 /// Hosts that may try next, because somebody left.
-pub type Called = [Option<Waiter>; 3];
+pub type Called = [Option<Waiter>; 4];
 
 impl Gateways {
     /// Takes a place at each, or at none and says why not. Hosts that may try instead come along.
     pub fn enter(&mut self, way: Way, who: Waiter, config: &Config, now: Time) -> (Gate, Called) {
-        let mut called = [None; 3];
+        let mut called = [None; 4];
         let gate = self.names.enter(way.name, who, 1, Span::ZERO, now);
         if gate != Gate::Open {
             return (gate, called);
         }
+        let gate = self.enter_shared(way, who, config, now, &mut called);
+        if gate != Gate::Open {
+            called[0] = self.names.leave(way.name, now, now);
+        } else if !way.is_doubtful {
+            // It may have been called when it still was.
+            called[3] = self.doubtful.call((), doubtful_share(config));
+        }
+        (gate, called)
+    }
+
+    /// The gates behind that of the name.
+    fn enter_shared(
+        &mut self,
+        way: Way,
+        who: Waiter,
+        config: &Config,
+        now: Time,
+        called: &mut Called,
+    ) -> Gate {
         let gate = self.sites.enter(way.site, who, site_share(config), Span::ZERO, now);
+        if gate != Gate::Open {
+            return gate;
+        }
+        let mut gate = Gate::Open;
+        if way.is_doubtful {
+            gate = self.doubtful.enter((), who, doubtful_share(config), Span::ZERO, now);
+        }
         if gate == Gate::Open {
             let Polite { per_address, address_delay, .. } = config.polite;
-            let gate = self.addresses.enter(way.ip, who, per_address, address_delay, now);
+            gate = self.addresses.enter(way.ip, who, per_address, address_delay, now);
             if gate == Gate::Open {
-                return (gate, called);
+                return gate;
             }
-            called[0] = self.sites.leave(way.site, now, now);
-            called[1] = self.names.leave(way.name, now, now);
-            return (gate, called);
+            if way.is_doubtful {
+                called[3] = self.doubtful.leave((), now, now);
+            }
         }
-        called[0] = self.names.leave(way.name, now, now);
-        (gate, called)
+        called[1] = self.sites.leave(way.site, now, now);
+        gate
     }
 
     /// A request ended, or none was made: nobody of that name is asked before `until`.
@@ -64,6 +103,7 @@ impl Gateways {
             self.names.leave(way.name, until, now),
             self.sites.leave(way.site, now, now),
             self.addresses.leave(way.ip, now + config.polite.address_delay, now),
+            if way.is_doubtful { self.doubtful.leave((), now, now) } else { None },
         ]
     }
 
@@ -73,11 +113,12 @@ impl Gateways {
             self.names.call(way.name, 1),
             self.sites.call(way.site, site_share(config)),
             self.addresses.call(way.ip, config.polite.per_address),
+            self.doubtful.call((), doubtful_share(config)),
         ]
     }
 
     pub fn len(&self) -> usize {
-        self.names.len() + self.sites.len() + self.addresses.len()
+        self.names.len() + self.sites.len() + self.addresses.len() + self.doubtful.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -90,6 +131,12 @@ impl Gateways {
 fn site_share(config: &Config) -> u16 {
     let quarter = u16::try_from(config.concurrency / 4).unwrap_or(u16::MAX);
     quarter.max(config.polite.per_address.saturating_mul(2))
+}
+
+/// Requests in flight to all doubtful hosts: the others have a quarter of all slots to themselves.
+fn doubtful_share(config: &Config) -> u16 {
+    let share = config.concurrency - config.concurrency / 4;
+    u16::try_from(share).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::event::FetchId;
 use crate::frontier::address_list::AddressList;
 use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::host::HostRecord;
-use crate::polite::Way;
+use crate::polite::{self, Way};
 use crate::queue::{Place, Section, SleepPlace};
 use crate::time::Time;
 use rhumb_page::robots::Robots;
@@ -92,7 +92,8 @@ impl Awake {
 
     /// What a request to this address goes through.
     pub fn way(&self, ip: IpAddr) -> Way {
-        Way { name: self.name, site: self.site, ip }
+        let is_doubtful = polite::is_doubtful(&self.record);
+        Way { name: self.name, site: self.site, ip, is_doubtful }
     }
 
     pub fn queue(&mut self, section: Section) -> &mut BackQueue {

@@ -6,6 +6,7 @@
 //! But for archives, none of them matches a URL without a query or a well-known segment, so plain
 //! trees of documents have nothing to lose.
 
+use super::repository;
 use crate::record::Refusal;
 use rhumb_page::media_list::is_archive_name;
 use rhumb_page::url::Url;
@@ -125,6 +126,9 @@ pub fn rule(url: &Url, hears_feeds: bool) -> Option<Refusal> {
     let path = url.path();
     if let Some(why) = of_path(path, hears_feeds) {
         return Some(why);
+    }
+    if repository::is_of_commit(path, url.query()) {
+        return Some(Refusal::Snapshot);
     }
     let query = url.query()?;
     if is_list_order(query) {

@@ -12,7 +12,9 @@
 //! do; or the site's own sitemap lists pages of other patterns and none of this one, as it does
 //! with a blog's archives by day.
 //!
-//! A host has a bounded number of patterns. Those for which there is no room share one place.
+//! A host has a bounded number of patterns. Those for which there is no room share one place. URLs
+//! of plain words are a pattern by their depth, with more room than others, for honest trees have
+//! such names.
 
 use super::shape::Shape;
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,10 @@ pub const PATTERNS_MAX: usize = 48;
 const OTHERS: Shape = Shape(0);
 /// All other patterns of a host together are given the room of so many.
 const OTHERS_COUNT: u32 = 8;
+/// A pattern of plain words is given the room of so many.
+const WORDS_COUNT: u32 = 4;
+/// Patterns of plain words that a host has beside the others.
+const WORDS_MAX: usize = 6;
 /// The last texts of a pattern, to know the same one again.
 const TEXTS: usize = 3;
 
@@ -79,7 +85,8 @@ pub struct Patterns(Vec<(Shape, Yield)>);
 
 impl Patterns {
     /// An upper bound on the heap that the patterns of one host take.
-    pub const HEAP_BYTES_MAX: usize = 2 * (PATTERNS_MAX + 1) * size_of::<(Shape, Yield)>();
+    pub const HEAP_BYTES_MAX: usize =
+        2 * (PATTERNS_MAX + 1 + WORDS_MAX) * size_of::<(Shape, Yield)>();
 
     pub fn heap_bytes(&self) -> usize {
         self.0.capacity() * size_of::<(Shape, Yield)>()
@@ -92,14 +99,25 @@ impl Patterns {
 
     fn place(&self, shape: Shape) -> Option<usize> {
         let at = |wanted: Shape| self.0.iter().position(|(shape, _)| *shape == wanted);
-        at(shape).or_else(|| if self.0.len() >= PATTERNS_MAX { at(OTHERS) } else { None })
+        let shared = || if self.is_full() { at(OTHERS) } else { None };
+        at(shape).or_else(|| if shape.is_of_words() { None } else { shared() })
+    }
+
+    /// Whether there is no room for another pattern of its own. Those of words never fill it.
+    fn is_full(&self) -> bool {
+        let words = || self.0.iter().filter(|(shape, _)| shape.is_of_words()).count();
+        self.0.len() >= PATTERNS_MAX && self.0.len() - words() >= PATTERNS_MAX
     }
 
     /// Nothing more of this pattern is worth a request.
     pub fn is_spent(&self, shape: Shape) -> bool {
         let Some(at) = self.place(shape) else { return false };
         let (of, brought) = &self.0[at];
-        brought.is_spent(if *of == OTHERS { OTHERS_COUNT } else { 1 })
+        brought.is_spent(match *of {
+            OTHERS => OTHERS_COUNT,
+            shape if shape.is_of_words() => WORDS_COUNT,
+            _ => 1,
+        })
     }
 
     /// It brings so little that it comes last, or the site does not list it among its pages.
@@ -149,7 +167,8 @@ impl Patterns {
         let at = match self.place(shape) {
             Some(at) => at,
             None => {
-                let shape = if self.0.len() < PATTERNS_MAX { shape } else { OTHERS };
+                let has_room = shape.is_of_words() || !self.is_full();
+                let shape = if has_room { shape } else { OTHERS };
                 self.0.push((shape, Yield::default()));
                 self.0.len() - 1
             }
@@ -170,7 +189,7 @@ mod tests {
     #[test]
     fn a_pattern_that_brings_nothing_is_spent_and_one_that_brings_a_little_never() {
         let mut patterns = Patterns::default();
-        let (dull, poor) = (Shape(1), Shape(2));
+        let (dull, poor) = (Shape(101), Shape(102));
         let fetched = (0..).take_while(|_| {
             let goes_on = !patterns.is_spent(dull);
             patterns.learn(dull, Brought::Barren);
@@ -188,7 +207,7 @@ mod tests {
     #[test]
     fn what_only_redirects_and_what_a_sitemap_leaves_out_comes_last_and_is_never_spent() {
         let mut patterns = Patterns::default();
-        let (short, archive, post) = (Shape(1), Shape(2), Shape(3));
+        let (short, archive, post) = (Shape(101), Shape(102), Shape(103));
         let learn = |patterns: &mut Patterns, shape, brought, times| {
             (0..times).for_each(|_| patterns.learn(shape, brought));
         };
@@ -207,7 +226,7 @@ mod tests {
     #[test]
     fn shapes_without_end_share_one_place_and_its_end() {
         let mut patterns = Patterns::default();
-        let fetched = (1..100_000).take_while(|n| {
+        let fetched = (101..100_000).take_while(|n| {
             patterns.learn(Shape(*n), Brought::Barren);
             !patterns.is_spent(Shape(n + 1))
         });
@@ -215,7 +234,24 @@ mod tests {
         assert!(fetched.count() as u32 <= most);
         assert!(patterns.heap_bytes() <= Patterns::HEAP_BYTES_MAX);
         let mut texts = Patterns::default();
-        assert!(!texts.knows_text(Shape(1), 5) && texts.knows_text(Shape(1), 5));
-        assert!(!texts.knows_text(Shape(2), 5), "another pattern's text");
+        assert!(!texts.knows_text(Shape(101), 5) && texts.knows_text(Shape(101), 5));
+        assert!(!texts.knows_text(Shape(102), 5), "another pattern's text");
+    }
+
+    #[test]
+    fn plain_words_have_a_place_of_their_own_however_many_patterns_there_are() {
+        let (mut patterns, words) = (Patterns::default(), Shape(3));
+        for n in 0..1_000 {
+            patterns.learn(Shape(101 + n), Brought::Barren);
+        }
+        assert!(patterns.is_spent(Shape(5_000)), "all others share one place");
+        let fetched = (0..).take_while(|_| {
+            let goes_on = !patterns.is_spent(words);
+            patterns.learn(words, Brought::Barren);
+            goes_on
+        });
+        assert_eq!(fetched.count() as u32, BARREN_MIN * WORDS_COUNT);
+        assert!(!patterns.is_spent(Shape(2)), "of another depth");
+        assert!(patterns.heap_bytes() <= Patterns::HEAP_BYTES_MAX);
     }
 }

@@ -1,7 +1,8 @@
 //! Traps: what keeps a site from getting more than its share, by rules with names (docs/traps.md).
 //!
 //! - [`grown`]: URLs that grow without end, by their text alone.
-//! - [`junk`]: views of pages that say nothing new, by what well-known software calls them.
+//! - [`junk`]: views of pages that say nothing new, by what well-known software calls them; those
+//!   of repositories in `repository`.
 //! - [`shape`] and [`learnt`]: patterns of a host, and how much that is new each has brought so
 //!   far. One that brings little comes last; one that brings nothing is held back (`weighing`).
 //!
@@ -12,6 +13,7 @@
 pub mod grown;
 pub mod junk;
 pub mod learnt;
+mod repository;
 pub mod shape;
 mod weighing;
 

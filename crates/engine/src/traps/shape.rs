@@ -2,7 +2,9 @@
 //! numbers, dates, tokens, titles, or in the values and the order of parameters.
 //!
 //! `/topic/5/how-to-trim/?page=2` and `/topic/17/what-is-lee/?page=3` have one shape,
-//! `/topic/#/*/?page`. URLs without any such part have no shape: they cannot be made without end.
+//! `/topic/#/*/?page`. URLs of plain words have no such shape. They are seldom made without end,
+//! but for relative links that make ever longer paths, and pages that invent words: what they have
+//! in common is how deep they are.
 
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,22 @@ const PARAMETERS_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Shape(pub u32);
 
+/// The last of them stands for all paths that are deeper.
+const DEPTHS: u32 = 6;
+
 impl Shape {
+    /// What URLs of plain words have in common that are as deep as this one. None for the root.
+    pub fn of_words(url: &Url) -> Option<Shape> {
+        let depth = url.path().split('/').filter(|segment| !segment.is_empty()).count();
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX).min(DEPTHS);
+        (depth > 0).then_some(Shape(depth))
+    }
+
+    /// A shape of plain words: no other has one of these numbers, but by a chance of 1 in 2^29.
+    pub fn is_of_words(self) -> bool {
+        (1..=DEPTHS).contains(&self.0)
+    }
+
     /// None if the URL has no part that could be varied without end.
     pub fn of(url: &Url) -> Option<Shape> {
         // Most URLs have neither, and are told by one look.

@@ -64,7 +64,10 @@ impl Engine {
         let brought = match &report.outcome {
             _ if entry.record.found_on.is_listed() => Brought::Nothing,
             Outcome::Page(page) => self.brought(slot, (shape, entry), page, copied),
+            // A dead link has no links: it makes no paths, and the owner wants to hear of it.
+            Outcome::Gone if shape.is_of_words() => Brought::Nothing,
             Outcome::Gone => Brought::Barren,
+            Outcome::Moved { .. } if shape.is_of_words() => Brought::Nothing,
             Outcome::Moved { to: Some(to) } => self.brought_redirect(slot, &entry.url, to),
             _ => Brought::Nothing,
         };
@@ -132,7 +135,10 @@ fn shape(entry: &Entry) -> Option<Shape> {
     let is_seed = record.depth == 0 && record.hops == 0 && !record.found_on.is_listed();
     let is_first = record.past.visited.is_none();
     let is_weighed = record.role == Role::Page && is_first && !is_seed;
-    if is_weighed { Shape::of(&entry.url) } else { None }
+    if !is_weighed {
+        return None;
+    }
+    Shape::of(&entry.url).or_else(|| Shape::of_words(&entry.url))
 }
 
 /// Whether a page names itself without some of its parameters as the one to be known by.

@@ -110,3 +110,22 @@ fn names_that_never_answer_keep_no_other_host_waiting() {
     assert_eq!(pages, 201);
     assert!(took < Span::secs(260), "{took:?}");
 }
+
+/// A thousand sites that answer robots.txt at once and their page after five minutes.
+#[test]
+fn sites_that_hang_hold_no_slot_that_a_site_needs_which_answers() {
+    let pits: Vec<String> = (0..1_000).map(|n| format!("pit{n}.test/")).collect();
+    let links: Vec<&str> = pits.iter().map(String::as_str).collect();
+    let mut stage = healthy(Stage::new(Config::default())).page("pits.test/", &links);
+    for pit in &pits {
+        stage = stage.page(pit, &[]).takes(pit, Span::secs(300));
+    }
+    let mut stage = stage.seed(&["pits.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    let (took, pages) = paced(&stage);
+    assert_eq!(pages, 201);
+    // A delay of a second, and a tenth for each answer.
+    assert!(took < Span::secs(230), "{took:?}");
+    let pits = stage.pages().iter().filter(|page| page.starts_with("pit")).count();
+    assert_eq!(pits, 1_001, "they wait, and nothing of them is lost");
+}

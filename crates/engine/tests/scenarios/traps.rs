@@ -163,3 +163,34 @@ fn junk_is_left_out_by_name_and_let_in_when_its_rule_is_lifted() {
     assert_eq!(named.run(), StopReason::Finished);
     assert_eq!(named.record(history).status, Status::Fetched);
 }
+
+/// Every path answers with the same text and relative links: `about/team/about/news/…`.
+#[test]
+fn relative_links_that_make_ever_longer_paths_of_words_come_to_an_end() {
+    let words = ["about", "team", "news"];
+    let mut paths = vec![String::from("a.test/")];
+    for depth in 0..8 {
+        let deepest: Vec<String> =
+            paths.iter().filter(|path| path.matches('/').count() == depth + 1).cloned().collect();
+        paths.extend(deepest.iter().flat_map(|path| words.map(|word| format!("{path}{word}/"))));
+    }
+    let mut stage = Stage::new(Config::default());
+    for path in &paths {
+        let links = words.map(|word| format!("{path}{word}/"));
+        stage = stage.page(path, &links.each_ref().map(String::as_str));
+    }
+    let honest: Vec<String> = (0..300).map(|n| format!("b.test/{}", name_of(n))).collect();
+    let honest: Vec<&str> = honest.iter().map(String::as_str).collect();
+    stage = honest.iter().fold(stage.page("b.test/", &honest), |stage, page| stage.page(page, &[]));
+    let same: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let mut stage = stage.same_text(&same).seed(&["a.test/", "b.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    let trapped = stage.pages().iter().filter(|page| page.starts_with("a.test")).count();
+    assert!(trapped < 900, "{trapped} of {}", paths.len());
+    assert_eq!(stage.pages().len() - trapped, 301, "a tree of words has nothing to lose");
+}
+
+/// A number in letters alone.
+fn name_of(n: usize) -> String {
+    n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}

@@ -106,13 +106,17 @@ impl Reasons<'_> {
     /// What the pattern that a URL is of has brought.
     fn pattern(&self, url: &Url) -> Result<String, Error> {
         let host = self.reader.snapshot().host(&url.host_key())?;
-        let brought = Shape::of(url).and_then(|shape| host.as_ref()?.patterns.of(shape).copied());
-        let (Some(brought), Some(text)) = (brought, shape::text(url)) else {
-            return Ok(changed(Refusal::Pattern));
+        let brought = |shape: Shape| host.as_ref()?.patterns.of(shape).copied();
+        let (brought, alike) = match Shape::of(url) {
+            Some(shape) => {
+                (brought(shape), format!("like {}", shape::text(url).unwrap_or_default()))
+            }
+            None => (Shape::of_words(url).and_then(brought), "of plain words as deep as it".into()),
         };
+        let Some(brought) = brought else { return Ok(changed(Refusal::Pattern)) };
         let (fresh, all) = (brought.fresh, brought.fresh + brought.barren);
         Ok(format!(
-            "{}: {fresh} of {all} pages like {text} brought anything new (--lift-traps pattern \
+            "{}: {fresh} of {all} pages {alike} brought anything new (--lift-traps pattern \
              lets it in)",
             rule(Refusal::Pattern)
         ))

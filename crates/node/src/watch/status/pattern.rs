@@ -45,7 +45,8 @@ impl Candidate {
         for (shape, brought) in record.patterns.iter() {
             let fetched = u64::from(brought.fresh) + u64::from(brought.barren);
             patterned += fetched;
-            if fetched > self.fetched {
+            // There is no filter for all words of one depth.
+            if fetched > self.fetched && !shape.is_of_words() {
                 self.host = Some(key.clone());
                 self.shape = Some(shape);
                 (self.fetched, self.fresh) = (fetched, u64::from(brought.fresh));

@@ -1,0 +1,218 @@
+//! Repositories as of one commit: trees, files, histories and differences, by what the programs
+//! call them that show repositories.
+//!
+//! A repository of 2,000 commits and 300 files has some 2,300 pages that say something: its
+//! commits, and its files as they are now. It has millions of views, each file at each commit, and
+//! every commit links to those of its day. These are left out; commits, tags, branches and what has
+//! no commit in its address are not. gitweb, cgit, hgweb, Trac and `ViewVC`, and what has paths like
+//! those of GitHub, GitLab and Gitea.
+
+/// What gitweb calls views that are of a commit when they name an object.
+const GITWEB_VIEWS: [&str; 15] = [
+    "blame",
+    "blame_incremental",
+    "blob",
+    "blob_plain",
+    "blobdiff",
+    "blobdiff_plain",
+    "commitdiff_plain",
+    "history",
+    "log",
+    "patch",
+    "patches",
+    "search",
+    "shortlog",
+    "snapshot",
+    "tree",
+];
+/// Segments behind which cgit takes a commit from the query.
+const CGIT_VIEWS: [&str; 10] =
+    ["about", "blame", "diff", "log", "patch", "plain", "rawdiff", "refs", "stats", "tree"];
+/// Segments behind which a commit is the one of a view …
+const VIEWS: [&str; 13] = [
+    "annotate",
+    "blame",
+    "changelog",
+    "commitdiff_plain",
+    "commits",
+    "comparison",
+    "filelog",
+    "graph",
+    "manifest",
+    "patch",
+    "raw-rev",
+    "shortlog",
+    "tree",
+];
+/// … and those that others use, too: only if a path within the repository comes behind it.
+const PATH_VIEWS: [&str; 10] =
+    ["blob", "diff", "edit", "export", "file", "find", "log", "plain", "raw", "raw-file"];
+/// `/src/commit/HASH/path`.
+const BEFORE_COMMIT: [&str; 6] = ["archive", "blame", "commits", "media", "raw", "src"];
+/// Trac takes the commit of these from `rev`.
+const TRAC_VIEWS: [&str; 4] = ["annotate", "browser", "export", "log"];
+
+/// Whether a URL shows a repository, or a part of it, as it was at one commit.
+pub(super) fn is_of_commit(path: &str, query: Option<&str>) -> bool {
+    is_path_of_commit(path) || query.is_some_and(|query| is_query_of_commit(path, query))
+}
+
+fn is_query_of_commit(path: &str, query: &str) -> bool {
+    let value = |wanted: &str| {
+        let mut pairs = query.split(['&', ';']).filter_map(|pair| pair.split_once('='));
+        pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
+    };
+    let names_commit = |name: &str| value(name).is_some_and(is_hash);
+    if let Some(action) = value("a") {
+        let is_view = GITWEB_VIEWS.contains(&action) && value("hb").is_none();
+        return names_commit("hb")
+            || names_commit("hp")
+            || (is_view && names_commit("h"))
+            || (action == "commitdiff" && value("ds").is_some());
+    }
+    let within = |views: &[&str]| path.split('/').any(|segment| views.contains(&segment));
+    if names_commit("id") || names_commit("id2") {
+        return within(&CGIT_VIEWS) || path_behind(path, "commit").is_some();
+    }
+    if value("rev").is_some() || value("annotate").is_some() {
+        return within(&TRAC_VIEWS);
+    }
+    let is_difference = value("r1").is_some() && value("r2").is_some();
+    let is_revision = value("revision").is_some() && value("view").is_some();
+    is_difference || is_revision || value("pathrev").is_some()
+}
+
+fn is_path_of_commit(path: &str) -> bool {
+    let mut before = ["", ""];
+    let mut segments = path.split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let [farther, view] = before;
+        let is_last = segments.peek().is_none();
+        if view == "changeset" && !is_last && path_behind(path, "changeset").is_some() {
+            return true;
+        }
+        if let Some(rest) = hash_at(segment) {
+            let is_whole = rest.is_empty();
+            let is_view = match view {
+                "commit" if !is_whole => matches!(rest, ".diff" | ".patch"),
+                "commit" => BEFORE_COMMIT.contains(&farther),
+                "compare" => rest.starts_with(".."),
+                _ if is_whole && PATH_VIEWS.contains(&view) => !is_last,
+                _ if is_whole => VIEWS.contains(&view),
+                // gitweb: `/blob/HASH:/path`.
+                _ => rest.starts_with(':') && GITWEB_VIEWS.contains(&view),
+            };
+            if is_view {
+                return true;
+            }
+        }
+        before = [view, segment];
+    }
+    false
+}
+
+/// What comes behind a view and the commit or number after it: `/changeset/HASH/docs/a.md`. With
+/// the commit in the query, what comes behind the view.
+fn path_behind<'p>(path: &'p str, view: &str) -> Option<&'p str> {
+    let mut segments = path.split('/').skip_while(|segment| *segment != view).skip(1);
+    if view == "changeset" {
+        let number = segments.next()?;
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_number {
+            return None;
+        }
+    }
+    segments.next().filter(|segment| !segment.is_empty())
+}
+
+fn is_hash(text: &str) -> bool {
+    hash_at(text) == Some("")
+}
+
+/// What follows the name of a commit that a text begins with: git's whole ones, Mercurial's short.
+fn hash_at(text: &str) -> Option<&str> {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let digits = text.bytes().take_while(is_digit).count();
+    matches!(digits, 12 | 40 | 64).then(|| &text[digits..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str = "5145c449be18b11a4794403f5151668fc192d18b";
+
+    fn is_view(url: &str) -> bool {
+        let url = url.replace("SHA", HASH);
+        let (path, query) = url.split_once('?').map_or((&url[..], None), |(p, q)| (p, Some(q)));
+        is_of_commit(path, query)
+    }
+
+    #[test]
+    fn a_repository_as_of_one_commit_is_told_from_its_commits_and_from_what_it_is_now() {
+        let views = [
+            "/?p=made.git;a=tree;h=SHA;hb=SHA",
+            "/?p=made.git;a=blob;f=docs/b.md;h=SHA;hb=SHA",
+            "/?p=made.git;a=blob;f=docs/b.md;h=SHA",
+            "/?p=made.git;a=history;f=src;hb=SHA",
+            "/?p=made.git;a=shortlog;h=SHA",
+            "/?p=made.git;a=search;h=SHA;s=Ann+Ox;st=author",
+            "/?p=made.git&a=commitdiff&h=SHA&hp=SHA",
+            "/?p=made.git;a=commitdiff;h=SHA;ds=sidebyside",
+            "/?p=made.git;a=commitdiff_plain;h=SHA",
+            "/gitweb/made.git/blob/SHA:/docs/b.md",
+            "/made.git/tree/?id=SHA",
+            "/made.git/tree/docs/b.md?id=SHA",
+            "/made.git/diff/?id=SHA&id2=SHA",
+            "/made.git/commit/docs/b.md?id=SHA",
+            "/browser/docs?rev=5",
+            "/log/docs?rev=SHA",
+            "/export/SHA/README.md",
+            "/changeset/SHA/docs/b.md",
+            "/changeset/17/trunk",
+            "/hg/file/0f3a81e0b9cc/src/",
+            "/hg/annotate/0f3a81e0b9cc/src/a.c",
+            "/hg/raw-rev/0f3a81e0b9cc",
+            "/ann/made/src/commit/SHA/docs",
+            "/ann/made/commit/SHA.patch",
+            "/ann/made/blob/SHA/docs/b.md",
+            "/ann/made/-/tree/SHA",
+            "/ann/made/compare/SHA...SHA",
+            "/viewvc/a.c?r1=1.2&r2=1.3",
+            "/viewvc/a.c?revision=1.2&view=markup",
+        ];
+        for view in views {
+            assert!(is_view(view), "{view}");
+        }
+        let pages = [
+            "/?p=made.git;a=commit;h=SHA",
+            "/?p=made.git;a=commitdiff;h=SHA",
+            "/?p=made.git;a=tag;h=SHA",
+            "/?p=made.git;a=tree",
+            "/?p=made.git;a=blob;f=README.md;h=SHA;hb=HEAD",
+            "/?p=made.git;a=tree;h=refs/heads/main;hb=refs/heads/main",
+            "/?p=made.git;a=shortlog;pg=3",
+            "/made.git/commit/?id=SHA",
+            "/made.git/log/?ofs=50",
+            "/made.git/log/?h=topic-1",
+            "/made.git/tree/docs/b.md",
+            "/changeset/SHA/",
+            "/changeset/17",
+            "/browser/docs",
+            "/hg/rev/0f3a81e0b9cc",
+            "/hg/file/tip/src/",
+            "/ann/made/commit/SHA",
+            "/ann/made/blob/main/docs/b.md",
+            "/file/SHA",
+            "/raw/SHA",
+            "/objects/SHA/detail",
+            "/list?id=SHA",
+            "/article?rev=3",
+            "/tree/oak",
+            "/a?view=5",
+        ];
+        for page in pages {
+            assert!(!is_view(page), "{page}");
+        }
+    }
+}
