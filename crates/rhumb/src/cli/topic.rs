@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use rhumb_disk::Durable;
-use rhumb_node::settings::TopicSpec;
-use rhumb_node::topic::making;
+use rhumb_node::settings::{TopicSpec, Typed};
+use rhumb_node::topic::examples;
+use rhumb_node::topic::making::{self, Example};
 use rhumb_topic::explain::{Explained, explain};
 use rhumb_topic::features::Features;
 use rhumb_topic::{Part, Topic, file};
@@ -71,7 +72,7 @@ Examples:
   rhumb topic test --topic words:tides,moon page.html
   rhumb topic test --topic model:tides.topic pages/*.html --json")]
 struct TestFlags {
-    /// words:a,b c · like:FILE|DIR · model:FILE · regex:RE; repeatable, joined by "or"
+    /// words:a,b c · like:URL|FILE|DIR · model:FILE · regex:RE; repeatable, joined by "or"
     #[arg(long = "topic", value_name = "SPEC", required = true)]
     topics: Vec<TopicSpec>,
 
@@ -96,7 +97,8 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let trained = making::trained(&flags.like, flags.against.as_deref());
+    let examples: Vec<Example> = flags.like.iter().cloned().map(Example::File).collect();
+    let trained = making::trained(&examples, flags.against.as_deref(), &text_at);
     let (learnt, warnings) = trained.map_err(Trouble::Usage)?;
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let auc = learnt.auc;
@@ -114,7 +116,7 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let made = making::made(&flags.topics, flags.topic_against.as_deref());
+    let made = making::made(&flags.topics, flags.topic_against.as_deref(), &text_at);
     let made = made.map_err(Trouble::Usage)?;
     made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let mut features = Features::default();
@@ -139,6 +141,13 @@ fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     out.flush()?;
     Ok(Ended::Done)
+}
+
+/// A page by its address, fetched as rhumb get does.
+fn text_at(url: &str) -> Result<String, String> {
+    let typed = Typed { seeds: vec![url.to_owned()], ..Typed::default() };
+    let settings = typed.settings_of_get().map_err(|error| error.to_string())?;
+    examples::text_at(&settings, url)
 }
 
 fn as_json(page: &str, relevance: f32, explained: &[Explained]) -> Value {
