@@ -22,7 +22,7 @@ pub struct Hints {
 }
 
 const NUMBERS: usize = 9;
-type SequenceNumbers = [f64; NUMBERS];
+type Numbers = [f64; NUMBERS];
 
 impl Hints {
     /// One more link, of this weight, on a page left by this surfer.
@@ -121,13 +121,13 @@ impl Promises {
 /// steers until the next fit, and no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkModel {
-    coefficients: SequenceNumbers,
+    coefficients: Numbers,
     /// Pages that had come when it was fitted.
     pub pages: u64,
 }
 
 /// What is believed before anything is learnt: links that say so, on pages of the topic.
-const PRIOR: SequenceNumbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
+const PRIOR: Numbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
 /// The prior weighs as much as so many pages.
 const PRIOR_WEIGHT: f64 = 0.6;
 /// Pages between two fits: so many, or an eighth of those that came, but no more than a thousand.
@@ -216,13 +216,13 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-fn dot(a: &SequenceNumbers, b: &SequenceNumbers) -> f64 {
+fn dot(a: &Numbers, b: &Numbers) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solves A·x = b by Cholesky's method, where the lower half of A is given. The prior keeps A
 /// positive definite.
-fn solved(mut a: [SequenceNumbers; NUMBERS], mut b: SequenceNumbers) -> SequenceNumbers {
+fn solved(mut a: [Numbers; NUMBERS], mut b: Numbers) -> Numbers {
     for n in 0..NUMBERS {
         for m in 0..=n {
             let inner: f64 = (0..m).map(|k| a[n][k] * a[m][k]).sum();
@@ -251,7 +251,7 @@ mod tests {
         let mut a = [[0.0; NUMBERS]; NUMBERS];
         (0..NUMBERS).for_each(|n| (0..=n).for_each(|m| a[n][m] = 1.0 / (1 + n + m) as f64));
         (0..NUMBERS).for_each(|n| a[n][n] += 1.0);
-        let x: SequenceNumbers = std::array::from_fn(|n| n as f64 - 3.0);
+        let x: Numbers = std::array::from_fn(|n| n as f64 - 3.0);
         let full = |n: usize, m: usize| if m <= n { a[n][m] } else { a[m][n] };
         let b = std::array::from_fn(|n| (0..NUMBERS).map(|m| full(n, m) * x[m]).sum());
         let found = solved(a, b);

@@ -1,7 +1,7 @@
 //! `rhumb topic train|test`: models of topics, and why a page is of a topic or not.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rhumb_disk::Durable;
@@ -116,15 +116,13 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let made = making::made(&flags.topics, flags.topic_against.as_deref(), &text_at);
-    let made = made.map_err(Trouble::Usage)?;
-    made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let topic = made(&flags.topics, flags.topic_against.as_deref())?;
     let mut features = Features::default();
     let mut values = Vec::new();
     for page in &flags.pages {
         let text = making::text(page).map_err(Trouble::Failed)?;
-        let relevance = made.topic.score(&text, &mut features).relevance;
-        let explained = explain(&made.topic, &text, REASONS);
+        let relevance = topic.score(&text, &mut features).relevance;
+        let explained = explain(&topic, &text, REASONS);
         if flags.json {
             values.push(as_json(&page.display().to_string(), relevance, &explained));
             continue;
@@ -141,6 +139,13 @@ fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     out.flush()?;
     Ok(Ended::Done)
+}
+
+/// The topic that is named, after what its owner should know of it.
+pub(super) fn made(specs: &[TopicSpec], against: Option<&Path>) -> Result<Topic, Trouble> {
+    let made = making::made(specs, against, &text_at).map_err(Trouble::Usage)?;
+    made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    Ok(made.topic)
 }
 
 /// A page by its address, fetched as rhumb get does.
