@@ -34,7 +34,7 @@ impl From<tantivy::TantivyError> for SearchError {
         use tantivy::TantivyError as T;
         match error {
             T::DataCorruption(_) | T::OpenReadError(_) | T::IncompatibleIndex(_) => {
-                SearchError::Damaged(format!("the search index is damaged: {error}"))
+                SearchError::damaged_terms(&error.to_string())
             }
             T::LockFailure(..) => {
                 SearchError::Io("another process writes the search index".to_owned())
@@ -47,6 +47,12 @@ impl From<tantivy::TantivyError> for SearchError {
 impl SearchError {
     pub(crate) fn at(path: &Path, error: &io::Error) -> SearchError {
         SearchError::Io(format!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn damaged_terms(what: &str) -> SearchError {
+        SearchError::Damaged(format!(
+            "the search index is damaged: {what}; delete it and run \"rhumb index\" again"
+        ))
     }
 
     pub(crate) fn damaged(path: &Path, what: &str) -> SearchError {

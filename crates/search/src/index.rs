@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -132,8 +133,14 @@ impl Index {
         self.beside.page(self.number_of(name)?)
     }
 
-    /// Answers a query.
+    /// Answers a query. Files of terms are mapped and not summed at every opening: a damaged one
+    /// may show when a query reads it, and then tantivy panics here and there.
     pub fn search(&self, text: &str, wanted: &SearchOptions) -> Result<Answer, SearchError> {
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answered(text, wanted)));
+        answered.unwrap_or_else(|_| Err(SearchError::damaged_terms("it makes no sense")))
+    }
+
+    fn answered(&self, text: &str, wanted: &SearchOptions) -> Result<Answer, SearchError> {
         let query = Query::parse(text);
         let mut stems = self.stems.lock().unwrap_or_else(PoisonError::into_inner);
         let like = self.like(&query, &mut stems)?;

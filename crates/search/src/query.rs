@@ -254,8 +254,8 @@ fn filter(field: &str, value: &str) -> Option<Atom> {
     };
     let one_word = || words(&small).into_iter().next();
     Some(match field {
-        "site" => Atom::Site(host_of(&small)),
-        "host" => Atom::Host(host_of(&small)),
+        "site" => Atom::Site(host_of(&small)?),
+        "host" => Atom::Host(host_of(&small)?),
         "inurl" => Atom::InUrl(one_word()?),
         "intitle" => Atom::InTitle(one_word()?),
         "lang" => match language::of_tag(&small) {
@@ -270,12 +270,13 @@ fn filter(field: &str, value: &str) -> Option<Atom> {
     })
 }
 
-/// The host in what may be a URL.
-fn host_of(text: &str) -> String {
+/// The host in what may be a URL; none if there is nothing in its place.
+fn host_of(text: &str) -> Option<String> {
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['/', '?', '#']).next().unwrap_or_default();
     let text = text.strip_prefix("*.").unwrap_or(text);
-    text.rsplit_once(':').map_or(text, |(host, _)| host).trim_end_matches('.').to_owned()
+    let host = text.rsplit_once(':').map_or(text, |(host, _)| host).trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_owned())
 }
 
 #[cfg(test)]
@@ -295,6 +296,7 @@ mod tests {
         check("cats OR dogs food", "words food; cats or dogs");
         check("site:https://example.org/a tide", "words tide; on the site example.org");
         check("host:a.example:8080", "on the host a.example");
+        check("host:... site:/x", "words host, site, x");
         check("inurl:tide intitle:Moon", "tide in the URL; moon in the title");
         check("lang:de-AT type:PDF", "in the language de; of the type pdf");
         check("after:2024 before:2024-05-01", "dated 2024-01-01 or after; dated before 2024-05-01");

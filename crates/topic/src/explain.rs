@@ -1,5 +1,6 @@
 //! Why a text scored as it did: the words that made the score.
 
+use crate::fasttext::FastText;
 use crate::features::{Feature, Features, TEXT_BYTES_MAX, each_word, length, of_pair, of_word};
 use crate::linear::Linear;
 use crate::topic::{Part, Topic};
@@ -46,12 +47,26 @@ pub fn explain(topic: &Topic, text: &str, reasons_max: usize) -> Vec<Explained> 
                 let reasons = learnt(model, text, features);
                 Explained { part: "model", relevance: model.relevance(features), reasons }
             }
+            Part::FastText(model) => {
+                let reasons = known(model, text);
+                Explained { part: "fasttext", relevance: model.relevance(text), reasons }
+            }
         };
         explained.reasons.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
         explained.reasons.truncate(reasons_max);
         explained
     };
     topic.parts.iter().map(of).collect()
+}
+
+/// Each word that a model of fastText knows, as often as it occurs.
+fn known(model: &FastText, text: &str) -> Vec<Reason> {
+    let mut reasons: BTreeMap<&str, f32> = BTreeMap::new();
+    for word in text[..text.floor_char_boundary(TEXT_BYTES_MAX)].split_whitespace() {
+        *reasons.entry(word).or_default() += model.weight(word);
+    }
+    let said = reasons.into_iter().filter(|(_, weight)| *weight != 0.0);
+    said.map(|(words, weight)| Reason { words: words.to_owned(), weight }).collect()
 }
 
 fn learnt(model: &Linear, text: &str, features: &[Feature]) -> Vec<Reason> {

@@ -3,8 +3,10 @@
 //! `rhumb topic 1`, a line; then each part: a byte for its kind, the length of what follows as a
 //! little-endian u32, and that; at the end an xxh3 of all before. A linear model is five
 //! little-endian f32 (scale, bias, middle and reach of its curve, and one to come) and its weights.
+//! A model of fastText is the name of its label, a nought, and the file as fastText wrote it.
 
 use crate::calibration::Calibration;
+use crate::fasttext::FastText;
 use crate::features::BUCKETS;
 use crate::linear::Linear;
 use crate::naming::{Pattern, Words};
@@ -20,10 +22,22 @@ const PARTS_MAX: usize = 64;
 const WORDS: u8 = b'w';
 const PATTERN: u8 = b'r';
 const LEARNT: u8 = b'm';
+const FAST_TEXT: u8 = b'f';
+/// A part's length is a u32.
+const PART_BYTES_MAX: usize = u32::MAX as usize;
 
 /// Whether bytes begin as a topic does.
 pub fn is_topic(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
+}
+
+/// A model of fastText that fits into a part.
+pub fn fast_text(bytes: Vec<u8>, label: &str) -> Result<Topic, String> {
+    if bytes.len() + label.len() >= PART_BYTES_MAX {
+        return Err("models of 4 GiB and more are not read".to_owned());
+    }
+    let model = FastText::read(bytes.into(), label)?;
+    Ok(Topic::of(Part::FastText(Box::new(model))))
 }
 
 pub fn write(topic: &Topic) -> Vec<u8> {
@@ -36,6 +50,10 @@ pub fn write(topic: &Topic) -> Vec<u8> {
             }
             Part::Pattern(pattern) => (PATTERN, pattern.as_str().as_bytes().to_vec()),
             Part::Learnt(model) => (LEARNT, model_bytes(model)),
+            Part::FastText(model) => {
+                let (bytes, label) = model.parts();
+                (FAST_TEXT, [label.as_bytes(), b"\0", bytes].concat())
+            }
         };
         bytes.push(kind);
         bytes.extend((body.len() as u32).to_le_bytes());
@@ -87,6 +105,11 @@ fn part(kind: u8, body: &[u8]) -> Option<Part> {
             (!words.phrases.is_empty()).then_some(Part::Words(words))
         }
         PATTERN => Pattern::parse(text()?).ok().map(Part::Pattern),
+        FAST_TEXT => {
+            let end = body.iter().position(|byte| *byte == 0)?;
+            let (label, bytes) = (std::str::from_utf8(&body[..end]).ok()?, &body[end + 1..]);
+            FastText::read(bytes.into(), label).ok().map(|m| Part::FastText(Box::new(m)))
+        }
         LEARNT => {
             let (numbers, weights) = body.split_at_checked(NUMBERS * 4)?;
             let mut numbers =

@@ -39,6 +39,8 @@ impl Links {
             Part::Words(named) => said(words, |text| named.is_in(text)),
             Part::Pattern(pattern) => said(words, |text| pattern.is_in(text)),
             Part::Learnt(model) => self.learnt(model, words),
+            // Trained on texts of pages: the few words of a link say nothing to it.
+            Part::FastText(_) => 0.0,
         });
         let said = said.fold(f32::MIN, f32::max);
         probability(said, relevance)

@@ -1,5 +1,6 @@
 //! A topic: one or several ways to know it, joined by "or", and what they say of a text.
 
+use crate::fasttext::FastText;
 use crate::features::Features;
 use crate::linear::Linear;
 use crate::naming::{Pattern, Words};
@@ -10,6 +11,7 @@ pub enum Part {
     Words(Words),
     Pattern(Pattern),
     Learnt(Box<Linear>),
+    FastText(Box<FastText>),
 }
 
 /// A topic, as it is frozen when a crawl begins.
@@ -45,6 +47,7 @@ impl Topic {
             Part::Words(words) => words.relevance(text),
             Part::Pattern(pattern) => pattern.relevance(text),
             Part::Learnt(model) => model.relevance(features),
+            Part::FastText(model) => model.relevance(text),
         });
         Scored { relevance: relevance.fold(0.0, f32::max) }
     }

@@ -1,5 +1,8 @@
 // Moves what is on the page; everything works without it.
 "use strict";
+// On a phone the present page's name may be out of sight in the row of names.
+const tab = document.querySelector("nav [aria-current]");
+if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 const state = document.querySelector("[data-live=state]");
 const say = (text, kind) => {
   if (!state) return;

@@ -1,12 +1,13 @@
 //! How likely a URL that waits is of the crawl's topic: learnt from the URLs that were fetched.
 //!
 //! What is known of a URL before it is fetched are the links to it: how relevant the pages are that
-//! they stand on, and what the topic's model made of their texts. Logistic regression (by Newton's
+//! they stand on, what the topic's model made of their texts, and where other links of those pages
+//! led. Logistic regression (by Newton's
 //! method, with a prior that stands for the first pages) makes one probability of these numbers. It
 //! is fitted again as pages come, on the latest of them, by arithmetic whose order is fixed: the
 //! same pages make the same model. It steers the order alone; no bound rests on it.
 
-use crate::mass::{FIFTEENTHS, LEVEL_NONE, Surfer, level};
+use crate::mass::{FIFTEENTHS, Surfer};
 use serde::{Deserialize, Serialize};
 
 /// What is summed of the links to a URL: 8 bytes.
@@ -21,7 +22,7 @@ pub struct Hints {
 }
 
 const NUMBERS: usize = 9;
-type SequenceNumbers = [f64; NUMBERS];
+type Numbers = [f64; NUMBERS];
 
 impl Hints {
     /// One more link, of this weight, on a page left by this surfer.
@@ -34,39 +35,99 @@ impl Hints {
         self.weight_max = self.weight_max.max(weight);
     }
 
-    /// One, the best page's relevance and the mean, the best link's weight and the mean, both means
-    /// together, how many links there are, how much relevance their pages have in all, and
-    /// the octave of what lies on the URL.
-    fn numbers(&self, residue: i64) -> SequenceNumbers {
+    /// So many, as far as they are counted.
+    pub fn links(&self) -> u16 {
+        self.links
+    }
+
+    /// One, the best page's relevance and the mean, the best link's weight, both means together,
+    /// how many links there are, how much relevance their pages have in all, and how well these
+    /// kept their promises: the mean share, and the sum of its log-odds over the root of their
+    /// number.
+    fn numbers(&self, promises: Promises) -> Numbers {
         let unit = f64::from(FIFTEENTHS);
         let links = f64::from(self.links.max(1));
         let relevance = f64::from(self.relevance_sum) / links / unit;
         let weight = f64::from(self.weight_sum) / links / unit;
-        let octave = f64::from(level(residue)) / f64::from(LEVEL_NONE);
+        let pages = f64::from(promises.pages.max(1));
         [
             1.0,
             f64::from(self.relevance_max) / unit,
             relevance,
             f64::from(self.weight_max) / unit,
-            weight,
+            f64::from(promises.shares) / pages,
             relevance * weight,
             links.ln() / 4.0,
             (1.0 + f64::from(self.relevance_sum) / unit).ln() / 4.0,
-            octave,
+            f64::from(promises.odds) / pages.sqrt() / 4.0,
         ]
     }
 }
 
-/// Coefficients of the numbers above. A row.
+/// Where the links of a page led, as far as their targets came: 4 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Yield {
+    pages: u16,
+    relevance_sum: u16,
+}
+
+/// Before anything came, a page promises this part of its own relevance; that weighs as so many.
+const PROMISED: f64 = 0.3;
+const PROMISED_WEIGHT: f64 = 2.0;
+/// More than so many pages are counted half, so that sums fit and old ones fade.
+const YIELD_PAGES_MAX: u16 = 4_000;
+
+impl Yield {
+    /// One of those that the page links to came.
+    pub fn add(&mut self, came: Surfer) {
+        if self.pages == YIELD_PAGES_MAX {
+            (self.pages, self.relevance_sum) = (self.pages / 2, self.relevance_sum / 2);
+        }
+        self.pages += 1;
+        self.relevance_sum += u16::from(came.relevance());
+    }
+
+    /// How relevant one more is likely to be, of a page that is this relevant itself.
+    pub fn share(self, own: Surfer) -> f64 {
+        let unit = f64::from(FIFTEENTHS);
+        let promised = PROMISED_WEIGHT * PROMISED * f64::from(own.relevance()) / unit;
+        (f64::from(self.relevance_sum) / unit + promised)
+            / (f64::from(self.pages) + PROMISED_WEIGHT)
+    }
+}
+
+/// The same of all pages that link to a URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Promises {
+    pages: u32,
+    shares: f32,
+    odds: f32,
+}
+
+/// Log-odds of a share that says neither yes nor no, and how far shares are believed.
+const ODDS_USUAL: f64 = -1.73;
+const SHARE_MIN: f64 = 0.02;
+
+impl Promises {
+    pub fn add(&mut self, share: f64) {
+        let believed = share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
+        self.pages += 1;
+        self.shares += share as f32;
+        self.odds += ((believed / (1.0 - believed)).ln() - ODDS_USUAL) as f32;
+    }
+}
+
+/// Coefficients of the numbers above. A row: one that was written when they meant something else
+/// steers until the next fit, and no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkModel {
-    coefficients: SequenceNumbers,
+    coefficients: Numbers,
     /// Pages that had come when it was fitted.
     pub pages: u64,
 }
 
 /// What is believed before anything is learnt: links that say so, on pages of the topic.
-const PRIOR: SequenceNumbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
+const PRIOR: Numbers = [-2.5, 0.5, 1.0, 2.0, 1.0, 1.0, 0.0, 0.5, 0.0];
 /// The prior weighs as much as so many pages.
 const PRIOR_WEIGHT: f64 = 0.6;
 /// Pages between two fits: so many, or an eighth of those that came, but no more than a thousand.
@@ -84,8 +145,8 @@ impl Default for LinkModel {
 }
 
 impl LinkModel {
-    pub fn probability(&self, hints: &Hints, residue: i64) -> f64 {
-        logistic(dot(&self.coefficients, &hints.numbers(residue)))
+    pub fn probability(&self, hints: &Hints, promises: Promises) -> f64 {
+        logistic(dot(&self.coefficients, &hints.numbers(promises)))
     }
 }
 
@@ -94,18 +155,18 @@ impl LinkModel {
 pub struct Learner {
     pub model: LinkModel,
     /// What was known of each before it was fetched, and how relevant it was.
-    examples: Vec<(Hints, i64, u8)>,
+    examples: Vec<(Hints, Promises, u8)>,
     pages: u64,
 }
 
 impl Learner {
     /// A page came: whether the model was fitted anew.
-    pub fn take(&mut self, hints: Hints, residue: i64, surfer: Surfer) -> bool {
+    pub fn take(&mut self, (hints, promises): (Hints, Promises), surfer: Surfer) -> bool {
         // Nobody linked to a seed, and a redirect says nothing.
         if hints == Hints::default() || surfer == Surfer::PASSAGE {
             return false;
         }
-        let example = (hints, residue, surfer.relevance());
+        let example = (hints, promises, surfer.relevance());
         let at = (self.pages % EXAMPLES_MAX as u64) as usize;
         match self.examples.get_mut(at) {
             Some(oldest) => *oldest = example,
@@ -121,7 +182,7 @@ impl Learner {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        self.examples.capacity() * size_of::<(Hints, i64, u8)>()
+        self.examples.capacity() * size_of::<(Hints, Promises, u8)>()
     }
 
     fn fit(&mut self) {
@@ -133,8 +194,8 @@ impl Learner {
                 slope[n] = PRIOR_WEIGHT * (coefficients[n] - PRIOR[n]);
                 bend[n][n] = PRIOR_WEIGHT;
             }
-            for (hints, residue, relevance) in &self.examples {
-                let numbers = hints.numbers(*residue);
+            for (hints, promises, relevance) in &self.examples {
+                let numbers = hints.numbers(*promises);
                 let p = logistic(dot(&coefficients, &numbers));
                 let error = p - f64::from(*relevance) / f64::from(FIFTEENTHS);
                 for n in 0..NUMBERS {
@@ -155,13 +216,13 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-fn dot(a: &SequenceNumbers, b: &SequenceNumbers) -> f64 {
+fn dot(a: &Numbers, b: &Numbers) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solves A·x = b by Cholesky's method, where the lower half of A is given. The prior keeps A
 /// positive definite.
-fn solved(mut a: [SequenceNumbers; NUMBERS], mut b: SequenceNumbers) -> SequenceNumbers {
+fn solved(mut a: [Numbers; NUMBERS], mut b: Numbers) -> Numbers {
     for n in 0..NUMBERS {
         for m in 0..=n {
             let inner: f64 = (0..m).map(|k| a[n][k] * a[m][k]).sum();
@@ -183,7 +244,6 @@ fn solved(mut a: [SequenceNumbers; NUMBERS], mut b: SequenceNumbers) -> Sequence
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mass::ONE;
     use crate::rng::Rng;
 
     #[test]
@@ -191,7 +251,7 @@ mod tests {
         let mut a = [[0.0; NUMBERS]; NUMBERS];
         (0..NUMBERS).for_each(|n| (0..=n).for_each(|m| a[n][m] = 1.0 / (1 + n + m) as f64));
         (0..NUMBERS).for_each(|n| a[n][n] += 1.0);
-        let x: SequenceNumbers = std::array::from_fn(|n| n as f64 - 3.0);
+        let x: Numbers = std::array::from_fn(|n| n as f64 - 3.0);
         let full = |n: usize, m: usize| if m <= n { a[n][m] } else { a[m][n] };
         let b = std::array::from_fn(|n| (0..NUMBERS).map(|m| full(n, m) * x[m]).sum());
         let found = solved(a, b);
@@ -207,14 +267,35 @@ mod tests {
             hints.add(Surfer::on(relevance), weight);
             hints
         };
-        let before = learner.model.probability(&hints(0, 0), ONE / 99);
+        let before = learner.model.probability(&hints(0, 0), Promises::default());
         for _ in 0..400 {
             let is_dull = rng.draw().is_multiple_of(2);
             let (parent, own) = if is_dull { (0, 255) } else { (255, 0) };
-            learner.take(hints(parent, 7), ONE / 99, Surfer::on(own));
+            learner.take((hints(parent, 7), Promises::default()), Surfer::on(own));
         }
-        let of = |relevance| learner.model.probability(&hints(relevance, 7), ONE / 99);
+        let of = |relevance| learner.model.probability(&hints(relevance, 7), Promises::default());
         assert!(before < 0.2 && of(0) > 0.9 && of(255) < 0.1, "{before} {} {}", of(0), of(255));
         assert!(learner.model.pages > 300);
+    }
+
+    #[test]
+    fn a_dull_list_of_the_right_pages_is_worth_more_than_a_relevant_page_that_leads_elsewhere() {
+        let mut list = Yield::default();
+        let mut essay = Yield::default();
+        let (dull, relevant) = (Surfer::on(0), Surfer::on(255));
+        assert!(essay.share(relevant) > list.share(dull), "nothing came yet");
+        for _ in 0..8 {
+            list.add(relevant);
+            essay.add(dull);
+        }
+        assert!(list.share(dull) > 0.7 && essay.share(relevant) < 0.1);
+        let of = |share| {
+            let mut promises = Promises::default();
+            promises.add(share);
+            LinkModel::default().probability(&Hints::default(), promises)
+        };
+        assert!(of(list.share(dull)) > 2.0 * of(essay.share(relevant)));
+        (0..100_000).for_each(|_| list.add(relevant));
+        assert!(list.share(dull) > 0.99, "however many came");
     }
 }

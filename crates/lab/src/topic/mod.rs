@@ -86,16 +86,28 @@ pub struct Outcome {
     pub curve: Vec<f64>,
 }
 
-/// A draw of seeds, the model that they make, and what it says of all pages.
+/// A draw of seeds, a topic, and what it says of all pages.
 pub struct Setting<'a> {
     pub collection: &'a Collection,
     pub seeds: &'a [u32],
-    pub learnt: Learnt,
+    topic: Topic,
     /// By page: how it is left, and the weight of each of its links.
     surfers: Vec<Surfer>,
     weights: Vec<Vec<u8>>,
     is_wanted: Vec<bool>,
     pub wanted: usize,
+}
+
+/// The best of a collection by a topic, such as a model of quality, as a subject: this share of its
+/// pages, and so many draws of seeds, each of five pages of the whole.
+pub fn best(relevances: &[f32], share: f64, draws: usize) -> Subject {
+    let pages = relevances.len();
+    let mut by_relevance: Vec<u32> = (0..pages as u32).collect();
+    by_relevance.sort_by(|a, b| relevances[*b as usize].total_cmp(&relevances[*a as usize]));
+    by_relevance.truncate((pages as f64 * share).ceil() as usize);
+    let mut rng = Rng::new(pages as u64);
+    let mut five = || (0..5).map(|_| (rng.draw() % pages.max(1) as u64) as u32).collect();
+    Subject { pages: by_relevance, seeds: (0..draws).map(|_| five()).collect() }
 }
 
 /// The texts of all pages, taken apart once.
@@ -113,7 +125,7 @@ impl Texts {
 }
 
 impl<'a> Setting<'a> {
-    /// None if nothing could be learnt from these seeds.
+    /// With the topic that these seeds make. None if nothing could be learnt from them.
     pub fn new(
         collection: &'a Collection,
         texts: &Texts,
@@ -131,32 +143,44 @@ impl<'a> Setting<'a> {
             }
         }
         let of = |list: &[u32]| list.iter().map(|p| &*texts.0[*p as usize]).collect::<Vec<_>>();
-        let learnt = learn(&of(seeds), &of(&others))?;
-        let relevances = texts.0.iter().map(|text| learnt.model.relevance(text));
-        let bytes: Vec<u8> = relevances.map(|r| (r * 255.0).round() as u8).collect();
+        let Learnt { model, .. } = learn(&of(seeds), &of(&others))?;
+        let relevances: Vec<f32> = texts.0.iter().map(|text| model.relevance(text)).collect();
+        let topic = Topic::of(Part::Learnt(Box::new(model)));
+        Some(Setting::about(topic, &relevances, collection, subject, draw))
+    }
+
+    /// With a topic that says this of the pages.
+    pub fn about(
+        topic: Topic,
+        relevances: &[f32],
+        collection: &'a Collection,
+        subject: &'a Subject,
+        draw: usize,
+    ) -> Setting<'a> {
+        let bytes: Vec<u8> = relevances.iter().map(|r| (r * 255.0).round() as u8).collect();
         let mut setting = Setting {
             collection,
-            seeds,
+            seeds: &subject.seeds[draw],
+            topic,
             surfers: bytes.iter().map(|byte| Surfer::on(*byte)).collect(),
-            weights: Vec::with_capacity(pages),
+            weights: Vec::new(),
             is_wanted: vec![false; pages],
             wanted: subject.pages.len(),
-            learnt,
         };
         subject.pages.iter().for_each(|page| setting.is_wanted[*page as usize] = true);
         setting.weigh(&bytes);
-        Some(setting)
+        setting
     }
 
     fn weigh(&mut self, relevances: &[u8]) {
-        let topic = Topic::of(Part::Learnt(Box::new(self.learnt.model.clone())));
         let mut links = Links::default();
-        for (page, relevance) in self.collection.pages.iter().zip(relevances) {
+        let pages = self.collection.pages.iter().zip(relevances);
+        let of_page = |(page, relevance): (&collection::Page, &u8)| {
             let relevance = f32::from(*relevance) / 255.0;
             let titles = page.links.iter().map(|to| &*self.collection.pages[*to as usize].title);
-            let weights = titles.map(|title| links.weight(&topic, relevance, &[title]));
-            self.weights.push(weights.collect());
-        }
+            titles.map(|title| links.weight(&self.topic, relevance, &[title])).collect()
+        };
+        self.weights = pages.map(of_page).collect();
     }
 
     /// The relevance of a page, as the model sees it.

@@ -94,7 +94,7 @@ pub struct Written {
     #[arg(long, value_name = "ORDER", help_heading = "Where to go")]
     pub order: Option<Word<Order>>,
 
-    /// Pages of a topic first: words:a,b c · like:FILE|DIR (examples) · model:FILE · regex:RE;
+    /// Pages of a topic first: words:a,b c · like:URL|FILE|DIR (examples) · model:FILE · regex:RE;
     /// repeatable, joined by "or"; the topic of a directory stays what it was at first
     #[arg(long, value_name = "SPEC", help_heading = "By topic")]
     pub topic: Option<Vec<TopicSpec>>,

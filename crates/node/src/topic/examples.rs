@@ -1,11 +1,15 @@
-//! Texts of examples: files, and folders of files, HTML by its main text and all else as it stands.
+//! Texts of examples: files, folders of files and pages by their address; HTML by its main text and
+//! all else as it stands.
 
+use crate::run::{self, Got, Outcome};
+use crate::settings::{Seed, Settings};
 use rhumb_extract::{Options, extract};
 use rhumb_page::charset;
-use rhumb_page::media::{self, Kind};
+use rhumb_page::media::{self, ContentType, Kind};
 use rhumb_page::url::Url;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Files of one folder, those of its folders included.
 const FILES_MAX: usize = 20_000;
@@ -46,11 +50,45 @@ fn gather(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Str
 pub fn text(path: &Path) -> Result<String, String> {
     let mut bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     bytes.truncate(FILE_BYTES_MAX);
-    let decoded = charset::decode(&bytes, None, None).text;
-    if media::kind(None, &bytes) != Kind::Html {
-        return Ok(decoded.into_owned());
-    }
     let url = Url::parse("http://example.invalid/").map_err(|error| error.to_string())?;
-    let page = extract(&decoded, &url, &Options::default());
-    Ok(if page.main.is_empty() { page.all } else { page.main })
+    Ok(text_of(&bytes, None, &url))
+}
+
+fn text_of(bytes: &[u8], content_type: Option<&str>, url: &Url) -> String {
+    let declared = ContentType::parse(content_type.unwrap_or_default()).charset;
+    let decoded = charset::decode(bytes, declared, None).text;
+    if media::kind(content_type, bytes) != Kind::Html {
+        return decoded.into_owned();
+    }
+    let page = extract(&decoded, url, &Options::default());
+    if page.main.is_empty() { page.all } else { page.main }
+}
+
+/// Waiting for an example ends at some time.
+const FETCH_MAX: Duration = Duration::from_secs(60);
+
+/// What the page at an address says, fetched by the rules of these settings.
+pub fn text_at(settings: &Settings, url: &str) -> Result<String, String> {
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
+    let alone = Settings {
+        seeds: vec![Seed { url, weight: 1.0 }],
+        topic: Vec::new(),
+        max_time: Some(FETCH_MAX),
+        ..settings.clone()
+    };
+    let render = |got: &Got<'_>| {
+        let head = got.response.head();
+        let bytes = got.response.decoded().bytes;
+        Ok(text_of(&bytes, head.content_type().as_deref(), got.url).into_bytes())
+    };
+    let mut came = Err("it did not come in time".to_owned());
+    let mut hand_over = |_: &Url, outcome: Outcome<'_>| {
+        came = match outcome {
+            Outcome::Rendered(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            Outcome::Failed { why, .. } => Err(why.to_owned()),
+        };
+        Ok(())
+    };
+    run::get(&alone, &render, &mut hand_over).map_err(|error| error.to_string())?;
+    came
 }

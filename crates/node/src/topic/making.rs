@@ -4,7 +4,7 @@ use super::examples;
 use crate::settings::TopicSpec;
 use rhumb_topic::features::{Feature, Features};
 use rhumb_topic::training::{AGAINST_MAX, EXAMPLES_MAX, Learnt, learn};
-use rhumb_topic::{Part, Spec, Topic, file};
+use rhumb_topic::{Part, Spec, Topic, fasttext, file};
 use std::path::{Path, PathBuf};
 
 /// A topic, and what its owner should know of it.
@@ -19,10 +19,17 @@ const AUC_MIN: f32 = 0.8;
 /// Examples with fewer words say little.
 const WORDS_MIN: usize = 20;
 
+/// The text of a page that is named by its address, or why there is none.
+pub type TextAt<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
 /// Makes one topic of all specs: what is of one of them is of the topic.
-pub fn made(specs: &[TopicSpec], against: Option<&Path>) -> Result<Made, String> {
+pub fn made(
+    specs: &[TopicSpec],
+    against: Option<&Path>,
+    text_at: &TextAt<'_>,
+) -> Result<Made, String> {
     let mut made = Made { topic: Topic::default(), warnings: Vec::new() };
-    let mut examples: Vec<PathBuf> = Vec::new();
+    let mut examples: Vec<Example> = Vec::new();
     for spec in specs {
         match spec.0.parse::<Spec>()? {
             Spec::Words(words) => {
@@ -37,38 +44,49 @@ pub fn made(specs: &[TopicSpec], against: Option<&Path>) -> Result<Made, String>
                 made.topic.parts.push(Part::Words(words));
             }
             Spec::Pattern(pattern) => made.topic.parts.push(Part::Pattern(pattern)),
-            Spec::Model(path) => made.topic.parts.extend(read(Path::new(&path))?.parts),
-            Spec::Like(path) if path.contains("://") => {
-                return Err(format!(
-                    "like:{path}: examples are files: save the page, and say like:FILE"
-                ));
-            }
-            Spec::Like(path) => examples.push(PathBuf::from(path)),
+            Spec::Model(path) => made.topic.parts.extend(read(&path)?.parts),
+            Spec::Like(place) if place.contains("://") => examples.push(Example::At(place)),
+            Spec::Like(path) => examples.push(Example::File(PathBuf::from(path))),
         }
     }
     if !examples.is_empty() {
-        let (learnt, warnings) = trained(&examples, against)?;
+        let (learnt, warnings) = trained(&examples, against, text_at)?;
         made.topic.parts.push(Part::Learnt(Box::new(learnt.model)));
         made.warnings.extend(warnings);
     }
     Ok(made)
 }
 
-/// A topic that `rhumb topic train`, or a crawl, has written.
-pub fn read(path: &Path) -> Result<Topic, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+/// A topic that `rhumb topic train` or a crawl has written, or a model of fastText: FILE#LABEL.
+fn read(named: &str) -> Result<Topic, String> {
+    let whole = |path: &str| std::fs::read(path).map_err(|error| format!("{path}: {error}"));
+    let (path, label) = match named.rsplit_once('#') {
+        Some((path, label)) if !Path::new(named).exists() => (path, label),
+        _ => (named, ""),
+    };
+    let bytes = whole(path)?;
+    if fasttext::is_model(&bytes) {
+        return file::fast_text(bytes, label).map_err(|why| format!("{path}: {why}"));
+    }
     file::read(&bytes).map_err(|why| {
-        format!(
-            "{}: {why}: rhumb topic train --like DIR --against DIR -o MODEL makes one",
-            path.display()
-        )
+        format!("{path}: {why}: rhumb topic train --like DIR --against DIR -o MODEL makes one")
     })
 }
 
-/// Learns a model from the examples in these files and folders.
+/// Where examples are.
+#[derive(Clone, Debug)]
+pub enum Example {
+    /// A file, or a folder of files.
+    File(PathBuf),
+    /// A page, by its address.
+    At(String),
+}
+
+/// Learns a model from examples, and from files that are none.
 pub fn trained(
-    examples: &[PathBuf],
+    examples: &[Example],
     against: Option<&Path>,
+    text_at: &TextAt<'_>,
 ) -> Result<(Learnt, Vec<String>), String> {
     let Some(against) = against else {
         return Err(
@@ -79,14 +97,21 @@ pub fn trained(
         );
     };
     let mut warnings = Vec::new();
+    let others = features(examples::texts(against)?, against, AGAINST_MAX, &mut warnings);
     let mut of_topic = Vec::new();
-    for path in examples {
-        of_topic.extend(features(path, EXAMPLES_MAX, &mut warnings)?);
+    for example in examples {
+        let (texts, path) = match example {
+            Example::File(path) => (examples::texts(path)?, path.clone()),
+            Example::At(url) => {
+                let text = text_at(url).map_err(|why| format!("like:{url}: {why}"))?;
+                (vec![(PathBuf::from(url), text)], PathBuf::from(url))
+            }
+        };
+        of_topic.extend(features(texts, &path, EXAMPLES_MAX, &mut warnings));
     }
     if of_topic.is_empty() {
-        return Err("no example has any text: name files of HTML or plain text".to_owned());
+        return Err("no example has any text: name pages of HTML or plain text".to_owned());
     }
-    let others = features(against, AGAINST_MAX, &mut warnings)?;
     let learnt = learn(&slices(&of_topic), &slices(&others)).ok_or_else(|| {
         format!("{}: at least five texts are needed to tell the topic from", against.display())
     })?;
@@ -101,11 +126,11 @@ pub fn trained(
 }
 
 fn features(
+    texts: Vec<(PathBuf, String)>,
     path: &Path,
     max: usize,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Vec<Feature>>, String> {
-    let texts = examples::texts(path)?;
+) -> Vec<Vec<Feature>> {
     if texts.len() > max {
         warnings.push(format!(
             "{}: of {} files the first {max} are read",
@@ -123,7 +148,7 @@ fn features(
             all.push(found.to_vec());
         }
     }
-    Ok(all)
+    all
 }
 
 fn slices(texts: &[Vec<Feature>]) -> Vec<&[Feature]> {

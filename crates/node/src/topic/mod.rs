@@ -4,7 +4,7 @@
 //! A topic is made once, when a crawl begins, and kept in its directory ([`TOPIC_FILE`]): the books
 //! of the biased surfer rest on what it said of pages that were fetched, so it may not change.
 
-mod examples;
+pub mod examples;
 pub mod making;
 pub mod scoring;
 
@@ -37,7 +37,8 @@ pub fn open(settings: &Settings) -> Result<Option<Arc<Topic>>, Error> {
         let bytes = fs::read(&path).map_err(|error| lost(error.to_string()))?;
         file::read(&bytes).map_err(|why| lost(why.to_owned()))?
     } else {
-        let made = making::made(&settings.topic, settings.topic_against.as_deref());
+        let text_at = |url: &str| examples::text_at(settings, url);
+        let made = making::made(&settings.topic, settings.topic_against.as_deref(), &text_at);
         let made = made.map_err(invalid)?;
         made.warnings.iter().for_each(|warning| tracing::warn!("topic: {warning}"));
         rhumb_disk::replace_with(&path, Durable::Name, &file::write(&made.topic))

@@ -7,8 +7,10 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
 use rhumb_lab::topic::collection::Collection;
-use rhumb_lab::topic::{Had, Outcome, Setting, TIMES, Texts, TopicOrder, Truth};
-use rhumb_node::settings::{nearest, open_input};
+use rhumb_lab::topic::{self as lab, Had, Outcome, Setting, TIMES, Texts, TopicOrder, Truth};
+use rhumb_node::settings::{TopicSpec, nearest, open_input};
+use rhumb_topic::Topic;
+use rhumb_topic::features::Features;
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
@@ -26,15 +28,25 @@ Orders: bfs bestparent settled focused focused-proven oracle
 Examples:
   rhumb sim topic --pages pages.jsonl.zst --subjects subjects.json
   rhumb sim topic --pages pages.jsonl.zst --subjects subjects.json --order focused --json
-  rhumb sim topic --pages pages.jsonl.zst --subjects subjects.json --plot topic.svg")]
+  rhumb sim topic --pages pages.jsonl.zst --subjects subjects.json --plot topic.svg
+  rhumb sim topic --pages pages.jsonl.zst --topic model:quality.bin#hq")]
 pub(super) struct TopicFlags {
     /// JSON lines {\"id\", \"title\", \"text\", \"links\": [ids]}; .gz and .zst are read as such
     #[arg(long, value_name = "FILE")]
     pages: PathBuf,
 
     /// One JSON value: {name: {\"pages\": [ids], \"seeds\": [[ids]…]}}
-    #[arg(long, value_name = "FILE")]
-    subjects: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "topic")]
+    subjects: Option<PathBuf>,
+
+    /// Of a topic of its own (model:FILE, …) instead of subjects: the best tenth of the pages by it
+    /// is wanted, from ten draws of five pages anywhere
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["subjects", "subject"])]
+    topic: Option<TopicSpec>,
+
+    /// Pages that are not of the topic, for like:
+    #[arg(long, value_name = "DIR|FILE")]
+    topic_against: Option<PathBuf>,
 
     /// An order, repeatable; all if not given
     #[arg(long = "order", value_name = "O")]
@@ -60,8 +72,15 @@ struct Answer {
 
 pub(super) fn run(flags: &TopicFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let orders = orders(&flags.orders)?;
-    let collection = read(&flags.pages, &flags.subjects)?;
-    let answer = answer(&collection, &orders, flags.subject.as_deref())?;
+    let collection = read(&flags.pages, flags.subjects.as_deref())?;
+    let answer = match &flags.topic {
+        Some(spec) => {
+            let made =
+                super::topic::made(std::slice::from_ref(spec), flags.topic_against.as_deref());
+            answer_about(&collection, &orders, made?)
+        }
+        None => answer(&collection, &orders, flags.subject.as_deref())?,
+    };
     if let Some(path) = &flags.plot {
         let written = chart(&answer, &orders).write(path);
         written.map_err(|error| Trouble::Failed(format!("{}: {error}", path.display())))?;
@@ -75,12 +94,16 @@ pub(super) fn run(flags: &TopicFlags, out: &mut impl Write) -> Result<Ended, Tro
     Ok(Ended::Done)
 }
 
-fn read(pages: &Path, subjects: &Path) -> Result<Collection, Trouble> {
+fn read(pages: &Path, subjects: Option<&Path>) -> Result<Collection, Trouble> {
     let open = |path: &Path| {
         let opened = open_input(path).map(BufReader::new);
         opened.map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
     };
-    Collection::read(open(pages)?, open(subjects)?).map_err(Trouble::Failed)
+    let read = match subjects {
+        Some(subjects) => Collection::read(open(pages)?, open(subjects)?),
+        None => Collection::read(open(pages)?, "{}".as_bytes()),
+    };
+    read.map_err(Trouble::Failed)
 }
 
 fn orders(names: &[String]) -> Result<Vec<TopicOrder>, Trouble> {
@@ -113,19 +136,46 @@ fn answer(
                 eprintln!("warning: {name}: nothing could be learnt from draw {draw}");
                 continue;
             };
-            let truth = Truth::of(&setting);
             aucs.push(setting.auc());
-            for &order in orders {
-                let (curve, had) = setting.run(order, &truth);
-                let (subject, wanted) = (name.clone(), setting.wanted);
-                outcomes.push(Outcome { order, subject, draw, wanted, had, curve });
-            }
+            run_orders(&setting, (name, draw), orders, &mut outcomes);
         }
     }
     if outcomes.is_empty() {
         return Err(Trouble::Usage("no subject has seeds to begin from".to_owned()));
     }
     Ok(Answer { outcomes, auc: aucs.iter().sum::<f64>() / aucs.len() as f64 })
+}
+
+/// What is wanted of a topic that is named, and how often it is looked for.
+const BEST_SHARE: f64 = 0.1;
+const BEST_DRAWS: usize = 10;
+
+fn answer_about(collection: &Collection, orders: &[TopicOrder], topic: Topic) -> Answer {
+    let mut features = Features::default();
+    let texts = collection.pages.iter().map(|page| &page.text);
+    let relevances: Vec<f32> =
+        texts.map(|text| topic.score(text, &mut features).relevance).collect();
+    let subject = lab::best(&relevances, BEST_SHARE, BEST_DRAWS);
+    let mut outcomes = Vec::new();
+    for draw in 0..subject.seeds.len() {
+        let setting = Setting::about(topic.clone(), &relevances, collection, &subject, draw);
+        run_orders(&setting, ("best", draw), orders, &mut outcomes);
+    }
+    Answer { outcomes, auc: 1.0 }
+}
+
+fn run_orders(
+    setting: &Setting<'_>,
+    (subject, draw): (&str, usize),
+    orders: &[TopicOrder],
+    outcomes: &mut Vec<Outcome>,
+) {
+    let truth = Truth::of(setting);
+    for &order in orders {
+        let (curve, had) = setting.run(order, &truth);
+        let (subject, wanted) = (subject.to_owned(), setting.wanted);
+        outcomes.push(Outcome { order, subject, draw, wanted, had, curve });
+    }
 }
 
 fn as_json(answer: &Answer) -> Value {

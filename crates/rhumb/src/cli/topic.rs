@@ -1,12 +1,13 @@
 //! `rhumb topic train|test`: models of topics, and why a page is of a topic or not.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use rhumb_disk::Durable;
-use rhumb_node::settings::TopicSpec;
-use rhumb_node::topic::making;
+use rhumb_node::settings::{TopicSpec, Typed};
+use rhumb_node::topic::examples;
+use rhumb_node::topic::making::{self, Example};
 use rhumb_topic::explain::{Explained, explain};
 use rhumb_topic::features::Features;
 use rhumb_topic::{Part, Topic, file};
@@ -71,7 +72,7 @@ Examples:
   rhumb topic test --topic words:tides,moon page.html
   rhumb topic test --topic model:tides.topic pages/*.html --json")]
 struct TestFlags {
-    /// words:a,b c · like:FILE|DIR · model:FILE · regex:RE; repeatable, joined by "or"
+    /// words:a,b c · like:URL|FILE|DIR · model:FILE · regex:RE; repeatable, joined by "or"
     #[arg(long = "topic", value_name = "SPEC", required = true)]
     topics: Vec<TopicSpec>,
 
@@ -96,7 +97,8 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let trained = making::trained(&flags.like, flags.against.as_deref());
+    let examples: Vec<Example> = flags.like.iter().cloned().map(Example::File).collect();
+    let trained = making::trained(&examples, flags.against.as_deref(), &text_at);
     let (learnt, warnings) = trained.map_err(Trouble::Usage)?;
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let auc = learnt.auc;
@@ -114,15 +116,13 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let made = making::made(&flags.topics, flags.topic_against.as_deref());
-    let made = made.map_err(Trouble::Usage)?;
-    made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let topic = made(&flags.topics, flags.topic_against.as_deref())?;
     let mut features = Features::default();
     let mut values = Vec::new();
     for page in &flags.pages {
         let text = making::text(page).map_err(Trouble::Failed)?;
-        let relevance = made.topic.score(&text, &mut features).relevance;
-        let explained = explain(&made.topic, &text, REASONS);
+        let relevance = topic.score(&text, &mut features).relevance;
+        let explained = explain(&topic, &text, REASONS);
         if flags.json {
             values.push(as_json(&page.display().to_string(), relevance, &explained));
             continue;
@@ -139,6 +139,20 @@ fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     out.flush()?;
     Ok(Ended::Done)
+}
+
+/// The topic that is named, after what its owner should know of it.
+pub(super) fn made(specs: &[TopicSpec], against: Option<&Path>) -> Result<Topic, Trouble> {
+    let made = making::made(specs, against, &text_at).map_err(Trouble::Usage)?;
+    made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    Ok(made.topic)
+}
+
+/// A page by its address, fetched as rhumb get does.
+fn text_at(url: &str) -> Result<String, String> {
+    let typed = Typed { seeds: vec![url.to_owned()], ..Typed::default() };
+    let settings = typed.settings_of_get().map_err(|error| error.to_string())?;
+    examples::text_at(&settings, url)
 }
 
 fn as_json(page: &str, relevance: f32, explained: &[Explained]) -> Value {

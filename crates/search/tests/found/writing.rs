@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rhumb_search::{Index, IndexMark, Indexer, SearchError, SearchPage};
+use rhumb_search::{Index, IndexMark, Indexer, SearchError, SearchOptions, SearchPage};
 
 use super::corpus::{answer, ids, index, page};
 
@@ -112,4 +112,30 @@ fn what_links_say_is_found_whenever_it_comes_and_what_is_removed_is_not() {
     assert_eq!(ids(&index, "\"solar handbook\""), ["https://b.org/"]);
     assert_eq!(ids(&index, "third"), Vec::<String>::new());
     assert_eq!(answer(&index, "page").total, 2);
+}
+
+#[test]
+fn damage_that_only_a_query_meets_is_an_answer_with_what_to_do() {
+    let dir = tempfile::tempdir().expect("a directory");
+    index(dir.path(), (0..200).map(numbered));
+    let terms = dir.path().join("terms");
+    let files = fs::read_dir(&terms).expect("read").map(|entry| entry.expect("an entry").path());
+    let words = files.filter(|path| path.extension().is_some_and(|name| name == "term"));
+    for path in words {
+        let whole = fs::read(&path).expect("read");
+        for seed in 0u8..32 {
+            let mut wrong = whole.clone();
+            // The footer at the end says how long the file is: without it nothing is opened.
+            let middle = wrong.len() * 3 / 4;
+            wrong[..middle].iter_mut().skip(seed.into()).step_by(37).for_each(|b| *b ^= seed | 9);
+            fs::write(&path, wrong).expect("written");
+            let Ok(index) = Index::open(dir.path()) else { continue };
+            for query in ["tides", "number12 cats3", "\"tells of\" -cats1", "lang:en tides"] {
+                if let Err(error) = index.search(query, &SearchOptions::default()) {
+                    assert!(error.to_string().contains("rhumb index"), "{error}");
+                }
+            }
+        }
+        fs::write(&path, whole).expect("written");
+    }
 }

@@ -30,11 +30,17 @@ use rhumb_state::local::{LocalReader, UrlRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// Host rows that one page reads: about a tenth of a second.
+/// Host rows that one page reads.
 const HOSTS_READ_MAX: usize = 100_000;
 /// URL rows that one page reads.
 const URLS_READ_MAX: usize = 200_000;
+/// A scan ends after this, however few rows it read: a page makes up to three, and is to be there
+/// within 200 ms.
+const SCAN_TIME_MAX: Duration = Duration::from_millis(50);
+/// Rows between two looks at the clock.
+const ROWS_PER_LOOK: usize = 256;
 
 /// A page of the dashboard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,14 +106,32 @@ fn polite_of(dir: &Path) -> Polite {
     settings.unwrap_or_default()
 }
 
+/// The end of a scan: so many rows, or [`SCAN_TIME_MAX`].
+struct Bound {
+    rows_max: usize,
+    begun: Instant,
+}
+
+impl Bound {
+    fn of(rows_max: usize) -> Bound {
+        Bound { rows_max, begun: Instant::now() }
+    }
+
+    fn is_reached(&self, rows: usize) -> bool {
+        let is_look = rows > 0 && rows.is_multiple_of(ROWS_PER_LOOK);
+        rows == self.rows_max || (is_look && self.begun.elapsed() > SCAN_TIME_MAX)
+    }
+}
+
 /// Calls `each` for at most [`HOSTS_READ_MAX`] hosts; tells how many, if there were more.
 fn each_host(
     reader: &LocalReader,
     mut each: impl FnMut(&HostKey, &HostRecord),
 ) -> Result<Option<u64>, Error> {
+    let bound = Bound::of(HOSTS_READ_MAX);
     for (count, row) in reader.hosts().enumerate() {
         let (key, record) = row?;
-        if count == HOSTS_READ_MAX {
+        if bound.is_reached(count) {
             return Ok(Some(count as u64));
         }
         each(&key, &record);
@@ -120,8 +144,9 @@ fn each_url(
     reader: &LocalReader,
     mut each: impl FnMut(&UrlRow) -> Result<(), Error>,
 ) -> Result<Option<u64>, Error> {
+    let bound = Bound::of(URLS_READ_MAX);
     for (count, row) in reader.url_rows(&[], None).enumerate() {
-        if count == URLS_READ_MAX {
+        if bound.is_reached(count) {
             return Ok(Some(count as u64));
         }
         each(&row?)?;
