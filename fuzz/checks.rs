@@ -91,8 +91,14 @@ pub fn extract(data: &[u8]) {
     let limits = Limits { links_max: 50 };
     let options = Options { markdown: true, ..Options::default() };
     let extracted = Some(options);
-    let wanted =
-        Wanted { own_text: true, main_text: true, extracted, fingerprint: true, anchors: true };
+    let wanted = Wanted {
+        own_text: true,
+        main_text: true,
+        extracted,
+        fingerprint: true,
+        anchors: true,
+        requisites_max: Some(50),
+    };
     let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
     let (page, own_text) = html::read_with_own_text(data, None, &base(), &limits);
     assert_eq!(told.page.links, page.links);

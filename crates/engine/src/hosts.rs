@@ -28,6 +28,9 @@ pub const REFILL_MAX: usize = 512;
 impl Engine {
     /// Asks for sleeping hosts if there is room; makes room if slots are free and nothing is due.
     pub(crate) fn wake(&mut self, now: Time, step: &mut Step) {
+        if self.is_finishing() {
+            return self.wake_for_requisites(now, step);
+        }
         let starving = self.free_slots() > 0 && self.ready.is_empty();
         if starving && self.sleepers.are_waiting(now) && self.awake.len() >= self.awake_limit {
             self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
@@ -196,7 +199,12 @@ impl Engine {
             self.refuse_referrals(now, slot, step);
         }
         let host = self.awake.at(slot);
-        let work = if !host.referrals.is_empty() || !host.now.is_empty() {
+        let is_finishing = self.requisites.finishing.is_some();
+        let work = if !host.referrals.is_empty() {
+            Some(now)
+        } else if is_finishing {
+            host.has_requisite().then_some(now)
+        } else if !host.now.is_empty() {
             Some(now)
         } else {
             host.later_due()
@@ -215,6 +223,7 @@ impl Engine {
         let naps = |at: &Time| *at <= now + NAP_MIN && !rotates && !rests;
         let Some(at) = at.filter(|at| is_needed || naps(at)) else {
             if !expects {
+                self.rest_from_pages(now, slot);
                 self.sleep(now, slot, step);
             }
             return;
@@ -262,6 +271,12 @@ impl Engine {
         }
     }
 
+    /// Whether a host rests in this run though it does not fail.
+    pub(crate) fn is_held(&self, place: SleepPlace, is_failing: bool) -> bool {
+        let run = self.counters.run;
+        matches!(place, SleepPlace::Resting { run: of, .. } if of == run) && !is_failing
+    }
+
     /// To sleep, or out of sight if nothing waits.
     fn sleep(&mut self, at: Time, slot: u32, step: &mut Step) {
         let awake = self.awake.get(slot).expect("an awake host in this slot");
@@ -270,7 +285,8 @@ impl Engine {
         let Awake { key, mut record, now, later, addresses, .. } = self.awake.remove(slot);
         self.detours.remember(&key, &addresses);
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
-        let is_held = matches!(place, Some(SleepPlace::Resting { .. })) && record.failing.is_none();
+        let is_failing = record.failing.is_some();
+        let is_held = place.is_some_and(|place| self.is_held(place, is_failing));
         self.held += u64::from(is_held);
         let old = std::mem::replace(&mut record.sleep, place);
         if let Some(place) = old {

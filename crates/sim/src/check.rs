@@ -179,7 +179,7 @@ impl Checker {
         }
         match fetch.purpose {
             Purpose::Robots => self.tally.robots_fetches += 1,
-            Purpose::Page | Purpose::Sitemap => self.page_began(url, rules_known, web),
+            _ => self.page_began(url, rules_known, web),
         }
     }
 

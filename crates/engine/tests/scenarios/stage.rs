@@ -363,11 +363,11 @@ impl Stage {
         }
         let status = head.status;
         let outcome = match fetch.purpose {
-            Purpose::Page | Purpose::Sitemap => of_page(head, || match cut {
+            Purpose::Robots => of_robots(head, || read_robots(rules.as_bytes(), self.agent)),
+            _ => of_page(head, || match cut {
                 None => listing(sitemaps, self.page_of(&fetch.url, links)),
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
-            Purpose::Robots => of_robots(head, || read_robots(rules.as_bytes(), self.agent)),
         };
         Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
     }
