@@ -68,7 +68,7 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     "small",
     "hostile",
     "recovering",
@@ -83,6 +83,7 @@ pub const NAMES: [&str; 15] = [
     "shifting",
     "topical",
     "turning",
+    "shown",
     "million",
 ];
 
@@ -266,9 +267,23 @@ impl Scenario {
                     ..shifting
                 }
             }
+            "shown" => Scenario {
+                name: "shown",
+                what: "what the pages of some hosts are shown with, from any host, and a stop at \
+                       a number of pages",
+                web: WebConfig { seed, seeds: 4, requisites_mean: 6, ..WebConfig::small() },
+                before: vec![Config { pages_max: Some(60), ..Scenario::with_requisites(seed) }],
+                config: Scenario::with_requisites(seed),
+                ..Scenario::base(seed)
+            },
             _ => return None,
         };
         Some(scenario)
+    }
+
+    fn with_requisites(seed: u64) -> Config {
+        let scope = Scope::new(Reach::Site);
+        Config { scope, requisites_max: Some(1_000), ..Scenario::base(seed).config }
     }
 
     fn hostile_web(seed: u64) -> WebConfig {

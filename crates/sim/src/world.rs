@@ -313,6 +313,7 @@ impl SimWorld {
                 })
                 .collect();
         }
+        page.requisites = self.web.requisites(&reply.body);
         page.relevance = topic::relevance(hash);
         match reply.fault {
             Fault::Cut(percent) => cut(page, percent, FailKind::Closed),

@@ -12,6 +12,7 @@ mod manners;
 mod names;
 mod near;
 mod readmission;
+mod requisites;
 mod revisits;
 mod sitemaps;
 mod stage;

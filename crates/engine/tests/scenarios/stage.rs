@@ -14,6 +14,7 @@ use rhumb_engine::record::UrlRecord;
 use rhumb_engine::rng::mix;
 use rhumb_engine::time::{Span, Time};
 use rhumb_neardup::Sketch;
+use rhumb_page::html::{Requisite, RequisiteKind};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryState;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -58,6 +59,8 @@ pub struct Stage {
     replies: HashMap<Url, Vec<Reply>>,
     bytes_of: HashMap<Url, u8>,
     text_of: HashMap<Url, u64>,
+    /// What pages and stylesheets are shown with.
+    shown_with: HashMap<Url, Vec<Requisite>>,
     took: HashMap<Url, Span>,
     /// Hosts that do not answer at all, and between which times.
     silent: HashMap<String, (Time, Time)>,
@@ -96,6 +99,7 @@ impl Stage {
             replies: HashMap::new(),
             bytes_of: HashMap::new(),
             text_of: HashMap::new(),
+            shown_with: HashMap::new(),
             took: HashMap::new(),
             silent: HashMap::new(),
             addresses: HashMap::new(),
@@ -123,6 +127,20 @@ impl Stage {
 
     pub fn page(self, at: &str, links: &[&str]) -> Stage {
         self.answers(at, &[Reply::Links(links.iter().map(|link| url(link)).collect())])
+    }
+
+    /// What a page or a stylesheet is shown with: `@` before a stylesheet, `#` before a frame.
+    pub fn shows(mut self, at: &str, requisites: &[&str]) -> Stage {
+        let requisite = |text: &&str| {
+            let kind = match text.as_bytes()[0] {
+                b'@' => RequisiteKind::Stylesheet,
+                b'#' => RequisiteKind::Frame,
+                _ => RequisiteKind::Part,
+            };
+            Requisite { url: url(text.trim_start_matches(['@', '#'])), kind }
+        };
+        self.shown_with.insert(url(at), requisites.iter().map(requisite).collect());
+        self
     }
 
     /// These pages have the same bytes.
@@ -383,7 +401,8 @@ impl Stage {
             let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();
             std::sync::Arc::new(Sketch::of(&prints).expect("shingles"))
         });
-        Page { content, found, sketch, ..Page::default() }
+        let requisites = self.shown_with.get(at).cloned().unwrap_or_default();
+        Page { content, found, requisites, sketch, ..Page::default() }
     }
 
     /// The requests so far: seconds since dawn, and the URL without its scheme.
