@@ -2,14 +2,15 @@
 //! crate's `tests/mutations.rs` runs them on seeded mutations under `cargo test`.
 //!
 //! `cargo +nightly fuzz run html -- -max_total_time=60` in the folder above this one; the targets
-//! are url, robots, html, html_differential, sitemap, feed, extract, charset and document.
+//! are url, robots, html, html_differential, css, sitemap, feed, extract, charset and
+//! document.
 
 use rhumb_extract::document;
 use rhumb_extract::{HostTemplate, Options, Wanted};
 use rhumb_page::html::{self, Limits, Token, Tokenizer};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
-use rhumb_page::{charset, feed, media, sitemap};
+use rhumb_page::{charset, css, feed, media, sitemap};
 
 fn base() -> Url {
     Url::parse("https://a.test/dir/page?q").expect("a URL")
@@ -71,6 +72,21 @@ pub fn html(data: &[u8]) {
     }
 }
 
+/// A stylesheet of any bytes stays within its bound, and names each URL once; what a page is shown
+/// with is found beside its links, which are the same.
+pub fn css(data: &[u8]) {
+    let (found, _) = css::read(data, None, &base(), 50);
+    assert!(found.len() <= 50);
+    for (i, requisite) in found.iter().enumerate() {
+        assert!(found[..i].iter().all(|earlier| earlier.url != requisite.url));
+    }
+    let limits = Limits { links_max: 50 };
+    let wanted = Wanted { requisites_max: Some(50), ..Wanted::default() };
+    let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
+    assert!(told.requisites.0.len() <= 50);
+    assert_eq!(told.page.links, html::read(data, None, &base(), &limits).links);
+}
+
 /// A sitemap of any bytes stays within its limits.
 pub fn sitemap(data: &[u8]) {
     let sitemap = sitemap::read(data, None, &base());
@@ -91,8 +107,14 @@ pub fn extract(data: &[u8]) {
     let limits = Limits { links_max: 50 };
     let options = Options { markdown: true, ..Options::default() };
     let extracted = Some(options);
-    let wanted =
-        Wanted { own_text: true, main_text: true, extracted, fingerprint: true, anchors: true };
+    let wanted = Wanted {
+        own_text: true,
+        main_text: true,
+        extracted,
+        fingerprint: true,
+        anchors: true,
+        requisites_max: Some(50),
+    };
     let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
     let (page, own_text) = html::read_with_own_text(data, None, &base(), &limits);
     assert_eq!(told.page.links, page.links);

@@ -72,6 +72,7 @@ pub fn packed(data: &[u8]) {
     let content = Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: data };
     let capture = Capture {
         protocol: None,
+        resource_type: None,
         url: &url,
         fetched_us: 1_700_000_000_000_000,
         address: None,

@@ -66,6 +66,7 @@ pub fn response(data: &[u8]) {
             address: Some(address),
             validators: Validators::default(),
             limits: limits(),
+            screen: None,
         };
         let (served, fetched) = pair.runtime.block_on(async {
             tokio::join!(serve(&pair.listener, data), pair.client.fetch(&request))

@@ -30,7 +30,7 @@ PAGE_TIME_MAX_S = 60
 class Browser:
     """Chromium, and the two ends of its pipes."""
 
-    def __init__(self, program, profile):
+    def __init__(self, program, profile, proxy=None):
         to_read, to_write = os.pipe()
         from_read, from_write = os.pipe()
         # Out of the way of 3 and 4, where Chromium expects them.
@@ -45,7 +45,10 @@ class Browser:
         arguments = [
             program, "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
             "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio",
-            "--disable-background-networking", "--disable-component-update", "--no-proxy-server",
+            "--disable-background-networking", "--disable-component-update",
+            *(["--no-proxy-server"] if proxy is None
+              # Loopback too.
+              else [f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>"]),
             "--disable-features=Translate,OptimizationHints,MediaRouter,HttpsUpgrades",
             f"--user-data-dir={profile}", "about:blank",
         ]

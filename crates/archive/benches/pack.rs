@@ -54,6 +54,7 @@ fn pack(
 ) -> Packed {
     packer.capture(&Capture {
         protocol: None,
+        resource_type: None,
         url: &Url::parse("http://www.example.com/some/page?of=it").expect("a URL"),
         fetched_us: 1_763_240_820_000_000 + second * 1_000_000,
         address: Some([192, 0, 2, 1].into()),

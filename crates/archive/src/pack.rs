@@ -53,6 +53,8 @@ pub struct Capture<'a> {
     pub address: Option<IpAddr>,
     /// What was spoken, if it was not what the bytes are written in: `h2`.
     pub protocol: Option<&'static str>,
+    /// What it is for, if it is no document by itself: `stylesheet`, `other`.
+    pub resource_type: Option<&'static str>,
     pub content: Content<'a>,
     /// Why the response is not whole, if so.
     pub truncated: Option<Truncation>,
@@ -151,6 +153,7 @@ impl Packer {
         let mut headers = about.headers(parts.kind, &id);
         headers.address(capture.address);
         headers.protocol(capture.protocol);
+        headers.resource_type(capture.resource_type);
         headers.add("WARC-Payload-Digest", &payload_digest.to_string());
         if let Some(truncation) = parts.truncated {
             headers.add("WARC-Truncated", truncation.as_str());
@@ -180,6 +183,7 @@ impl Packer {
         let mut headers = about.headers(RecordKind::Revisit, &id);
         headers.address(capture.address);
         headers.protocol(capture.protocol);
+        headers.resource_type(capture.resource_type);
         headers.add("WARC-Profile", &profile.to_string());
         headers.add("WARC-Refers-To", &first.record_id(kind_of(original.url)));
         headers.add("WARC-Refers-To-Target-URI", original.url.as_str());
@@ -492,6 +496,13 @@ impl Headers {
         }
     }
 
+    /// As browsers that archive have it.
+    fn resource_type(&mut self, resource_type: Option<&str>) {
+        if let Some(resource_type) = resource_type {
+            self.add("WARC-Resource-Type", resource_type);
+        }
+    }
+
     fn address(&mut self, address: Option<IpAddr>) {
         if let Some(address) = address {
             self.add("WARC-IP-Address", &address.to_string());
@@ -583,6 +594,7 @@ mod tests {
             fetched_us: 0,
             address: None,
             protocol,
+            resource_type: None,
             content: Content::Http { request, response },
             truncated: None,
             notes: &[("via", "x")],
@@ -607,6 +619,7 @@ mod tests {
         let response: Vec<u8> = b"HTTP/1.1 200 OK\r\n\r\n".iter().copied().chain(noise).collect();
         let capture = Capture {
             protocol: None,
+            resource_type: None,
             url: &url,
             fetched_us: 0,
             address: None,

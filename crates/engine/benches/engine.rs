@@ -196,7 +196,7 @@ impl Crawl {
     fn fetch(&mut self, fetch: Fetch) {
         let outcome = match fetch.purpose {
             Purpose::Robots => Outcome::Robots(RobotsAnswer::Absent),
-            Purpose::Page | Purpose::Sitemap => {
+            _ => {
                 let links = self.links.pop().unwrap_or_default();
                 let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link));
                 let content = fetch.url.fingerprint(0).to_le_bytes();

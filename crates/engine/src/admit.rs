@@ -9,9 +9,10 @@ use crate::config::{Config, Traps};
 use crate::discovery::Discovery;
 use crate::queue::Entry;
 use crate::record::{Refusal, Role, UrlRecord};
+use crate::requisites;
 use crate::traps::grown::trap_rule;
 use crate::traps::junk;
-use rhumb_page::url::Url;
+use rhumb_page::url::{Scheme, Url};
 use std::collections::HashSet;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -202,6 +203,9 @@ pub fn admit(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
     if config.forgotten.has(url) {
         return Err(Refusal::Forgotten);
     }
+    if role.is_requisite() {
+        return admit_requisite(config, candidate);
+    }
     if role != Role::Page {
         return admit_sitemap(config, candidate);
     }
@@ -254,6 +258,26 @@ fn admit_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusa
     Ok(())
 }
 
+/// The same of a requisite: of whatever host, and `--include` does not speak of it. A file is read
+/// within the scope alone.
+fn admit_requisite(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
+    let Candidate { url, hops, .. } = candidate;
+    let is_web = matches!(url.scheme(), Scheme::Http | Scheme::Https);
+    if !is_web && !config.scope.admits(url) {
+        return Err(Refusal::Scope);
+    }
+    if config.requisites_max.is_none() || config.rules.excluding(url).is_some() {
+        return Err(Refusal::Filter);
+    }
+    if url.as_str().len() > config.traps.url_bytes_max {
+        return Err(Refusal::Trap);
+    }
+    if hops > requisites::HOPS_MAX {
+        return Err(Refusal::Hops);
+    }
+    Ok(())
+}
+
 /// Of all rules that [`admit`] applies, but for the members of the scope. It hashes text and
 /// numbers, so it does not change with the compiler.
 pub fn fingerprint(config: &Config) -> u64 {
@@ -283,6 +307,10 @@ pub fn fingerprint(config: &Config) -> u64 {
             hash.update(pattern.as_bytes());
         }
     }
+    // Crawls without it have the fingerprint that they always had.
+    if config.requisites_max.is_some() {
+        hash.update(b"requisites");
+    }
     hash.digest()
 }
 
@@ -290,7 +318,7 @@ pub fn fingerprint(config: &Config) -> u64 {
 pub fn is_inside(config: &Config, discovery: &Discovery) -> bool {
     let is_seed = discovery.kind.is_named();
     match discovery.kind.role() {
-        Role::Page => {}
+        role if role == Role::Page || role.is_requisite() => {}
         Role::OutsideSitemap => return config.rules.excluding(&discovery.url).is_none(),
         _ => {
             return config.scope.admits_sitemap(&discovery.url)

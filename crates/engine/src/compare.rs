@@ -15,6 +15,7 @@ use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
 use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
+use crate::requisites;
 use crate::sitemaps;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
@@ -69,7 +70,7 @@ impl Comparisons {
         let all = self.waiting.iter().chain(&self.asked);
         all.map(|j| match &j.report.outcome {
             Outcome::Page(page) => {
-                let links = page.found.len() + page.known.len();
+                let links = page.found.len() + page.known.len() + page.requisites.len();
                 COMPARISON_BYTES + SKETCH_BYTES + links * DISCOVERY_BYTES
             }
             _ => COMPARISON_BYTES,
@@ -207,14 +208,17 @@ impl Engine {
     fn conclude_visit(&mut self, now: Time, mut comparison: Comparison, kin: Kin, step: &mut Step) {
         self.leave_status(comparison.entry.record.status);
         self.remember(&mut comparison, &kin, step);
-        let Comparison { slot, fetch, place, entry, report } = comparison;
+        let Comparison { slot, fetch, place, entry, mut report } = comparison;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
         let how = keep_as(&entry, &report, &kin, &self.config);
         match entry.record.role {
             Role::Page => self.count(&entry, &report, (other.is_some(), kin.near.is_some())),
+            role if role.is_requisite() => self.count_requisite(&entry, &report),
             _ => self.count_sitemap(&entry, &report),
         }
+        let role = entry.record.role;
         let follows = match (&report.outcome, other) {
+            _ if role.is_requisite() => self.may_be_page(&entry.url, entry.record.depth),
             (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
             _ => kin.near.is_none() || self.config.near.follow,
         } && !self.is_off_topic(&entry, &report.outcome);
@@ -236,6 +240,14 @@ impl Engine {
         self.log_answer(now, &entry.url, &report, (&record, next), step);
         if let Outcome::Moved { to: Some(to) } = &report.outcome {
             self.follow_seed(&entry, report.status, to, step);
+        }
+        // Of a copy too many, and of what is not kept, nothing is shown.
+        if let Outcome::Page(page) = &mut report.outcome
+            && !matches!(how, KeepAs::NotArchived)
+            && (follows || other.is_none())
+        {
+            let requisites = std::mem::take(&mut page.requisites);
+            self.send_requisites(&entry, requisites, page.requisites_beyond);
         }
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
@@ -272,6 +284,7 @@ impl Engine {
     ) {
         let host = self.awake.at(slot);
         host.queue(place.section()).settled(place);
+        self.requisites.counters.waiting -= u64::from(requisites::is_first(&place));
         step.rows.push(Row::Queue { host: host.key.clone(), place, entry: None });
         entry.record.place = match next {
             Next::Never => None,
@@ -312,6 +325,7 @@ impl Engine {
         let host = &mut self.awake.at(slot).record;
         match row.1.record.role {
             Role::Page => host.admitted -= 1,
+            role if role.is_requisite() => {}
             _ => host.sitemaps = host.sitemaps.saturating_sub(1),
         }
         self.refuse((now, slot), row, (why, Next::Never), step);
@@ -401,8 +415,22 @@ impl Engine {
 
     /// Sends on what a page links to. Links that are not followed count for its mass alone.
     fn send_found(&mut self, entry: &Entry, outcome: Outcome, follows: bool, step: &mut Step) {
-        let UrlRecord { id, depth, hops, .. } = entry.record;
+        let UrlRecord { id, depth, hops, role, .. } = entry.record;
+        let is_outside = role.is_outside_requisite();
         match outcome {
+            Outcome::Page(_) | Outcome::Cut { .. } if is_outside => {}
+            Outcome::Moved { to: Some(url) } if role.is_requisite() => {
+                let kind = self.redirected_requisite(role, &url);
+                let from = mass::node(id).map(|page| self.redirects(page)).filter(|_| !is_outside);
+                if let Some(from) = from {
+                    // In the books it is a page with one link.
+                    let (url, from) = (url.clone(), Some(from));
+                    let kind = FoundAs::Copied;
+                    self.outbox.push(Discovery { url, kind, depth, hops: 0, from });
+                }
+                let hops = hops.saturating_add(1);
+                self.outbox.push(Discovery { url, kind, depth, hops, from });
+            }
             Outcome::Page(page) => {
                 let Page { mut found, mut known, relevance, .. } = *page;
                 if !self.config.follows_links {

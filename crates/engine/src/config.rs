@@ -60,6 +60,8 @@ pub struct Config {
     /// Pages are visited again for ever, where it pays; wins over `revisit_after`.
     pub continuous: Option<Continuous>,
     pub sitemaps: Sitemaps,
+    /// What pages are shown with is fetched, too: so many of one page or stylesheet.
+    pub requisites_max: Option<u32>,
     pub near: NearDuplicates,
     pub noarchive: NoArchive,
     /// Hosts of the owner's own: what their robots.txt forbids is fetched all the same.
@@ -321,6 +323,7 @@ impl Default for Config {
             revisit_after: None,
             continuous: None,
             sitemaps: Sitemaps::default(),
+            requisites_max: None,
             near: NearDuplicates::default(),
             noarchive: NoArchive::Obey,
             own_sites: Vec::new(),

@@ -50,6 +50,12 @@ pub enum FoundAs {
     OutsideSitemap,
     /// The owner wants it now, known or not.
     Asked,
+    /// A page or a stylesheet is shown with it.
+    Requisite,
+    Stylesheet,
+    /// The same where no link may lead.
+    OutsideRequisite,
+    OutsideStylesheet,
 }
 
 impl FoundAs {
@@ -63,12 +69,29 @@ impl FoundAs {
         matches!(self, FoundAs::Seed | FoundAs::Asked | FoundAs::Readmit)
     }
 
+    pub fn requisite(is_stylesheet: bool, is_inside: bool) -> FoundAs {
+        match (is_stylesheet, is_inside) {
+            (false, true) => FoundAs::Requisite,
+            (true, true) => FoundAs::Stylesheet,
+            (false, false) => FoundAs::OutsideRequisite,
+            (true, false) => FoundAs::OutsideStylesheet,
+        }
+    }
+
+    pub fn is_requisite(self) -> bool {
+        self.role().is_requisite()
+    }
+
     /// What a URL that is found so is fetched as, if it is new.
     pub fn role(self) -> Role {
         match self {
             FoundAs::Sitemap => Role::Sitemap,
             FoundAs::TriedSitemap => Role::TriedSitemap,
             FoundAs::OutsideSitemap => Role::OutsideSitemap,
+            FoundAs::Requisite => Role::Requisite,
+            FoundAs::Stylesheet => Role::Stylesheet,
+            FoundAs::OutsideRequisite => Role::OutsideRequisite,
+            FoundAs::OutsideStylesheet => Role::OutsideStylesheet,
             _ => Role::Page,
         }
     }
@@ -82,6 +105,10 @@ impl Role {
             Role::Sitemap => FoundAs::Sitemap,
             Role::TriedSitemap => FoundAs::TriedSitemap,
             Role::OutsideSitemap => FoundAs::OutsideSitemap,
+            Role::Requisite => FoundAs::Requisite,
+            Role::Stylesheet => FoundAs::Stylesheet,
+            Role::OutsideRequisite => FoundAs::OutsideRequisite,
+            Role::OutsideStylesheet => FoundAs::OutsideStylesheet,
         }
     }
 }
@@ -129,9 +156,10 @@ pub enum Lead {
 }
 
 impl Lead {
+    /// The page whose link this is: a requisite is no link.
     pub fn from(&self) -> Option<Origin> {
         match self {
-            Lead::New(discovery) => discovery.from,
+            Lead::New(discovery) => discovery.from.filter(|_| !discovery.kind.is_requisite()),
             Lead::Known { from, .. } => Some(*from),
         }
     }

@@ -11,6 +11,7 @@ use crate::order;
 use crate::polite::{Called, Way};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal};
+use crate::requisites;
 use crate::time::Time;
 use crate::traps::Worth;
 use rhumb_page::url::Url;
@@ -23,8 +24,10 @@ impl Engine {
         let free = self.config.concurrency.saturating_sub(self.flights.len());
         let free = free.min(self.config.held_max().saturating_sub(held));
         match self.config.pages_max {
-            Some(max) => free.min(max.saturating_sub(self.counters.pages + held as u64) as usize),
-            None => free,
+            Some(max) if !self.is_finishing() => {
+                free.min(max.saturating_sub(self.counters.pages + held as u64) as usize)
+            }
+            _ => free,
         }
     }
 
@@ -87,8 +90,8 @@ impl Engine {
             return;
         }
         let host = self.awake.at(slot);
-        if let (Some(_), Some(due)) = (&self.revisiting, host.later_due().filter(|due| *due <= now))
-        {
+        let due = host.later_due().filter(|due| *due <= now && !host.has_requisite());
+        if let (Some(_), Some(due)) = (&self.revisiting, due) {
             return self.ready.push_overdue(due, slot, ticket);
         }
         let later = host.later.front().map(|(_, entry)| entry.record.class);
@@ -201,6 +204,7 @@ impl Engine {
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
             if allowed {
                 self.book_turn(now, slot, place);
+                self.awake.at(slot).had_requisite = requisites::is_first(&place);
                 return Some((
                     entry.url.clone(),
                     Requested::Page { place, entry: Box::new(entry) },
@@ -225,12 +229,18 @@ impl Engine {
     /// What is due comes before what is new: there is a date attached to it. A crawl that goes on
     /// keeps a share of its requests for what is new.
     fn next_row(&mut self, now: Time, slot: u32) -> Option<(Place, Entry)> {
+        let is_finishing = self.is_finishing();
         let host = self.awake.at(slot);
         let is_due = host.later_due().is_some_and(|due| due <= now);
         let is_new = !host.now.is_empty();
+        if is_finishing {
+            return if host.has_requisite() { host.later.pop() } else { None };
+        }
         // A host that failed is asked for another page than the one that failed, if there is one.
         let is_doubtful = host.record.failures > 0;
-        let takes_new = !is_due || (is_new && (is_doubtful || self.owes_new()));
+        // A page and a requisite take turns.
+        let is_turn_of_page = host.had_requisite && host.has_requisite();
+        let takes_new = !is_due || (is_new && (is_doubtful || is_turn_of_page || self.owes_new()));
         let host = self.awake.at(slot);
         if takes_new { host.now.pop() } else { host.later.pop() }
     }

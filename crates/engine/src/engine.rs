@@ -30,6 +30,7 @@ use crate::polite::{Gateways, Way};
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::Role;
 use crate::refresh::scheduler::Scheduler;
+use crate::requisites::{RequisiteCounters, Requisites};
 use crate::review::{Review, RulesFingerprint};
 use crate::revisit::Revisiting;
 use crate::rng::Rng;
@@ -54,6 +55,7 @@ pub struct Opening {
     pub rules_fingerprint: Option<RulesFingerprint>,
     pub hands: Vec<HandLine>,
     pub link_model: Option<LinkModel>,
+    pub requisites: RequisiteCounters,
 }
 
 pub struct Engine {
@@ -111,6 +113,7 @@ pub struct Engine {
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
+    pub(crate) requisites: Requisites,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -149,8 +152,12 @@ pub(crate) enum Requested {
 impl Requested {
     pub fn purpose(&self) -> Purpose {
         match self {
-            Requested::Page { entry, .. } if entry.record.role != Role::Page => Purpose::Sitemap,
-            Requested::Page { .. } => Purpose::Page,
+            Requested::Page { entry, .. } => match entry.record.role {
+                Role::Page => Purpose::Page,
+                role if role.is_stylesheet() => Purpose::Stylesheet,
+                role if role.is_requisite() => Purpose::Requisite,
+                _ => Purpose::Sitemap,
+            },
             Requested::Robots | Requested::RobotsFor(_) => Purpose::Robots,
         }
     }
@@ -171,6 +178,7 @@ impl Engine {
             review: Review::open(&config, opening.rules_fingerprint, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
+            requisites: Requisites::open(opening.requisites),
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -241,8 +249,9 @@ impl Engine {
         let now = now + self.ahead;
         self.settle_mass(step);
         self.check_limits();
-        self.check_grace(now);
         self.outbox.flush(&mut self.counters, step);
+        self.conclude_finishing(now, step);
+        self.check_grace(now);
         self.conclude_review(step);
         self.conclude_outbound(now, step);
         if self.stopping.is_none() {
@@ -271,6 +280,7 @@ impl Engine {
         }
         self.write_dirty(step);
         self.conclude_revisiting(now, step);
+        self.write_requisites(step);
         if self.counters != self.counters_written {
             self.counters.clock = now;
             self.counters_written = self.counters.clone();
@@ -299,8 +309,11 @@ impl Engine {
         }
         let host = self.ready.next_due().map(|t| (t, "a host is due"));
         let has_room = self.awake.len() < self.awake_limit && !self.sleepers.is_asked();
-        let sleeper =
-            self.sleepers.next_due().filter(|_| has_room).map(|t| (t, "a sleeping host is due"));
+        let next_sleeper = match self.is_finishing() {
+            true => self.sleepers.next_later(),
+            false => self.sleepers.next_due(),
+        };
+        let sleeper = next_sleeper.filter(|_| has_room).map(|t| (t, "a sleeping host is due"));
         // Hosts may stand in line for nothing but the budget.
         let waits = !self.ready.is_empty() && !self.within_budget(now);
         let allows = match self.flow.as_ref().is_some_and(|flow| flow.next(now) > now) {
@@ -410,7 +423,7 @@ impl Engine {
     fn check_limits(&mut self) {
         let over = |limit: Option<u64>, value: u64| limit.is_some_and(|max| value >= max);
         if over(self.config.pages_max, self.counters.pages) {
-            self.stopping = self.stopping.or(Some(StopReason::Pages));
+            self.stop_with_requisites(StopReason::Pages);
         }
         if over(self.config.bytes_max, self.counters.bytes) {
             self.stopping = self.stopping.or(Some(StopReason::Bytes));
@@ -421,7 +434,7 @@ impl Engine {
         let Some(wanted) = wanted else { return };
         let Some((bound, ceiling)) = self.bound_and_ceiling() else { return };
         if bound >= wanted {
-            self.stopping = Some(StopReason::Coverage);
+            self.stop_with_requisites(StopReason::Coverage);
         } else if ceiling < wanted {
             self.stopping = Some(StopReason::CoverageOutOfReach);
         }
@@ -461,6 +474,7 @@ impl Engine {
             + self.ready.heap_len() * 16
             + self.gateways.len() * GATE_BYTES
             + self.shares.heap_bytes()
+            + self.requisites.heap_bytes()
             + self.seed_hosts.len() * 16
             + self.flights.len() * FLIGHT_BYTES
             + self.comparing.heap_bytes()
@@ -482,6 +496,7 @@ impl Engine {
         // A name rests as long as its longest delay, whether or not its host is awake.
         awake * (host + 4 * 16 + 4 * GATE_BYTES)
             + Shares::HEAP_BYTES_MAX
+            + Requisites::HEAP_BYTES_MAX
             + 4 * rows * (back_queue::ENTRY_BYTES + size_of::<Place>())
             + messages * CHUNK_MAX * DISCOVERY_BYTES
             + config.held_max() * (FLIGHT_BYTES + links * DISCOVERY_BYTES)

@@ -13,6 +13,7 @@ use crate::outcome::{ContentDigest, FailKind, Report};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
+use crate::requisites::RequisiteCounters;
 use crate::review::{RulesFingerprint, Wanted};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
@@ -135,6 +136,10 @@ pub enum Purpose {
     Robots,
     /// A page that is to be read as a sitemap, whatever it says that it is.
     Sitemap,
+    /// What a page is shown with.
+    Requisite,
+    /// The same, to be read as a stylesheet.
+    Stylesheet,
 }
 
 /// What the archive is to do with the bytes that a worker holds.
@@ -376,6 +381,7 @@ pub enum Row {
     Refresh(Box<Scheduler>),
     /// The log of hands, the latest last.
     Hands(Vec<HandLine>),
+    Requisites(RequisiteCounters),
     /// How likely links lead to the crawl's topic, as learnt so far.
     LinkModel(Box<LinkModel>),
     Counters(Box<Counters>),

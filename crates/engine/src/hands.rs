@@ -14,6 +14,7 @@ use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::UrlRecord;
+use crate::requisites;
 use crate::sifted::Batch;
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Rules, Url};
@@ -189,6 +190,8 @@ impl Engine {
             Some(Place::Now { .. }) => front(id),
             Some(Place::Later { .. }) | None => Place::Later { due: now, id },
         };
+        let was_first = old.as_ref().is_some_and(requisites::is_first);
+        self.requisites.counters.waiting -= u64::from(was_first);
         record.place = Some(place);
         if let Place::Now { class, .. } = place {
             record.class = class;

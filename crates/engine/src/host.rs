@@ -57,6 +57,7 @@ impl HostRecord {
     pub fn count_admitted(&mut self, role: Role, is_new: bool) {
         match role {
             Role::Page => self.admitted += u64::from(is_new),
+            role if role.is_requisite() => {}
             _ => self.sitemaps = self.sitemaps.saturating_add(u32::from(is_new)),
         }
         self.queued += 1;

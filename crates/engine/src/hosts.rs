@@ -28,6 +28,9 @@ pub const REFILL_MAX: usize = 512;
 impl Engine {
     /// Asks for sleeping hosts if there is room; makes room if slots are free and nothing is due.
     pub(crate) fn wake(&mut self, now: Time, step: &mut Step) {
+        if self.is_finishing() {
+            return self.wake_for_requisites(now, step);
+        }
         let starving = self.free_slots() > 0 && self.ready.is_empty();
         if starving && self.sleepers.are_waiting(now) && self.awake.len() >= self.awake_limit {
             self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
@@ -200,7 +203,12 @@ impl Engine {
             self.refuse_referrals(now, slot, step);
         }
         let host = self.awake.at(slot);
-        let work = if !host.referrals.is_empty() || !host.now.is_empty() {
+        let is_finishing = self.requisites.finishing.is_some();
+        let work = if !host.referrals.is_empty() {
+            Some(now)
+        } else if is_finishing {
+            host.has_requisite().then_some(now)
+        } else if !host.now.is_empty() {
             Some(now)
         } else {
             host.later_due()
@@ -220,6 +228,7 @@ impl Engine {
         let naps = |at: &Time| *at <= now + NAP_MIN && !rotates && !rests;
         let Some(at) = at.filter(|at| is_needed || naps(at)) else {
             if !expects {
+                self.rest_from_pages(now, slot);
                 self.sleep(now, slot, step);
             }
             return;
@@ -244,7 +253,7 @@ impl Engine {
 
     /// The count that a host which rests is part of: of those that fail, of those that have hours,
     /// or of those whose site has had its share.
-    fn resting_as(&mut self, host: &HostKey, is_failing: bool) -> &mut u64 {
+    pub(crate) fn resting_as(&mut self, host: &HostKey, is_failing: bool) -> &mut u64 {
         match is_failing {
             true => &mut self.resting.failing,
             false if self.config.hours.of_host(host).is_some() => &mut self.resting.closed,
@@ -282,6 +291,11 @@ impl Engine {
                 host.rest_until
             }
         }
+    }
+
+    /// Whether a host at this place has lain down to rest in this run.
+    pub(crate) fn is_resting(&self, place: SleepPlace) -> bool {
+        matches!(place, SleepPlace::Resting { run, .. } if run == self.counters.run)
     }
 
     /// To sleep, or out of sight if nothing waits.

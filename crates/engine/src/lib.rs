@@ -45,6 +45,7 @@ pub mod polite;
 pub mod queue;
 pub mod record;
 pub mod refresh;
+pub mod requisites;
 pub mod review;
 pub mod revisit;
 pub mod rng;

@@ -39,6 +39,7 @@ pub enum Happening {
 pub enum FetchedAs {
     Page,
     Sitemap,
+    Requisite,
     Duplicate,
     NearDuplicate,
     Unchanged,
@@ -59,6 +60,7 @@ impl FetchedAs {
         match self {
             FetchedAs::Page => "page",
             FetchedAs::Sitemap => "sitemap",
+            FetchedAs::Requisite => "requisite",
             FetchedAs::Duplicate => "duplicate",
             FetchedAs::NearDuplicate => "near_duplicate",
             FetchedAs::Unchanged => "unchanged",
@@ -175,6 +177,7 @@ fn fetched_as(outcome: &Outcome, record: &UrlRecord) -> FetchedAs {
         Outcome::Moved { to } => FetchedAs::Moved { to: to.clone() },
         Outcome::Gone => FetchedAs::Gone,
         Outcome::Unchanged => FetchedAs::Unchanged,
+        _ if record.role.is_requisite() => FetchedAs::Requisite,
         _ if record.role != Role::Page => FetchedAs::Sitemap,
         _ if record.status == Status::Duplicate => FetchedAs::Duplicate,
         _ if record.past.near.is_some() => FetchedAs::NearDuplicate,

@@ -6,6 +6,7 @@ use crate::marks::Marks;
 use crate::record::Refusal;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
+use rhumb_page::html::Requisite;
 use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,9 @@ pub struct Page {
     pub known: KnownLinks,
     /// Links beyond the bound, which are not followed.
     pub links_beyond: u64,
+    /// What it is shown with, if anybody wants to know, and how many there are beyond the bound.
+    pub requisites: Vec<Requisite>,
+    pub requisites_beyond: u64,
     pub etag: Option<Box<str>>,
     pub last_modified: Option<Box<str>>,
     /// What Last-Modified says, on our clock.
@@ -316,9 +320,9 @@ pub fn read_robots(bytes: &[u8], token: &str) -> Robots {
 /// A request that brought no answer.
 pub fn of_failure(purpose: crate::event::Purpose, kind: FailKind) -> Outcome {
     match purpose {
-        crate::event::Purpose::Page | crate::event::Purpose::Sitemap => Outcome::Failed(kind),
         crate::event::Purpose::Robots => {
             Outcome::Robots(RobotsAnswer::Unreachable { retry_after: None, kind })
         }
+        _ => Outcome::Failed(kind),
     }
 }

@@ -66,6 +66,34 @@ pub enum Role {
     TriedSitemap,
     /// A sitemap beyond the scope, named by a robots.txt within.
     OutsideSitemap,
+    /// What a page is shown with, and what is no page; links may lead to it.
+    Requisite,
+    /// The same, and a stylesheet: what it names in turn is fetched, too.
+    Stylesheet,
+    /// The same where no link may lead.
+    OutsideRequisite,
+    OutsideStylesheet,
+}
+
+impl Role {
+    pub fn is_requisite(self) -> bool {
+        use Role::{OutsideRequisite, OutsideStylesheet, Requisite, Stylesheet};
+        matches!(self, Requisite | Stylesheet | OutsideRequisite | OutsideStylesheet)
+    }
+
+    pub fn is_stylesheet(self) -> bool {
+        matches!(self, Role::Stylesheet | Role::OutsideStylesheet)
+    }
+
+    /// A requisite that is no part of the web that the owner meant.
+    pub fn is_outside_requisite(self) -> bool {
+        matches!(self, Role::OutsideRequisite | Role::OutsideStylesheet)
+    }
+
+    /// Counted among a host's sitemaps.
+    pub fn is_sitemap(self) -> bool {
+        self != Role::Page && !self.is_requisite()
+    }
 }
 
 /// The page on which a URL was found by its present depth, by number. One byte in the store for

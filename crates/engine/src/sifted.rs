@@ -9,9 +9,11 @@ use crate::frontier::back_queue::BackQueue;
 use crate::hands;
 use crate::host::HostRecord;
 use crate::log::Happening;
+use crate::mass::filed_class;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
+use crate::requisites;
 use crate::time::Time;
 use crate::traps;
 use crate::traps::shape::Shape;
@@ -32,6 +34,14 @@ pub(crate) struct Batch {
     /// How many of these each host has, pages and sitemaps apart, where budgets count them. Looked
     /// up, never iterated.
     granted: HashMap<(HostKey, bool), u64>,
+}
+
+/// The class of a host that has nothing better than this.
+fn class_of(work: &Place) -> u8 {
+    match work {
+        Place::Now { class, .. } => *class,
+        Place::Later { .. } => requisites::CLASS,
+    }
 }
 
 /// Refused, or given up: it is put to admission anew before it is asked for.
@@ -136,8 +146,10 @@ impl Engine {
 
     fn let_in(&mut self, url: LetIn, batch: &mut Batch) {
         self.mass.stand(&url.record);
-        let is_sitemap = url.record.role != Role::Page;
-        if (self.config.host_pages_max.is_some() || is_sitemap) && url.is_new {
+        let role = url.record.role;
+        let is_sitemap = role.is_sitemap();
+        let is_counted = self.config.host_pages_max.is_some() || is_sitemap;
+        if is_counted && !role.is_requisite() && url.is_new {
             *batch.granted.entry((url.host.clone(), is_sitemap)).or_default() += 1;
         }
         batch.admitted.push(url);
@@ -232,8 +244,9 @@ impl Engine {
 
     /// How many pages, or sitemaps, of the host have been admitted so far.
     fn spent(&self, host: &HostKey, role: Role, batch: &Batch) -> u64 {
-        let is_sitemap = role != Role::Page;
-        if self.config.host_pages_max.is_none() && !is_sitemap {
+        let is_sitemap = role.is_sitemap();
+        let is_counted = self.config.host_pages_max.is_some() || is_sitemap;
+        if !is_counted || role.is_requisite() {
             return 0;
         }
         let spent = |record: &HostRecord| match is_sitemap {
@@ -254,14 +267,15 @@ impl Engine {
         let place = match record.role {
             Role::Page if discovery.kind == FoundAs::Asked => hands::front(record.id.0),
             Role::Page => self.place(discovery.url.as_str(), discovery.depth, record.id),
+            role if role.is_requisite() => requisites::place(record.id),
             _ => order::place_of_sitemap(record.id),
         };
-        let Place::Now { class, .. } = place else { unreachable!("admitted URLs wait for now") };
-        record.class = class;
+        record.class = class_of(&place);
+        self.requisites.counters.waiting += u64::from(requisites::is_first(&place));
         let role = record.role;
         let listed = if is_new { traps::listed(&discovery.url, &record) } else { None };
         record.place = Some(place);
-        self.mass.file(record.id, Some(class));
+        self.mass.file(record.id, filed_class(&record));
         self.counters.admitted += u64::from(is_new);
         self.counters.queued += 1;
         step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
@@ -269,15 +283,16 @@ impl Engine {
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let slot = match self.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down(host, place, (role, is_new, listed), batch, step),
+            None => self.lay_down((host, place), (role, is_new, listed), batch, step),
         };
         if let Some(slot) = slot {
             let awake = self.awake.at(slot);
             awake.record.count_admitted(role, is_new);
             awake.record.patterns.lists(listed);
-            awake.now.insert(place, entry);
+            awake.queue(place.section()).insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for a referral and had no work: a restart must find it too.
+                let class = class_of(&place);
                 let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
                 self.counters.next_sleep += 1;
                 awake.record.sleep = Some(place);
@@ -297,8 +312,7 @@ impl Engine {
     /// never seen before wakes at once if there is room, since nothing need be read for it.
     fn lay_down(
         &mut self,
-        host: HostKey,
-        work: Place,
+        (host, work): (HostKey, Place),
         (role, is_new, listed): (Role, bool, Option<Shape>),
         batch: &mut Batch,
         step: &mut Step,
@@ -332,12 +346,18 @@ impl Engine {
         work: Place,
         step: &mut Step,
     ) {
-        let Place::Now { class, .. } = work else { unreachable!("admitted URLs wait for now") };
-        if record.now_after.is_some_and(|after| work <= after) {
-            record.now_after = work.before();
+        let class = class_of(&work);
+        let after = match work {
+            Place::Now { .. } => &mut record.now_after,
+            Place::Later { .. } => &mut record.later_after,
+        };
+        if after.is_some_and(|after| work <= after) {
+            *after = work.before();
         }
         let better = match record.sleep {
             None => true,
+            // It lay down because of pages that are not asked for any more.
+            Some(_) if self.is_finishing() && record.failing.is_none() => true,
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
             // New work brings its day nearer unless the host itself asked for the rest.
             Some(SleepPlace::Later { due, .. }) => record.not_before < due,
@@ -348,6 +368,10 @@ impl Engine {
             let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
             self.counters.next_sleep += 1;
             if let Some(old) = record.sleep.replace(place) {
+                let is_failing = record.failing.is_some();
+                if self.is_resting(old) {
+                    *self.resting_as(&host, is_failing) -= 1;
+                }
                 self.sleepers.remove(old);
                 step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
             }

@@ -4,6 +4,7 @@ use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
 use crate::mass::{Coverage, TopicCoverage};
+use crate::requisites::RequisiteCounters;
 use crate::revisit::Collection;
 use crate::time::Time;
 
@@ -42,6 +43,8 @@ pub struct Snapshot {
     pub topic_estimate: Option<f64>,
     /// How the pages of a crawl that goes on are doing.
     pub collection: Option<Collection>,
+    /// What pages are shown with, in numbers.
+    pub requisites: RequisiteCounters,
     pub stopping: Option<StopReason>,
     /// The owner has paused it.
     pub paused: bool,
@@ -110,6 +113,7 @@ impl Engine {
             topic: self.topic_coverage(),
             topic_estimate: self.topic_estimate,
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),
+            requisites: self.requisites().clone(),
             stopping: self.stopping,
             paused: self.hands.is_paused,
         }

@@ -9,7 +9,7 @@ use memchr::memmem;
 use rhumb_archive::{Entry, Record};
 use rhumb_extract::{Extracted, HostTemplate, Metadata, Options, PageKind, Wanted, language};
 use rhumb_fetch::head::Head;
-use rhumb_node::extract::{Body, Recorded, Row, Wish};
+use rhumb_node::extract::{Body, Recorded, Row, Wish, is_requisite};
 use rhumb_page::html::Link;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::Directives;
@@ -132,11 +132,11 @@ impl<'s> CaptureReader<'s> {
         };
         let content_type = head.content_type().map(|value| value.into_owned());
         match Recorded::of(&record) {
-            Some(page) => self.read_page(&mut capture, &record, &page),
-            None if record.kind() == "response" => {
+            Some(page) if !is_requisite(&record) => self.read_page(&mut capture, &record, &page),
+            _ if record.kind() == "response" => {
                 capture.mime_detected = mime::detected(content_type.as_deref(), record.payload());
             }
-            None => (),
+            _ => (),
         }
         Ok(capture)
     }

@@ -5,7 +5,8 @@ use super::reading::Reading;
 use super::template::HostTemplate;
 use rhumb_page::charset::{self, Decoded};
 use rhumb_page::html::{
-    AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, read_observed,
+    AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, Requisite, Requisites,
+    read_observed,
 };
 use rhumb_page::url::Url;
 
@@ -23,6 +24,8 @@ pub struct Wanted<'t> {
     pub fingerprint: bool,
     /// The texts of its links; with `main_text` or `extracted` alone.
     pub anchors: bool,
+    /// What it is shown with: so many at most.
+    pub requisites_max: Option<usize>,
 }
 
 /// What a page was found to say.
@@ -38,6 +41,8 @@ pub struct Told {
     pub extracted: Option<Extracted>,
     /// Where its links lead and what they say.
     pub anchors: Vec<(Url, String)>,
+    /// What it is shown with, if that was asked for, and how many there are beyond the bound.
+    pub requisites: (Vec<Requisite>, u64),
 }
 
 /// Reads a page for its links and all that is wanted, in one pass.
@@ -54,32 +59,32 @@ pub fn read_wanted(
     match (wants_main, wanted.own_text) {
         (false, false) => {
             let page = match wanted.fingerprint {
-                true => page_of(&decoded, url, limits, &mut ()),
-                false => page_of(&decoded, url, limits, &mut LinksAlone),
+                true => page_with((&decoded, url, limits, wanted), &mut ()),
+                false => page_with((&decoded, url, limits, wanted), &mut LinksAlone),
             };
             told(page, None, None, url, wanted)
         }
         (false, true) => {
             let mut own = OwnText::new(bytes);
-            let page = page_of(&decoded, url, limits, &mut own);
+            let page = page_with((&decoded, url, limits, wanted), &mut own);
             told(page, Some(own), None, url, wanted)
         }
         _ if wanted.anchors => {
             let own = wanted.own_text.then(|| OwnText::new(bytes));
             let mut all = (Reading::new(bytes), (own, AnchorTexts::default()));
-            let page = page_of(&decoded, url, limits, &mut all);
+            let page = page_with((&decoded, url, limits, wanted), &mut all);
             let (reading, (own, anchors)) = all;
-            let anchors = anchors.finish(&page, url);
+            let anchors = anchors.finish(&page.0, url);
             Told { anchors, ..told(page, own, Some(reading), url, wanted) }
         }
         (true, false) => {
             let mut reading = Reading::new(bytes);
-            let page = page_of(&decoded, url, limits, &mut reading);
+            let page = page_with((&decoded, url, limits, wanted), &mut reading);
             told(page, None, Some(reading), url, wanted)
         }
         (true, true) => {
             let mut both = (Reading::new(bytes), OwnText::new(bytes));
-            let page = page_of(&decoded, url, limits, &mut both);
+            let page = page_with((&decoded, url, limits, wanted), &mut both);
             told(page, Some(both.1), Some(both.0), url, wanted)
         }
     }
@@ -130,6 +135,23 @@ pub fn read_main(
     (page, reading.main_text(&weighed, template))
 }
 
+/// A page, and what it is shown with.
+type Shown = (Page, (Vec<Requisite>, u64));
+
+/// As [`page_of`], with requisites if they are wanted: those who do not want them pay nothing.
+fn page_with<'a>(
+    (decoded, url, limits, wanted): (&'a Decoded<'_>, &Url, &Limits, &Wanted<'_>),
+    observer: &mut impl Observer<'a>,
+) -> Shown {
+    let Some(requisites_max) = wanted.requisites_max else {
+        return (page_of(decoded, url, limits, observer), Default::default());
+    };
+    let mut both = (observer, Requisites::default());
+    let page = page_of(decoded, url, limits, &mut both);
+    let requisites = both.1.finish(&page, url, requisites_max);
+    (page, requisites)
+}
+
 fn page_of<'a>(
     decoded: &'a Decoded<'_>,
     url: &Url,
@@ -141,14 +163,20 @@ fn page_of<'a>(
 
 /// Asks those who saw the tokens for what is wanted.
 fn told(
-    page: Page,
+    (page, requisites): Shown,
     own: Option<OwnText>,
     reading: Option<Reading<'_>>,
     url: &Url,
     wanted: &Wanted<'_>,
 ) -> Told {
-    let mut told =
-        Told { page, own_text: None, main_text: None, extracted: None, anchors: Vec::new() };
+    let mut told = Told {
+        page,
+        own_text: None,
+        main_text: None,
+        extracted: None,
+        anchors: Vec::new(),
+        requisites,
+    };
     if let Some(own) = own {
         let own = own.finish();
         if wanted.fingerprint {

@@ -6,6 +6,7 @@
 
 pub mod calendar;
 pub mod charset;
+pub mod css;
 pub mod date;
 pub mod feed;
 pub mod html;

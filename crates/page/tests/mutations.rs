@@ -71,6 +71,41 @@ fn mutated_pages_are_read_the_same_in_every_way() {
 }
 
 #[test]
+fn mutated_stylesheets_and_style_attributes_stay_within_their_limits() {
+    let seeds = [
+        "@charset \"utf-8\"; @import url(a.css) screen; @import 'b.css'; a{b:url( 'c' ) url(d)}",
+        "a{b:image-set('x' 1x, url(y) 2x)} /* url(z) */ @font-face{src:url(f.woff)format('w')}",
+        "<p style='a:url(&quot;x&quot;)'><img srcset='a 1x, b (x,y) 2w,,c'><style>a{b:url(z",
+        "<svg><use href=s.svg#i /></svg><link rel=stylesheet href=s><base href=/b/><object data=o>",
+    ];
+    let words = [
+        "url(",
+        ")",
+        "'",
+        "\"",
+        "\\",
+        "\\75 ",
+        "\\\n",
+        "/*",
+        "*/",
+        "@import",
+        ";",
+        "{",
+        "}",
+        "(",
+        "\n",
+        "é",
+        "\0",
+        "image-set(",
+        ",",
+        " ",
+        "srcset='",
+        "style='",
+    ];
+    mutate(9, &seeds, &words, checks::css);
+}
+
+#[test]
 fn mutated_sitemaps_stay_within_their_limits() {
     let seeds = [
         "<?xml version='1.0' encoding='utf-8'?><urlset><url><loc>https://a.test/1</loc>\

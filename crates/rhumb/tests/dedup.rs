@@ -285,6 +285,7 @@ fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
             Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: response.as_bytes() };
         let packed = packer.capture(&Capture {
             protocol: None,
+            resource_type: None,
             url: &Url::parse(url).unwrap(),
             fetched_us: 1_700_000_000_000_000 + at as u64,
             address: None,
@@ -314,6 +315,7 @@ fn exact_copies_and_mirrors_of_a_crawl_are_found_though_the_archive_keeps_their_
                 .map(|host| Url::parse(&format!("http://{host}.test/{name}/{n}")).unwrap());
             let mut capture = Capture {
                 protocol: None,
+                resource_type: None,
                 url: &first,
                 fetched_us: at_us,
                 address: None,

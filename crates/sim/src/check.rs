@@ -189,15 +189,20 @@ impl Checker {
         }
         match fetch.purpose {
             Purpose::Robots => self.tally.robots_fetches += 1,
-            Purpose::Page | Purpose::Sitemap => self.page_began(url, rules_known, web),
+            purpose => self.page_began((url, purpose), rules_known, web),
         }
     }
 
-    fn page_began(&mut self, url: &Url, rules_known: bool, web: &Web) {
+    fn page_began(&mut self, (url, purpose): (&Url, Purpose), rules_known: bool, web: &Web) {
         if !web.permits(url) {
             self.violated(2, format!("robots forbid {url}"));
         }
-        if !is_admitted(self.written.oracle.rules(), url) {
+        let rules = self.written.oracle.rules();
+        let is_admitted = match purpose {
+            Purpose::Requisite | Purpose::Stylesheet => is_admitted_requisite(rules, url),
+            _ => is_admitted(rules, url),
+        };
+        if !is_admitted {
             self.violated(3, format!("fetched though the rules in force leave it out: {url}"));
         }
         if !rules_known {
@@ -389,6 +394,11 @@ impl Rate {
         let is_much = self.received as f64 > given + in_flight;
         is_much.then(|| format!("{} bytes received, {given:.0} may be", self.received))
     }
+}
+
+/// Of whatever host.
+fn is_admitted_requisite(config: &Config, url: &Url) -> bool {
+    config.requisites_max.is_some() && config.rules.excluding(url).is_none()
 }
 
 /// The filters of scenarios leave no seed out.

@@ -8,6 +8,7 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::record::{Refusal, Role, Status, UrlRecord};
+use rhumb_engine::requisites;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
@@ -92,6 +93,7 @@ fn check_rest(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
 /// The counters against a recount.
 pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     let mut recount = Counters::default();
+    let mut requisites = 0;
     for record in rows.urls.values().filter(|record| record.status != Status::Foreign) {
         recount.known += 1;
         match record.status {
@@ -107,6 +109,7 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
         }
         recount.queued += u64::from(record.place.is_some());
         recount.pages += u64::from(answered_as_page(record));
+        requisites += u64::from(record.place.as_ref().is_some_and(requisites::is_first));
     }
     let counters = &rows.counters;
     let mut compare = |name: &str, booked: u64, counted: u64| {
@@ -117,6 +120,7 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     compare("known", counters.known, recount.known);
     compare("admitted", counters.admitted, recount.admitted);
     compare("queued", counters.queued, recount.queued);
+    compare("requisites that wait", rows.requisites.waiting, requisites);
     compare("queue rows", counters.queued, rows.queue.len() as u64);
     compare("host rows", counters.hosts, rows.hosts.len() as u64);
     compare("queued by hosts", counters.queued, rows.hosts.values().map(|h| h.queued).sum());

@@ -173,7 +173,9 @@ impl Oracle {
     pub fn recorded(&mut self, part: u32, node: u32, record: &UrlRecord) {
         let known = &mut self.nodes[node as usize];
         let is_visit = record.past.visits > known.visits;
+        // What no link may lead to is no node of the graph.
         known.had_turn |= match record.status {
+            _ if record.role.is_outside_requisite() => false,
             Status::Queued | Status::Foreign => false,
             Status::Refused(why) => why == Refusal::Robots,
             _ => true,

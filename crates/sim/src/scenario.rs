@@ -70,7 +70,7 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     "small",
     "hostile",
     "recovering",
@@ -86,6 +86,7 @@ pub const NAMES: [&str; 16] = [
     "shifting",
     "topical",
     "turning",
+    "shown",
     "million",
 ];
 
@@ -282,6 +283,15 @@ impl Scenario {
                     ..shifting
                 }
             }
+            "shown" => Scenario {
+                name: "shown",
+                what: "what the pages of some hosts are shown with, from any host, and a stop at \
+                       a number of pages",
+                web: WebConfig { seed, seeds: 4, requisites_mean: 6, ..WebConfig::small() },
+                before: vec![Config { pages_max: Some(60), ..Scenario::with_requisites(seed) }],
+                config: Scenario::with_requisites(seed),
+                ..Scenario::base(seed)
+            },
             _ => return None,
         };
         Some(scenario)
@@ -303,6 +313,11 @@ impl Scenario {
                 rule(r"[26]\.test[:/]", (2, 3), restless),
             ],
         }
+    }
+
+    fn with_requisites(seed: u64) -> Config {
+        let scope = Scope::new(Reach::Site);
+        Config { scope, requisites_max: Some(1_000), ..Scenario::base(seed).config }
     }
 
     fn hostile_web(seed: u64) -> WebConfig {

@@ -275,8 +275,8 @@ impl SimWorld {
             retry_after: reply.retry_after_s.map(|s| Span::secs(u64::from(s))),
         };
         let outcome = match fetch.purpose {
-            Purpose::Page | Purpose::Sitemap => of_page(head, || self.page(&reply, at)),
             Purpose::Robots => of_robots(head, || self.robots(&reply)),
+            _ => of_page(head, || self.page(&reply, at)),
         };
         let bytes = u64::from(self.web.config().page_bytes_mean);
         Report { outcome, status: reply.status, bytes, at, took, held: true }
@@ -313,6 +313,7 @@ impl SimWorld {
                 })
                 .collect();
         }
+        page.requisites = self.web.requisites(&reply.body);
         page.relevance = topic::relevance(hash);
         match reply.fault {
             Fault::Cut(percent) => cut(page, percent, FailKind::Closed),

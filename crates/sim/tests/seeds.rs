@@ -45,6 +45,14 @@ fn a_crawl_that_is_stopped_and_taken_up_or_widened_ends_as_if_it_had_never_been(
 }
 
 #[test]
+fn what_pages_are_shown_with_is_fetched_and_breaks_no_invariant() {
+    for (seed, faults) in [(1, Faults::default()), (2, Faults::usual()), (3, Faults::usual())] {
+        let simulated = passes("shown", seed, faults);
+        assert!(simulated.requisites > 20, "{simulated:?}");
+    }
+}
+
+#[test]
 fn narrowed_rules_hold_for_what_waits_and_prove_nothing_false() {
     for (seed, faults) in [(1, Faults::default()), (2, Faults::usual()), (3, Faults::usual())] {
         let simulated = passes("narrowed", seed, faults);

@@ -255,7 +255,8 @@ fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec
 /// Known or not: what the owner named is put to admission as a seed each time.
 fn is_rejudged(kind: FoundAs) -> bool {
     use FoundAs::{Announced, Asked, Promoted, Readmit, Seed};
-    matches!(kind, Seed | Asked | Readmit | Promoted | Announced(_))
+    // What a link may not lead to was perhaps refused as a page.
+    kind.is_requisite() || matches!(kind, Seed | Asked | Readmit | Promoted | Announced(_))
 }
 
 /// Of a URL that was found in several ways, the way with most weight counts.
@@ -267,6 +268,10 @@ fn weight(kind: FoundAs) -> u8 {
         | FoundAs::Sitemap
         | FoundAs::TriedSitemap
         | FoundAs::OutsideSitemap
+        | FoundAs::Requisite
+        | FoundAs::Stylesheet
+        | FoundAs::OutsideRequisite
+        | FoundAs::OutsideStylesheet
         | FoundAs::Promoted => 2,
         FoundAs::Announced(_) => 3,
         FoundAs::Readmit => 4,

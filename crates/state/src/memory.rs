@@ -20,6 +20,7 @@ use rhumb_engine::outcome::{ContentDigest, Page};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::requisites::RequisiteCounters;
 use rhumb_engine::review::RulesFingerprint;
 use rhumb_engine::time::Time;
 use rhumb_page::robots::Robots;
@@ -57,6 +58,7 @@ pub struct MemoryRows {
     pub moved: BTreeMap<u32, i64>,
     pub scheduler: Option<Scheduler>,
     pub link_model: Option<LinkModel>,
+    pub requisites: RequisiteCounters,
     pub counters: Counters,
     pub rules_fingerprint: Option<RulesFingerprint>,
     pub hands: Vec<HandLine>,
@@ -131,6 +133,7 @@ impl MemoryState {
             mass: self.rows.mass(),
             scheduler,
             link_model,
+            requisites: self.rows.requisites.clone(),
             outbound: self.rows.outbound(),
             rules_fingerprint: self.rows.rules_fingerprint,
             hands: self.rows.hands.clone(),
@@ -259,6 +262,7 @@ impl MemoryRows {
             Row::Hands(lines) => self.hands = lines,
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::LinkModel(model) => self.link_model = Some(*model),
+            Row::Requisites(counters) => self.requisites = counters,
             Row::Counters(counters) => self.counters = *counters,
         }
     }

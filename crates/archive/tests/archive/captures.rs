@@ -124,6 +124,7 @@ fn with_capture(
     let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: rhumb\r\n\r\n");
     let capture = Capture {
         protocol: None,
+        resource_type: None,
         url: &page.url,
         fetched_us: START_US + second * SECOND_US,
         address: Some([192, 0, 2, 7].into()),
@@ -137,6 +138,7 @@ fn with_capture(
 pub fn resource(url: &str, mime: &str, bytes: &[u8], second: u64) -> Packed {
     Packer::default().capture(&Capture {
         protocol: None,
+        resource_type: None,
         url: &Url::parse(url).unwrap(),
         fetched_us: START_US + second * SECOND_US,
         address: None,

@@ -6,6 +6,7 @@ use crate::frontier::back_queue::{BackQueue, rows_beside};
 use crate::host::HostRecord;
 use crate::polite::{self, Way};
 use crate::queue::{Place, Section, SleepPlace};
+use crate::requisites;
 use crate::time::Time;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
@@ -41,6 +42,8 @@ pub struct Awake {
     pub ticket: u32,
     /// It stands in the heap, in a front queue or in line at an address.
     pub queued_up: bool,
+    /// The last URL that it was asked for is a requisite, asked for the first time.
+    pub had_requisite: bool,
     /// Requests since it woke.
     pub turns: u32,
     /// Its row must be written in this turn's commit.
@@ -85,6 +88,7 @@ impl Awake {
             closed_until: Time::ZERO,
             ticket: 0,
             queued_up: false,
+            had_requisite: false,
             turns: 0,
             dirty: false,
         }
@@ -215,6 +219,12 @@ impl AwakeHosts {
         self.tickets
     }
 
+    /// The slots that are taken.
+    pub fn slots(&self) -> Vec<u32> {
+        let taken = self.slots.iter().zip(0..).filter(|(awake, _)| awake.is_some());
+        taken.map(|(_, slot)| slot).collect()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Awake> {
         self.slots.iter().flatten()
     }
@@ -224,7 +234,8 @@ impl AwakeHosts {
 /// all others if it fails, or is outside its hours.
 pub fn bed(awake: &Awake, rank: u64, now: Time, nap: Time) -> Option<SleepPlace> {
     let held = awake.record.not_before;
-    let work = (awake.class(), awake.later_due());
+    let of_requisites = awake.has_requisite().then_some(requisites::CLASS);
+    let work = (awake.class().or(of_requisites), awake.later_due());
     let rests = awake.rest_until.max(awake.closed_until);
     if rests > now && work != (None, None) {
         let (run, due) = (awake.record.run, rests.max(held));

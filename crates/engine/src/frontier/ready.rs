@@ -104,6 +104,8 @@ impl Ready {
 pub enum Chooser<'a> {
     Best,
     Biased(&'a mut Rng),
+    /// This class or none.
+    Only(usize),
 }
 
 impl Chooser<'_> {
@@ -111,6 +113,7 @@ impl Chooser<'_> {
         match self {
             Chooser::Best => (0..CLASSES).find(|&k| has(k)),
             Chooser::Biased(rng) => biased(rng, has),
+            Chooser::Only(class) => Some(*class).filter(|class| has(*class)),
         }
     }
 }

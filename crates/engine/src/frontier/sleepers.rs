@@ -90,6 +90,21 @@ impl Sleepers {
         self.ready.iter().sum()
     }
 
+    /// Of one class.
+    pub fn ready_in(&self, class: u8) -> u64 {
+        self.ready[class as usize]
+    }
+
+    /// When the next of those that are due by a date is.
+    pub fn next_later(&self) -> Option<Time> {
+        self.later.next_due()
+    }
+
+    /// Whether somebody needs a host awake.
+    pub fn is_called(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     pub fn later(&self) -> u64 {
         self.later.len
     }

@@ -33,7 +33,7 @@ pub use coverage::Coverage;
 pub use fixed::{LEVEL_NONE, ONE, level};
 pub use ledger::{Ledger, Sums};
 pub use parts::{Goal, LinkPart, Whole};
-pub use standing::Standing;
+pub use standing::{Standing, filed_class};
 pub use surfer::{FIFTEENTHS, Links, SURFERS, Surfer};
 pub use topical::TopicCoverage;
 pub use written::SettledRow;
@@ -142,7 +142,7 @@ impl Mass {
     /// What a URL's record says of it now.
     pub fn stand(&mut self, record: &UrlRecord) {
         let Some(node) = node(record.id) else { return };
-        let (before, now) = (self.ledger.standing(node), Standing::of(record.status));
+        let (before, now) = (self.ledger.standing(node), Standing::of_url(record));
         let now = match (before, now) {
             (Standing::Waiting | Standing::LeftOut, Standing::Outside) => {
                 self.has_left_out = true;

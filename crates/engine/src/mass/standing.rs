@@ -69,6 +69,14 @@ impl Standing {
         matches!(self, Standing::Fetched | Standing::Linked | Standing::Dangling)
     }
 
+    /// What a record says; what pages are shown with and no link may lead to is outside.
+    pub fn of_url(record: &UrlRecord) -> Standing {
+        match record.role.is_outside_requisite() && record.status != Status::Foreign {
+            true => Standing::Outside,
+            false => Standing::of(record.status),
+        }
+    }
+
     /// What a record says, of a URL that was never answered with a page.
     pub fn of(status: Status) -> Standing {
         match status {

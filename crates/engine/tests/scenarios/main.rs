@@ -13,6 +13,7 @@ mod names;
 mod near;
 mod owner;
 mod readmission;
+mod requisites;
 mod revisits;
 mod sitemaps;
 mod stage;

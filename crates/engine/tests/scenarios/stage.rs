@@ -14,6 +14,7 @@ use rhumb_engine::record::{Refusal, UrlRecord};
 use rhumb_engine::rng::mix;
 use rhumb_engine::time::{Span, Time};
 use rhumb_neardup::Sketch;
+use rhumb_page::html::{Requisite, RequisiteKind};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryState;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -60,6 +61,8 @@ pub struct Stage {
     replies: HashMap<Url, Vec<Reply>>,
     bytes_of: HashMap<Url, u8>,
     text_of: HashMap<Url, u64>,
+    /// What pages and stylesheets are shown with.
+    shown_with: HashMap<Url, Vec<Requisite>>,
     took: HashMap<Url, Span>,
     /// Hosts that do not answer at all, and between which times.
     silent: HashMap<String, (Time, Time)>,
@@ -98,6 +101,7 @@ impl Stage {
             replies: HashMap::new(),
             bytes_of: HashMap::new(),
             text_of: HashMap::new(),
+            shown_with: HashMap::new(),
             took: HashMap::new(),
             silent: HashMap::new(),
             addresses: HashMap::new(),
@@ -125,6 +129,20 @@ impl Stage {
 
     pub fn page(self, at: &str, links: &[&str]) -> Stage {
         self.answers(at, &[Reply::Links(links.iter().map(|link| url(link)).collect())])
+    }
+
+    /// What a page or a stylesheet is shown with: `@` before a stylesheet, `#` before a frame.
+    pub fn shows(mut self, at: &str, requisites: &[&str]) -> Stage {
+        let requisite = |text: &&str| {
+            let kind = match text.as_bytes()[0] {
+                b'@' => RequisiteKind::Stylesheet,
+                b'#' => RequisiteKind::Frame,
+                _ => RequisiteKind::Part,
+            };
+            Requisite { url: url(text.trim_start_matches(['@', '#'])), kind }
+        };
+        self.shown_with.insert(url(at), requisites.iter().map(requisite).collect());
+        self
     }
 
     /// These pages have the same bytes.
@@ -376,11 +394,11 @@ impl Stage {
         }
         let status = head.status;
         let outcome = match fetch.purpose {
-            Purpose::Page | Purpose::Sitemap => of_page(head, || match cut {
+            Purpose::Robots => of_robots(head, || read_robots(rules.as_bytes(), self.agent)),
+            _ => of_page(head, || match cut {
                 None => listing(sitemaps, self.page_of(&fetch.url, links)),
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
-            Purpose::Robots => of_robots(head, || read_robots(rules.as_bytes(), self.agent)),
         };
         Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
     }
@@ -396,7 +414,8 @@ impl Stage {
             let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();
             std::sync::Arc::new(Sketch::of(&prints).expect("shingles"))
         });
-        Page { content, found, sketch, ..Page::default() }
+        let requisites = self.shown_with.get(at).cloned().unwrap_or_default();
+        Page { content, found, requisites, sketch, ..Page::default() }
     }
 
     /// The requests so far: seconds since dawn, and the URL without its scheme.

@@ -14,7 +14,7 @@ use rhumb_page::url::Url;
 use serde_json::Value;
 
 use super::contained::{self, Contained};
-use super::recorded::Recorded;
+use super::recorded::{Recorded, is_requisite};
 use super::row::{Row, Wish, thread_cpu_us};
 use super::templates::Templates;
 
@@ -147,7 +147,7 @@ pub fn row_of_record(
     wish: Wish,
     token: &str,
 ) -> Option<Row> {
-    let page = Recorded::of(record)?;
+    let page = Recorded::of(record).filter(|_| !is_requisite(record))?;
     let url = Url::parse(record.target()?).ok()?;
     let body = Body {
         url: &url,

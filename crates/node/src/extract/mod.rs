@@ -19,7 +19,7 @@ mod while_crawling;
 pub use body::Body;
 pub use corpus::{Done, Run, run_lines, run_records};
 pub use headings::headings;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, is_requisite};
 pub use row::{Row, Wish, thread_cpu_us};
 pub use rows_file::{EXTRACT_FILE, Mark, RowsFile};
 pub use while_crawling::{Asked, MadeRow, WhileCrawling};

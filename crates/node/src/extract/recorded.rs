@@ -43,6 +43,11 @@ impl Recorded {
     }
 }
 
+/// Whether a record holds what a page was shown with, and no page.
+pub fn is_requisite(record: &Record) -> bool {
+    record.field("WARC-Resource-Type").is_some_and(|kind| kind != "document")
+}
+
 fn status(head: &[u8]) -> Option<u16> {
     let line = head.split(|byte| *byte == b'\n').next()?;
     let word = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).nth(1)?;

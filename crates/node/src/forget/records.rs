@@ -173,6 +173,7 @@ fn keep(
         fetched_us,
         address: copy.address.as_ref().and_then(|address| address.parse().ok()),
         protocol: None,
+        resource_type: None,
         content: Content::Http { request: &copy.request, response: &response },
         truncated: None,
         notes: &[],

@@ -11,7 +11,7 @@ use rhumb_page::url::Url;
 use rhumb_search::SearchPage;
 use rhumb_search::beside::day_of;
 
-use crate::extract::{Body, Recorded, Row, Wish, headings};
+use crate::extract::{Body, Recorded, Row, Wish, headings, is_requisite};
 
 /// Main text that is less certain than this and shorter is none: a list of links must be found by
 /// what it lists, so that all its text is indexed.
@@ -82,7 +82,7 @@ impl IndexedPage {
 
     /// What a record of an archive holds; none if that is no page.
     pub fn of_record(record: &Record, token: &str) -> Option<IndexedPage> {
-        let recorded = Recorded::of(record)?;
+        let recorded = Recorded::of(record).filter(|_| !is_requisite(record))?;
         let url = Url::parse(record.target()?).ok()?;
         let body = Body {
             url: &url,

@@ -7,7 +7,7 @@ use rhumb_archive::{
     write_index,
 };
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::event::{Keep, KeepAs};
+use rhumb_engine::event::{Keep, KeepAs, Purpose};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
@@ -184,6 +184,7 @@ fn with_noted_capture<T>(
         notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
     then(&Capture {
         protocol: whole.and_then(protocol_of),
+        resource_type: held.resource_type,
         url: &held.url,
         fetched_us: held.at.0,
         address,
@@ -220,6 +221,15 @@ pub fn content_of<'a>(url: &Url, response: &'a Response) -> Content<'a> {
     }
     let mime = response.media_type.unwrap_or("application/octet-stream");
     Content::Resource { mime, bytes: &response.raw[response.head_len..] }
+}
+
+/// What it was fetched for, if that is no page.
+pub fn resource_type_of(purpose: Purpose) -> Option<&'static str> {
+    match purpose {
+        Purpose::Stylesheet => Some("stylesheet"),
+        Purpose::Requisite => Some("other"),
+        Purpose::Page | Purpose::Robots | Purpose::Sitemap => None,
+    }
 }
 
 /// What was spoken, if the record alone would not tell.

@@ -52,6 +52,7 @@ impl Got<'_> {
             notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let capture = Capture {
             protocol: super::archive::protocol_of(self.response),
+            resource_type: None,
             url: self.url,
             fetched_us: self.at.0,
             address: self.response.address,

@@ -26,6 +26,8 @@ pub struct Held {
     pub bytes: Bytes,
     pub packed: Option<Packed>,
     pub depth: u16,
+    /// What it was fetched for, if that is no page.
+    pub resource_type: Option<&'static str>,
     /// What the page asks for.
     pub marks: Marks,
     /// What it says, if that is to be written.

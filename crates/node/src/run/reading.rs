@@ -20,10 +20,11 @@ use rhumb_fetch::head::{Head as RawHead, RetryAfter};
 use rhumb_fetch::{Failure, FailureKind, Response, Stage, TlsFault, Truncation};
 use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
+use rhumb_page::html::Requisite;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
-use rhumb_page::{charset, feed, html, sitemap};
+use rhumb_page::{charset, css, feed, html, sitemap};
 use rhumb_topic::Topic;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Reader {
     pub sketches: bool,
     /// Pages will be visited again: when they change is of interest.
     pub revisits: bool,
+    /// What pages are shown with is of interest: so many of one page or stylesheet.
+    pub requisites_max: Option<usize>,
     /// Links are followed: which they are is of interest.
     pub follows_links: bool,
     /// The crawl's own.
@@ -67,6 +70,8 @@ struct Said {
     is_sitemap: bool,
     /// Links beyond the bound.
     links_beyond: u64,
+    /// What it is shown with, and how many there are beyond the bound.
+    requisites: (Vec<Requisite>, u64),
     /// A fingerprint of its own text but for numbers and what stands around them.
     alike: Option<u32>,
     canonical: Option<Url>,
@@ -114,7 +119,7 @@ impl Reader {
         match fetch.purpose {
             // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
             Purpose::Robots => of_robots(head, || self.robots(response)),
-            Purpose::Page | Purpose::Sitemap => match broken_off(response) {
+            _ => match broken_off(response) {
                 // Nothing came of it that could be kept.
                 Some(kind) if response.payload_len() == 0 => Outcome::Failed(kind),
                 cut => of_page(head, || {
@@ -132,6 +137,8 @@ impl Reader {
                     };
                     let (said, made) = match fetch.purpose {
                         Purpose::Sitemap => (self.sitemap(&body), None),
+                        Purpose::Stylesheet => (self.stylesheet(&body), None),
+                        Purpose::Requisite => (self.requisite(&body), None),
                         _ => self.read(&body, rows),
                     };
                     *row = made;
@@ -182,6 +189,26 @@ impl Reader {
         Said { found: pages.chain(parts).collect(), is_sitemap, ..Said::default() }
     }
 
+    /// What a stylesheet names; a note that there is none names nothing.
+    fn stylesheet(&self, body: &Body<'_>) -> Said {
+        let Some(max) = self.requisites_max.filter(|_| body.kind() != Kind::Html) else {
+            return self.requisite(body);
+        };
+        Said { requisites: css::read(body.bytes, body.charset(), body.url, max), ..Said::default() }
+    }
+
+    /// Where a document in a frame leads: it may be a page as well.
+    fn requisite(&self, body: &Body<'_>) -> Said {
+        if body.kind() != Kind::Html {
+            return Said::default();
+        }
+        let page = body.told(&Wanted::default()).page;
+        let directives = page.robots_for(&self.token);
+        let links = page.links.into_iter().filter(|link| !link.nofollow);
+        let found = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
+        Said { directives, found, links_beyond: page.links_beyond, ..Said::default() }
+    }
+
     /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
     fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
         let wanted = Wanted {
@@ -190,6 +217,7 @@ impl Reader {
             fingerprint: self.revisits,
             extracted: None,
             anchors: self.topic.is_some(),
+            requisites_max: self.requisites_max,
         };
         let (told, row) = match rows {
             Some(rows) => rows.html(body, &wanted),
@@ -216,6 +244,7 @@ impl Reader {
             links_beyond,
             found,
             is_sitemap: false,
+            requisites: told.requisites,
             alike: told.own_text.as_deref().and_then(alike),
             canonical: told.page.canonical.filter(|url| url != body.url),
             text: told
@@ -248,6 +277,8 @@ impl Reader {
             // Who knows them is asked afterwards: see `Workers::fetch`.
             known: KnownLinks::default(),
             links_beyond: said.links_beyond,
+            requisites: said.requisites.0,
+            requisites_beyond: said.requisites.1,
             etag: text(head.etag()),
             last_modified: text(head.last_modified()),
             modified: self.revisits.then(|| modified(head, at)).flatten(),

@@ -256,6 +256,9 @@ pub fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
             revisits: settings.continuous,
+            requisites_max: settings
+                .requisites
+                .then_some(settings.requisites_per_page_max as usize),
             follows_links,
             seed,
             topic,

@@ -1,5 +1,6 @@
 //! Workers: what tasks do for one URL or one name, and how the loop is told.
 
+use super::archive::resource_type_of;
 use super::clock::Clock;
 use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
@@ -180,7 +181,9 @@ impl Workers {
         }
         let bytes = Bytes::Response(Box::new(response));
         let (url, depth) = (fetch.url.clone(), fetch.depth);
-        self.bodies.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
+        let resource_type = resource_type_of(fetch.purpose);
+        let held = Held { url, at, bytes, packed, depth, resource_type, marks, row };
+        self.bodies.hold(fetch.id, held);
         report
     }
 
@@ -205,7 +208,9 @@ impl Workers {
         let bytes = Bytes::Strange { request, response, address };
         let (url, depth) = (fetch.url.clone(), fetch.depth);
         let (packed, marks, row) = (None, Marks::NONE, None);
-        self.bodies.hold(fetch.id, Held { url, at, bytes, packed, depth, marks, row });
+        let resource_type = resource_type_of(fetch.purpose);
+        let held = Held { url, at, bytes, packed, depth, resource_type, marks, row };
+        self.bodies.hold(fetch.id, held);
         report
     }
 
@@ -298,6 +303,7 @@ fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time, marks: Marks) 
             notes.iter().map(|(name, value)| (*name, value.as_str())).collect();
         packer.capture(&Capture {
             protocol: super::archive::protocol_of(response),
+            resource_type: resource_type_of(fetch.purpose),
             url: &fetch.url,
             fetched_us: at.0,
             address: response.address,

@@ -32,6 +32,8 @@ const NEAR_THRESHOLD_MIN: f64 = 0.5;
 
 /// As the Writer's own default.
 const WARC_BYTES_MAX: u64 = 1_000_000_000;
+/// Pages have some dozens; a gallery may have hundreds.
+const REQUISITES_PER_PAGE_MAX: u32 = 1_000;
 
 impl Written {
     /// What is written, over the defaults; refused if it makes no sense together.
@@ -105,6 +107,10 @@ impl Written {
             objective: self.objective.map_or(Objective::default(), |word| word.0),
             minor_changes: self.minor_changes.map_or(MinorChanges::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(true),
+            requisites: self.requisites.unwrap_or(false),
+            requisites_per_page_max: self
+                .max_requisites_per_page
+                .unwrap_or(REQUISITES_PER_PAGE_MAX),
             sitemaps_per_host_max: self
                 .max_sitemaps_per_host
                 .unwrap_or(default.sitemaps.per_host_max),

@@ -129,6 +129,9 @@ pub struct Settings {
     pub minor_changes: MinorChanges,
     pub sitemaps: bool,
     pub sitemaps_per_host_max: u32,
+    /// What pages are shown with is fetched, too: so many of one page.
+    pub requisites: bool,
+    pub requisites_per_page_max: u32,
     pub noarchive: NoArchive,
     pub near: NearDuplicates,
     pub retry: Retry,
@@ -205,6 +208,7 @@ impl Settings {
                 tried: self.sitemaps && !self.only_seeds,
                 per_host_max: self.sitemaps_per_host_max,
             },
+            requisites_max: self.requisites.then_some(self.requisites_per_page_max),
             near: self.near,
             noarchive: self.noarchive,
             own_sites: self.access.own_sites.clone(),

@@ -30,6 +30,8 @@ impl Settings {
             max_pages_per_host: Some(Bound(self.max_pages_per_host)),
             max_redirects: Some(self.max_redirects),
             sitemaps: Some(self.sitemaps),
+            requisites: Some(self.requisites),
+            max_requisites_per_page: Some(self.requisites_per_page_max),
             lift_traps: Some(LiftList(self.traps.lifted)),
             max_sitemaps_per_host: Some(self.sitemaps_per_host_max),
             order: Some(Word(self.order)),

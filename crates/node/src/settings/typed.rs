@@ -96,6 +96,7 @@ impl Typed {
             order: Order::Bfs,
             topic: Vec::new(),
             sitemaps: false,
+            requisites: false,
             continuous: false,
             revisit_after: None,
             include: Vec::new(),

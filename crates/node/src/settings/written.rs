@@ -79,6 +79,16 @@ pub struct Written {
     #[arg(hide_possible_values = true)]
     pub sitemaps: Option<bool>,
 
+    /// Fetch what pages are shown with, too: images, stylesheets, scripts, fonts, frames, from any
+    /// host; they are no pages
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(value_name = "true|false", hide_possible_values = true, help_heading = "Where to go")]
+    pub requisites: Option<bool>,
+
+    /// Requisites taken of one page or stylesheet [1000]
+    #[arg(long, value_name = "N", help_heading = "Where to go")]
+    pub max_requisites_per_page: Option<u32>,
+
     /// Do without rules against traps and junk: none, all, or names with commas (trap, pattern,
     /// wiki_view, feed, api, list_order, snapshot, login, reply, archive) [none]
     #[arg(long, value_name = "RULES", help_heading = "Where to go")]
@@ -339,7 +349,7 @@ impl Written {
         }
         first_of! {
             scope include exclude strip max_depth max_pages_per_host max_redirects
-            sitemaps lift_traps max_sitemaps_per_host order
+            sitemaps requisites max_requisites_per_page lift_traps max_sitemaps_per_host order
             topic topic_against topic_min patience revisit
             continuous budget objective minor_changes random_seed max_pages
             max_bytes coverage max_time delay delay_factor delay_max per_address

@@ -72,6 +72,11 @@ pub struct Report {
     /// Sitemaps read, and the pages and sitemaps that they list; they are no pages.
     pub sitemaps: u64,
     pub listed_by_sitemaps: u64,
+    /// What pages are shown with: fetched, named beyond the bound on those of one page, and still
+    /// waiting; they are no pages.
+    pub requisites: u64,
+    pub requisites_beyond: u64,
+    pub requisites_waiting: u64,
     pub answers: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
@@ -182,6 +187,9 @@ impl Report {
             certificates_not_verified: now.about.insecure.clone(),
             run,
             written: rfc3339(snapshot.now),
+            requisites: snapshot.requisites.fetched,
+            requisites_beyond: snapshot.requisites.beyond,
+            requisites_waiting: snapshot.requisites.waiting,
             ..Report::of_counters(&snapshot.counters)
         }
     }
@@ -210,6 +218,9 @@ impl Report {
             certificates_not_verified: last.certificates_not_verified,
             run: last.run,
             written: last.written,
+            requisites: last.requisites,
+            requisites_beyond: last.requisites_beyond,
+            requisites_waiting: last.requisites_waiting,
             ..Report::of_counters(counters)
         }
     }

@@ -37,6 +37,9 @@ pub fn table(report: &Report) -> String {
         let note = format!("list {} URLs", count(report.listed_by_sitemaps));
         row("sitemaps", count(report.sitemaps), note);
     }
+    if report.requisites + report.requisites_waiting + report.requisites_beyond > 0 {
+        row("requisites", count(report.requisites), requisites_note(report));
+    }
     row("denied by robots.txt", count(report.robots_denied), String::new());
     row("refused by our rules", count(report.filtered), causes(&report.refused, &["robots"]));
     row("failed", count(report.failed_in_all()), causes(&report.failed, &[]));
@@ -72,6 +75,20 @@ pub fn table(report: &Report) -> String {
 }
 
 /// `401: 3, 403: 1`: how many of those that are gone want a login, or are forbidden.
+/// Requisites that were not fetched.
+fn requisites_note(report: &Report) -> String {
+    let (waiting, beyond) = (report.requisites_waiting, report.requisites_beyond);
+    let mut notes = Vec::new();
+    if waiting > 0 {
+        notes.push(format!("{} still wait", HumanCount(waiting)));
+    }
+    if beyond > 0 {
+        let told = format!("{} beyond --max-requisites-per-page", HumanCount(beyond));
+        notes.push(told);
+    }
+    notes.join(", ")
+}
+
 fn denied(report: &Report) -> String {
     let counts = [("401", report.unauthorized), ("403", report.forbidden)];
     let some = counts.into_iter().filter(|(_, count)| *count > 0);

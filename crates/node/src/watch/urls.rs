@@ -129,6 +129,9 @@ pub struct UrlLine {
     pub depth: u16,
     /// Of the last answer, if there was one.
     pub status: Option<u16>,
+    /// A page is shown with it; it is none itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requisite: bool,
 }
 
 impl UrlLine {
@@ -280,6 +283,7 @@ fn line(
         found_on: found_on.map(|url| url.as_str().to_owned()),
         depth: record.depth,
         status: (record.http_status != 0).then_some(record.http_status),
+        requisite: record.role.is_requisite(),
     })
 }
 

@@ -149,7 +149,7 @@ fn merge_repeats<T>(
 /// Whether a reference can lead to another page: not empty, not only a fragment, not of a scheme
 /// like `mailto:`. Schemes that are not told apart here are refused when the reference is resolved.
 #[inline]
-fn leads_elsewhere(reference: &str) -> bool {
+pub(super) fn leads_elsewhere(reference: &str) -> bool {
     let trimmed = reference.trim_start_matches(|c: char| c <= ' ');
     let bytes = trimmed.as_bytes();
     match bytes.first() {

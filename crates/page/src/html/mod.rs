@@ -21,6 +21,7 @@ mod links;
 mod own_text;
 mod read;
 mod reference;
+mod requisites;
 mod tag;
 mod text;
 mod token;
@@ -42,6 +43,8 @@ pub use own_text::OWN_TEXT_BYTES_MAX;
 pub use read::{
     FEEDS_MAX, LINKS_MAX, Limits, Page, TITLE_BYTES_MAX, read, read_with_own_text, read_with_text,
 };
+pub(crate) use requisites::References;
+pub use requisites::{Requisite, RequisiteKind, Requisites};
 pub use tag::Tag;
 pub use text::Fingerprint;
 pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};

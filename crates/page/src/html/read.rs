@@ -167,6 +167,27 @@ impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
     }
 }
 
+/// Somebody who goes on being used.
+impl<'a, A: Observer<'a>> Observer<'a> for &mut A {
+    const WANTS_VISIBLE: bool = A::WANTS_VISIBLE;
+    const WANTS_TEXT: bool = A::WANTS_TEXT;
+
+    #[inline]
+    fn text(&mut self, text: &Text<'a>) {
+        (**self).text(text);
+    }
+
+    #[inline]
+    fn start(&mut self, start: &StartTag<'a>) {
+        (**self).start(start);
+    }
+
+    #[inline]
+    fn end(&mut self, end: &EndTag<'a>) {
+        (**self).end(end);
+    }
+}
+
 /// Somebody, or nobody.
 impl<'a, A: Observer<'a>> Observer<'a> for Option<A> {
     const WANTS_VISIBLE: bool = A::WANTS_VISIBLE;

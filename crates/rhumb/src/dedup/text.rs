@@ -5,7 +5,7 @@ use rhumb_page::html;
 use rhumb_page::media::{self, ContentType, Kind};
 use rhumb_page::url::Url;
 
-use rhumb_node::extract::Recorded;
+use rhumb_node::extract::{Recorded, is_requisite};
 
 /// What pages without an address are read against: relative links do not matter here.
 const NOWHERE: &str = "http://localhost/";
@@ -21,7 +21,8 @@ pub fn of_html(body: &[u8], charset: Option<&str>, url: Option<&str>) -> String 
 
 /// The text of a record that holds a page; none if it holds anything else.
 pub fn of_record(record: &Record) -> Option<String> {
-    let Recorded { content_type, body, .. } = Recorded::of(record)?;
+    let Recorded { content_type, body, .. } =
+        Recorded::of(record).filter(|_| !is_requisite(record))?;
     let charset = content_type.as_deref().and_then(|value| ContentType::parse(value).charset);
     match media::kind(content_type.as_deref(), &body) {
         Kind::Html => Some(of_html(&body, charset, record.target())),

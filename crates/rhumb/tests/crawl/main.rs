@@ -28,6 +28,7 @@ mod near;
 mod orders;
 mod power;
 mod replayed;
+mod requisites;
 mod scripted;
 mod server;
 mod site;

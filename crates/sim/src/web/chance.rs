@@ -34,6 +34,7 @@ pub(crate) enum Purpose {
     Word,
     Lie,
     Outage,
+    Requisites,
 }
 
 /// A sequence of draws from one hash.

@@ -22,6 +22,8 @@ pub struct WebConfig {
     pub cross_per_mille: u32,
     /// Mean size of a rendered page; single pages have half to one and a half times as much.
     pub page_bytes_mean: u32,
+    /// About how many pictures a page is shown with; 0: no page with anything at all.
+    pub requisites_mean: u32,
     /// Mean time of an answer in the simulator (and in the server when it acts it out).
     pub latency_us_mean: u64,
     /// Mean time between two changes of a page of median rate; 0: nothing ever changes.
@@ -118,6 +120,7 @@ impl WebConfig {
             links_mean: 14,
             cross_per_mille: 200,
             page_bytes_mean: 8_000,
+            requisites_mean: 0,
             latency_us_mean: 80_000,
             change_period_us: 0,
             ghosts: 0,

@@ -35,6 +35,7 @@ mod reach;
 mod reading;
 mod render;
 mod reply;
+mod requisites;
 mod respond;
 mod robots;
 mod site;

@@ -76,6 +76,9 @@ pub enum What {
     Missing(u16),
     /// Answers 500 for ever.
     Broken(u16),
+    /// What pages are shown with.
+    Picture(u16),
+    Sheet(u16),
 }
 
 /// How many session copies of a page are linked to.
@@ -187,6 +190,8 @@ impl Web {
             What::Gone(k) => (13, u32::from(k)),
             What::Missing(k) => (14, u32::from(k)),
             What::Broken(k) => (15, u32::from(k)),
+            What::Picture(k) => (16, u32::from(k)),
+            What::Sheet(k) => (17, u32::from(k)),
         };
         let face = match place.face {
             Face::Www => 0,
@@ -218,6 +223,9 @@ impl Web {
             What::Feed => place.face != Face::Blog,
             What::Month(_) | What::Deep(_) | What::Visit(_) => {
                 site.trap && place.face != Face::Blog
+            }
+            What::Picture(_) | What::Sheet(_) => {
+                self.config.requisites_mean > 0 && place.face != Face::Blog
             }
             What::Circle(_) | What::Gone(_) | What::Missing(_) | What::Broken(_) => {
                 place.face != Face::Blog
@@ -298,6 +306,8 @@ impl Web {
             What::Gone(k) => write_numbered("/gone/", u32::from(k), out),
             What::Missing(k) => write_numbered("/missing/", u32::from(k), out),
             What::Broken(k) => write_numbered("/broken/", u32::from(k), out),
+            What::Picture(k) => write_numbered("/picture/", u32::from(k), out),
+            What::Sheet(k) => write_numbered("/sheet/", u32::from(k), out),
         }
     }
 
@@ -392,6 +402,8 @@ fn guess(path: &str) -> Option<What> {
         "gone" => Some(What::Gone(small(rest)?)),
         "missing" => Some(What::Missing(small(rest)?)),
         "broken" => Some(What::Broken(small(rest)?)),
+        "picture" => Some(What::Picture(small(rest)?)),
+        "sheet" => Some(What::Sheet(small(rest)?)),
         _ => guess_page(path),
     }
 }

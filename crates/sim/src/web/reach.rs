@@ -125,6 +125,7 @@ impl Web {
             | Truth::Duplicate { .. }
             | Truth::Robots
             | Truth::Sitemap
+            | Truth::Requisite
             | Truth::Feed => {
                 reached.documents.push(place);
                 self.followed(place, found);

@@ -76,6 +76,12 @@ impl Web {
             What::Month(_) | What::Deep(_) | What::Visit(_) => {
                 Reply::document(Body::Html(PageRef { place, version: 0 }), "text/html")
             }
+            What::Picture(_) => {
+                Reply::document(Body::Other(PageRef { place, version: 0 }), "image/png")
+            }
+            What::Sheet(_) => {
+                Reply::document(Body::Other(PageRef { place, version: 0 }), "text/css")
+            }
             What::Gone(_) => Reply::note(410, "This page was removed."),
             What::Missing(_) => Reply::note(404, "There is no such page."),
             What::Broken(_) => Reply::note(500, "Something broke."),

@@ -25,6 +25,8 @@ pub enum Truth {
     Robots,
     Sitemap,
     Feed,
+    /// What pages are shown with.
+    Requisite,
     /// 404 or 410.
     Missing,
     /// 500 for ever.
@@ -64,6 +66,7 @@ impl Web {
             What::Robots | What::RobotsMoved => Truth::Robots,
             What::Gone(_) | What::Missing(_) => Truth::Missing,
             What::Broken(_) => Truth::Broken,
+            What::Picture(_) | What::Sheet(_) => Truth::Requisite,
             What::Circle(_) => Truth::Circle,
             What::Moved(n, 0) => Truth::Redirect { to: Place { what: What::Page(n), ..place } },
             What::Moved(n, hops) => {

@@ -53,6 +53,7 @@ const SCHEDULER: &[u8] = b"scheduler";
 const LINK_MODEL: &[u8] = b"link_model";
 const NUMBERS: &[u8] = b"numbers of messages";
 const RULES: &[u8] = b"rules";
+const REQUISITES: &[u8] = b"requisites";
 const HANDS: &[u8] = b"hands";
 
 /// Rows in memory that are worth flushing.
@@ -270,6 +271,7 @@ fn put(batch: &mut Batch, row: &Row) {
         }
         Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
         Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
+        Row::Requisites(counters) => batch.put(Table::Meta, REQUISITES, encode_into(&counters)),
         Row::LinkModel(model) => batch.put(Table::Meta, LINK_MODEL, encode_into(&**model)),
         Row::Counters(counters) => {
             batch.put(Table::Meta, COUNTERS, encode_into(&**counters));

@@ -12,7 +12,7 @@ use super::store::Store;
 use super::table::{Keyspaces, Table};
 use super::{
     COMMITS, COUNTERS, COUNTERS_BESIDE, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState,
-    RULES, SCHEDULER, Shared, file_error, keys, lock, outbound, read, store_error,
+    REQUISITES, RULES, SCHEDULER, Shared, file_error, keys, lock, outbound, read, store_error,
 };
 use crate::leaders::Leaders;
 use crate::seen::Seen;
@@ -27,6 +27,7 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
 use rhumb_engine::record::{UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::requisites::RequisiteCounters;
 use rhumb_engine::turn::Position;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
@@ -138,6 +139,11 @@ impl LocalReader {
             seeds.extend(Url::from_canonical(text.into_boxed_str()).map(|url| (url, weight)));
         }
         Ok(seeds)
+    }
+
+    /// Requisites in numbers.
+    pub fn requisites(&self) -> Result<RequisiteCounters, Error> {
+        requisites(&self.shared.store)
     }
 
     /// What all pages of a crawl that goes on share, when that was last written.
@@ -350,6 +356,10 @@ fn hands(store: &Store) -> Result<Vec<HandLine>, Error> {
     Ok(store.get(Table::Meta, "hands", HANDS)?.unwrap_or_default())
 }
 
+fn requisites(store: &Store) -> Result<RequisiteCounters, Error> {
+    Ok(store.get(Table::Meta, "requisites", REQUISITES)?.unwrap_or_default())
+}
+
 fn opening(store: &Store) -> Result<Opening, Error> {
     let mut sleepers = Vec::new();
     for row in store.all(Table::Sleep) {
@@ -359,6 +369,7 @@ fn opening(store: &Store) -> Result<Opening, Error> {
     let counters = counters(store)?;
     let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
     let link_model = store.get(Table::Meta, "link model", LINK_MODEL)?;
+    let requisites = requisites(store)?;
     let outbound = outbound::opening(store)?;
     let rules_fingerprint = store.get(Table::Meta, "rules", RULES)?;
     let hands = hands(store)?;
@@ -372,6 +383,7 @@ fn opening(store: &Store) -> Result<Opening, Error> {
         rules_fingerprint,
         hands,
         link_model,
+        requisites,
     })
 }
 

@@ -1,0 +1,268 @@
+//! Requisites: what pages are shown with, of whatever host (docs/decisions/0060-requisites.md).
+//!
+//! A requisite is a URL like others: in the sieve, in its host's queue, under the rules of its
+//! host's robots.txt, retried, durable, of one partition. It is no page: it counts for no limit on
+//! pages, and what it links to is not followed for its sake.
+//!
+//! - The scope does not hold for it, `--exclude` does. One that links may lead to stands in the
+//!   books of importance as the page that it would be else; any other stands outside of them.
+//! - It is one hop from its page, or two through a stylesheet; what a stylesheet imports is a part
+//!   of it. Imports and redirects one behind the other end after [`HOPS_MAX`].
+//! - It waits among what is due, since before all times, so that a host has its first requisite at
+//!   hand beside its best page. Where both wait they take turns: pages have half of their host's
+//!   requests at least. A host with nothing but requisites comes behind those with pages.
+//! - A crawl that ends because it has its pages fetches their requisites first.
+
+use crate::admit::{self, Candidate};
+use crate::discovery::{Discovery, FoundAs, Origin};
+use crate::engine::Engine;
+use crate::event::{Action, Question, Row, Step, StopReason};
+use crate::frontier::awake::Awake;
+use crate::frontier::ready::Chooser;
+use crate::mass;
+use crate::order::CLASS_LAST;
+use crate::outcome::{Outcome, Report};
+use crate::queue::{Entry, Place};
+use crate::record::{Role, UrlId, UrlRecord};
+use crate::time::{Span, Time};
+use rhumb_page::html::{Requisite, RequisiteKind};
+use rhumb_page::url::Url;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Imports of stylesheets and redirects, one behind the other.
+pub const HOPS_MAX: u8 = 5;
+/// Of a host that has nothing but requisites.
+pub const CLASS: u8 = CLASS_LAST - 1;
+/// Requisites that are remembered, so that what all pages of a site name goes to the sieve once.
+const RECENT: usize = 1 << 15;
+/// At a crawl's end a host without requisites rests for so long, which keeps nobody waiting.
+const REST: Span = Span::secs(600);
+
+/// Requisites in numbers: a row of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequisiteCounters {
+    /// Answers with a body.
+    pub fetched: u64,
+    pub unchanged: u64,
+    pub moved: u64,
+    pub gone: u64,
+    /// Named by a page or a stylesheet beyond the bound, and so not fetched for its sake.
+    pub beyond: u64,
+    /// Admitted, and not asked for yet.
+    pub waiting: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Requisites {
+    pub counters: RequisiteCounters,
+    /// What was committed last.
+    written: RequisiteCounters,
+    /// Hashes of those sent to the sieve last; empty before the first.
+    recent: Vec<u64>,
+    /// The crawl is over but for requisites.
+    pub finishing: Option<StopReason>,
+    has_swept: bool,
+}
+
+impl Requisites {
+    pub const HEAP_BYTES_MAX: usize = RECENT * size_of::<u64>();
+
+    pub fn open(counters: RequisiteCounters) -> Requisites {
+        Requisites { written: counters.clone(), counters, ..Requisites::default() }
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        self.recent.capacity() * size_of::<u64>()
+    }
+
+    /// Whether a URL was not sent to the sieve lately, as the same.
+    fn is_news(&mut self, url: &Url, kind: FoundAs) -> bool {
+        if self.recent.is_empty() {
+            self.recent = vec![0; RECENT];
+        }
+        let as_sheet = u64::from(kind.role().is_stylesheet());
+        let hash = xxh3_64_with_seed(url.as_str().as_bytes(), as_sheet);
+        std::mem::replace(&mut self.recent[hash as usize % RECENT], hash) != hash
+    }
+}
+
+/// Where a requisite waits that was never asked for: before all that is due, in the order of
+/// discovery.
+pub fn place(id: UrlId) -> Place {
+    Place::Later { due: Time(id.0), id: id.0 }
+}
+
+/// Whether this is the place of a requisite that was never asked for.
+pub fn is_first(place: &Place) -> bool {
+    matches!(place, Place::Later { due, id } if due.0 == *id)
+}
+
+impl Awake {
+    /// A requisite waits that was never asked for.
+    pub fn has_requisite(&self) -> bool {
+        self.later.front().is_some_and(|(place, _)| is_first(&place))
+    }
+}
+
+impl Engine {
+    /// Sends on what a page, or a stylesheet, is shown with.
+    pub(crate) fn send_requisites(&mut self, of: &Entry, requisites: Vec<Requisite>, beyond: u64) {
+        let UrlRecord { id, depth, hops, role, .. } = of.record;
+        if self.config.requisites_max.is_none() || !(role == Role::Page || role.is_stylesheet()) {
+            return;
+        }
+        self.requisites.counters.beyond += beyond;
+        let from = mass::node(id).map(|page| Origin::of(page, false));
+        for requisite in requisites {
+            let Some(kind) = self.requisite_as(of, &requisite) else { continue };
+            let is_import = role.is_stylesheet() && requisite.kind == RequisiteKind::Stylesheet;
+            let hops = if is_import { hops.saturating_add(1) } else { 0 };
+            if requisite.url != of.url && self.requisites.is_news(&requisite.url, kind) {
+                self.outbox.push(Discovery { url: requisite.url, kind, depth, hops, from });
+            }
+        }
+    }
+
+    /// As what a requisite is found; none if it is a frame that is followed as a link.
+    fn requisite_as(&self, of: &Entry, requisite: &Requisite) -> Option<FoundAs> {
+        let Requisite { url, kind } = requisite;
+        let depth = of.record.depth.saturating_add(1);
+        if *kind == RequisiteKind::Frame && self.may_be_page(url, depth) {
+            return None;
+        }
+        let is_sheet = *kind == RequisiteKind::Stylesheet;
+        Some(FoundAs::requisite(is_sheet, self.is_inside(url)))
+    }
+
+    /// As what a redirect of a requisite is found.
+    pub(crate) fn redirected_requisite(&self, role: Role, to: &Url) -> FoundAs {
+        FoundAs::requisite(role.is_stylesheet(), self.is_inside(to))
+    }
+
+    fn is_inside(&self, url: &Url) -> bool {
+        let kind = FoundAs::Link;
+        let link = Discovery { url: url.clone(), kind, depth: 0, hops: 0, from: None };
+        admit::is_inside(&self.config, &link)
+    }
+
+    /// Whether a link to a URL would be followed, so many links from a seed.
+    pub(crate) fn may_be_page(&self, url: &Url, depth: u16) -> bool {
+        let (role, is_seed) = (Role::Page, false);
+        let found = Candidate { url, is_seed, role, depth, hops: 0, host_spent: 0 };
+        admit::admit(&self.config, found).is_ok()
+    }
+
+    pub(crate) fn count_requisite(&mut self, entry: &Entry, report: &Report) {
+        let counters = &mut self.requisites.counters;
+        match &report.outcome {
+            Outcome::Page(_) => counters.fetched += 1,
+            Outcome::Unchanged => counters.unchanged += 1,
+            Outcome::Moved { .. } => counters.moved += 1,
+            Outcome::Gone => counters.gone += 1,
+            _ => self.count(entry, report, (false, false)),
+        }
+    }
+
+    pub fn requisites(&self) -> &RequisiteCounters {
+        &self.requisites.counters
+    }
+
+    pub(crate) fn write_requisites(&mut self, step: &mut Step) {
+        let Requisites { counters, written, .. } = &mut self.requisites;
+        if counters != written {
+            written.clone_from(counters);
+            step.rows.push(Row::Requisites(counters.clone()));
+        }
+    }
+
+    /// The crawl has all the pages that it was to have.
+    pub(crate) fn stop_with_requisites(&mut self, reason: StopReason) {
+        match self.config.requisites_max {
+            None => self.stopping = self.stopping.or(Some(reason)),
+            Some(_) => self.requisites.finishing = self.requisites.finishing.or(Some(reason)),
+        }
+    }
+
+    /// Whether nothing but requisites is asked for any more.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.requisites.finishing.is_some()
+    }
+
+    /// Stops once no requisite can be had any more, in this run.
+    pub(crate) fn conclude_finishing(&mut self, now: Time, step: &mut Step) {
+        let Some(reason) = self.requisites.finishing.filter(|_| self.stopping.is_none()) else {
+            return;
+        };
+        if !std::mem::replace(&mut self.requisites.has_swept, true) {
+            self.leave_lines(now, step);
+        }
+        let is_busy = !self.flights.is_empty()
+            || !self.comparing.is_empty()
+            || !self.outbox.is_idle(&self.counters);
+        if !is_busy && (self.requisites.counters.waiting == 0 || !self.expects_requisites(now)) {
+            self.stopping = Some(reason);
+        }
+    }
+
+    /// Hosts that stand in a line for their pages leave it.
+    fn leave_lines(&mut self, now: Time, step: &mut Step) {
+        for slot in self.awake.slots() {
+            let ticket = self.awake.next_ticket();
+            let host = self.awake.at(slot);
+            if host.queued_up {
+                (host.queued_up, host.ticket) = (false, ticket);
+                self.advance(now, slot, step);
+            }
+        }
+    }
+
+    /// Hosts that fail are not waited for.
+    fn expects_requisites(&self, now: Time) -> bool {
+        let soon = now + self.config.polite.delay_max;
+        let is_soon = |due: Time| due <= soon;
+        self.sleepers.is_asked()
+            || self.sleepers.ready_in(CLASS) > 0
+            || self.sleepers.next_later().is_some_and(is_soon)
+            || self.awake.iter().any(|host| host.has_requisite() || host.is_refilling())
+    }
+
+    /// Wakes hosts that may have requisites, and those that somebody needs.
+    pub(crate) fn wake_for_requisites(&mut self, now: Time, step: &mut Step) {
+        let is_due = self.sleepers.next_later().is_some_and(|due| due <= now);
+        let room = self.config.hosts_awake_max.saturating_sub(self.awake.len());
+        let may_have = room > 0 && (is_due || self.sleepers.ready_in(CLASS) > 0);
+        if may_have || self.sleepers.is_called() {
+            let rows_max = self.awake.rows_of_next();
+            let mut chooser = Chooser::Only(CLASS as usize);
+            if let Some(wake) = self.sleepers.wake(room, rows_max, now, &mut chooser) {
+                self.since_wake.clear();
+                step.actions.push(Action::Ask(Question::Wake(wake)));
+            }
+        }
+    }
+
+    /// A host without requisites lies down, at a crawl's end, where nobody waits for it.
+    pub(crate) fn rest_from_pages(&mut self, now: Time, slot: u32) {
+        if self.is_finishing() {
+            let host = self.awake.at(slot);
+            if !host.has_requisite() {
+                host.rest_until = host.rest_until.max(now + REST);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requisites_wait_before_all_that_is_due_in_the_order_of_discovery() {
+        let places = [place(UrlId(0)), place(UrlId(7)), place(UrlId(8))];
+        assert!(places.is_sorted() && places.iter().all(is_first));
+        let due = Place::Later { due: Time(1_700_000_000_000_000), id: 1 };
+        assert!(places[2] < due && !is_first(&due));
+        assert!(!is_first(&Place::Now { class: 8, rank: 7, id: 7 }));
+    }
+}
