@@ -28,7 +28,9 @@ fn site(asked: &Asked) -> Vec<u8> {
         "/t.css" => css("@import '/s.css'; @font-face{src:url(/font)}"),
         "/code.js" => answer("200 OK", &[("Content-Type", "text/javascript")], "'<a href=/js>'"),
         "/no" => not_found(),
-        _ => answer("200 OK", &[("Content-Type", "image/png")], format!("\u{89}PNG {}", asked.path)),
+        _ => {
+            answer("200 OK", &[("Content-Type", "image/png")], format!("\u{89}PNG {}", asked.path))
+        }
     }
 }
 
