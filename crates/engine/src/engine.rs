@@ -250,7 +250,7 @@ impl Engine {
         self.settle_mass(step);
         self.check_limits();
         self.outbox.flush(&mut self.counters, step);
-        self.conclude_finishing(now, step);
+        self.conclude_finishing(now);
         self.check_grace(now);
         self.conclude_review(step);
         self.conclude_outbound(now, step);

@@ -62,7 +62,6 @@ pub(crate) struct Requisites {
     recent: Vec<u64>,
     /// The crawl is over but for requisites.
     pub finishing: Option<StopReason>,
-    has_swept: bool,
 }
 
 impl Requisites {
@@ -102,6 +101,11 @@ impl Awake {
     /// A requisite waits that was never asked for.
     pub fn has_requisite(&self) -> bool {
         self.later.front().is_some_and(|(place, _)| is_first(&place))
+    }
+
+    /// One may be had, or may turn up when the queue is read on.
+    fn expects_requisite(&self) -> bool {
+        self.record.failing.is_none() && (self.has_requisite() || self.later.is_refilling())
     }
 }
 
@@ -190,30 +194,15 @@ impl Engine {
     }
 
     /// Stops once no requisite can be had any more, in this run.
-    pub(crate) fn conclude_finishing(&mut self, now: Time, step: &mut Step) {
+    pub(crate) fn conclude_finishing(&mut self, now: Time) {
         let Some(reason) = self.requisites.finishing.filter(|_| self.stopping.is_none()) else {
             return;
         };
-        if !std::mem::replace(&mut self.requisites.has_swept, true) {
-            self.leave_lines(now, step);
-        }
         let is_busy = !self.flights.is_empty()
             || !self.comparing.is_empty()
             || !self.outbox.is_idle(&self.counters);
         if !is_busy && (self.requisites.counters.waiting == 0 || !self.expects_requisites(now)) {
             self.stopping = Some(reason);
-        }
-    }
-
-    /// Hosts that stand in a line for their pages leave it.
-    fn leave_lines(&mut self, now: Time, step: &mut Step) {
-        for slot in self.awake.slots() {
-            let ticket = self.awake.next_ticket();
-            let host = self.awake.at(slot);
-            if host.queued_up {
-                (host.queued_up, host.ticket) = (false, ticket);
-                self.advance(now, slot, step);
-            }
         }
     }
 
@@ -224,7 +213,7 @@ impl Engine {
         self.sleepers.is_asked()
             || self.sleepers.ready_in(CLASS) > 0
             || self.sleepers.next_later().is_some_and(is_soon)
-            || self.awake.iter().any(|host| host.has_requisite() || host.is_refilling())
+            || self.awake.iter().any(Awake::expects_requisite)
     }
 
     /// Wakes hosts that may have requisites, and those that somebody needs.
@@ -242,11 +231,14 @@ impl Engine {
         }
     }
 
-    /// A host without requisites lies down, at a crawl's end, where nobody waits for it.
+    /// A host without requisites, or one that fails, lies down where nobody waits for it, at a
+    /// crawl's end.
     pub(crate) fn rest_from_pages(&mut self, now: Time, slot: u32) {
         if self.is_finishing() {
+            let run = self.counters.run;
             let host = self.awake.at(slot);
-            if !host.has_requisite() {
+            if !host.has_requisite() || host.record.failing.is_some() {
+                host.record.enter_run(run);
                 host.rest_until = host.rest_until.max(now + REST);
             }
         }

@@ -32,6 +32,8 @@ pub struct Simulated {
     pub violations: Vec<Violation>,
     /// Of all partitions together.
     pub counters: Counters,
+    /// Requisites fetched.
+    pub requisites: u64,
     pub tally: Tally,
     pub virtual_time: Span,
     /// Of the engine that holds most.
@@ -91,9 +93,11 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         end::check_end(&web, parts, checker);
     }
     parts.iter().for_each(|part| end::check_books(&part.state.rows, checker));
+    let requisites = parts.iter().map(|part| part.state.rows.requisites.fetched).sum();
     let counters = parts.iter().map(|part| part.state.rows.counters.clone());
     Simulated {
         counters: counters.reduce(|sum, more| sum.plus(&more)).expect("at least one partition"),
+        requisites,
         violations: checker.violations.clone(),
         tally: checker.tally.clone(),
         virtual_time: clock.since(BEGINNING),

@@ -219,12 +219,6 @@ impl AwakeHosts {
         self.tickets
     }
 
-    /// The slots that are taken.
-    pub fn slots(&self) -> Vec<u32> {
-        let taken = self.slots.iter().zip(0..).filter(|(awake, _)| awake.is_some());
-        taken.map(|(_, slot)| slot).collect()
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &Awake> {
         self.slots.iter().flatten()
     }
