@@ -60,7 +60,16 @@ fn write(dir: &Path) -> Result<(), Error> {
 
 fn capture<'a>(url: &'a Url, fetched_us: u64, response: &'a [u8]) -> Capture<'a> {
     let content = Content::Http { request: REQUEST, response };
-    Capture { protocol: None, resource_type: None, url, fetched_us, address: None, content, truncated: None, notes: &[] }
+    Capture {
+        protocol: None,
+        resource_type: None,
+        url,
+        fetched_us,
+        address: None,
+        content,
+        truncated: None,
+        notes: &[],
+    }
 }
 
 /// A body compressed, then sent in chunks.
