@@ -7,6 +7,7 @@
 //! once. Then segments and parts go, but for the last file's part, from which the next run resumes;
 //! its lines come again, and merging drops repeated lines.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ use crate::sort::sort_lines;
 
 /// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
 /// `memory_bytes`; the rest happens on disk. No [`crate::Writer`] may be open meanwhile.
+///
+/// The files of several series are indexed together.
 pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let layout = Layout::of(dir);
     layout.create()?;
@@ -48,10 +51,9 @@ pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let io = |error| Error::io(&layout.index(), "write", error);
     fs::rename(&new, layout.index()).map_err(io)?;
     sync_dir(dir)?;
-    let kept = [
-        layout.index(),
-        layout.last_of_ours()?.map_or_else(PathBuf::new, |(_, name)| layout.part(&name)),
-    ];
+    // Those that the next run resumes from.
+    let mut kept = vec![layout.index()];
+    kept.extend(layout.last_of_each_series()?.iter().map(|name| layout.part(name)));
     for merged in sorted.iter().chain(&parts).filter(|path| !kept.contains(path)) {
         fs::remove_file(merged).map_err(|error| Error::io(merged, "remove", error))?;
     }
@@ -151,6 +153,8 @@ pub(crate) struct Layout {
     dir: PathBuf,
     pub warc_dir: PathBuf,
     pub index_dir: PathBuf,
+    /// Whose files are ours: those of one writer of several, or of the only one.
+    series: String,
 }
 
 const WARC_END: &str = ".warc.gz";
@@ -158,7 +162,22 @@ const NAME_START: &str = "rhumb-";
 
 impl Layout {
     pub fn of(dir: &Path) -> Layout {
-        Layout { dir: dir.into(), warc_dir: dir.join("warc"), index_dir: dir.join("index") }
+        Layout {
+            dir: dir.into(),
+            warc_dir: dir.join("warc"),
+            index_dir: dir.join("index"),
+            series: String::new(),
+        }
+    }
+
+    /// Of one series of several in the same directory.
+    pub fn of_series(dir: &Path, series: &str) -> Layout {
+        Layout { series: series.to_owned(), ..Layout::of(dir) }
+    }
+
+    /// Several write into the directory.
+    pub fn is_shared(&self) -> bool {
+        !self.series.is_empty()
     }
 
     pub fn create(&self) -> Result<(), Error> {
@@ -192,8 +211,15 @@ impl Layout {
 
     /// Removes what was being written when a process died. Nobody else may be writing.
     pub fn remove_unfinished(&self) -> Result<(), Error> {
-        let is_unfinished =
-            |path: &PathBuf| path.extension().is_some_and(|end| end == "new" || end == "run");
+        let start = format!("{NAME_START}{}-", self.series);
+        // Of a series, what is its own: others may be opening theirs.
+        let is_own = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            !self.is_shared() || name.starts_with(&start)
+        };
+        let is_unfinished = |path: &PathBuf| {
+            path.extension().is_some_and(|end| end == "new" || end == "run") && is_own(path)
+        };
         for path in self.index_files()?.iter().filter(|path| is_unfinished(path)) {
             fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
         }
@@ -202,7 +228,8 @@ impl Layout {
 
     /// Files of ours are named by time, serial number and who wrote them.
     pub fn name(&self, timestamp: &str, serial: u32, id: &str) -> String {
-        format!("{NAME_START}{timestamp}-{serial:05}-{id}{WARC_END}")
+        let series = if self.is_shared() { format!("{}-", self.series) } else { String::new() };
+        format!("{NAME_START}{series}{timestamp}-{serial:05}-{id}{WARC_END}")
     }
 
     /// All WARC files, also those someone else put there, in order of name.
@@ -220,12 +247,40 @@ impl Layout {
     /// The file of the highest serial number.
     pub fn last_of_ours(&self) -> Result<Option<(u32, String)>, Error> {
         let names = self.warc_names()?;
-        Ok(names.into_iter().filter_map(|name| Some((serial_of(&name)?, name))).max())
+        let serial = |name: &str| serial_in(&self.series, name);
+        Ok(names.into_iter().filter_map(|name| Some((serial(&name)?, name))).max())
+    }
+
+    /// The last file of every series there is, and of the files without one.
+    fn last_of_each_series(&self) -> Result<Vec<String>, Error> {
+        let mut last: BTreeMap<String, (u32, String)> = BTreeMap::new();
+        for name in self.warc_names()? {
+            let start = name.strip_prefix(NAME_START).unwrap_or_default();
+            let series = match serial_of(&name) {
+                Some(_) => "",
+                None => start.split('-').next().unwrap_or_default(),
+            };
+            let Some(serial) = serial_in(series, &name) else { continue };
+            let file = (serial, name.clone());
+            let last = last.entry(series.to_owned()).or_insert_with(|| file.clone());
+            *last = last.clone().max(file);
+        }
+        Ok(last.into_values().map(|(_, name)| name).collect())
     }
 }
 
+/// Of a file without a series.
 pub(crate) fn serial_of(name: &str) -> Option<u32> {
-    let mut parts = name.strip_prefix(NAME_START)?.splitn(3, '-');
+    serial_in("", name)
+}
+
+/// Of a file of this series.
+fn serial_in(series: &str, name: &str) -> Option<u32> {
+    let mut rest = name.strip_prefix(NAME_START)?;
+    if !series.is_empty() {
+        rest = rest.strip_prefix(series)?.strip_prefix('-')?;
+    }
+    let mut parts = rest.splitn(3, '-');
     let (time, serial, _id) = (parts.next()?, parts.next()?, parts.next()?);
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     (digits(time) && digits(serial)).then(|| serial.parse().ok())?

@@ -42,6 +42,6 @@ pub use pack::{
     Truncation,
 };
 pub use read::{Reader, Record};
-pub use repair::repair;
+pub use repair::{repair, repair_series};
 pub use warcinfo::Warcinfo;
 pub use writer::{Limits, Location, Position, Writer};

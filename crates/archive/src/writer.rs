@@ -100,7 +100,26 @@ impl Writer {
         limits: Limits,
         synced: Option<Position>,
     ) -> Result<Writer, Error> {
-        let layout = Layout::of(dir);
+        Writer::open_in(Layout::of(dir), info, limits, synced)
+    }
+
+    /// One of several writers in a crawl's directory, whose files have the name of its series in
+    /// theirs: letters and digits. The index is made when all are closed.
+    pub fn open_series(
+        (dir, series): (&Path, &str),
+        info: Warcinfo,
+        limits: Limits,
+        synced: Option<Position>,
+    ) -> Result<Writer, Error> {
+        Writer::open_in(Layout::of_series(dir, series), info, limits, synced)
+    }
+
+    fn open_in(
+        layout: Layout,
+        info: Warcinfo,
+        limits: Limits,
+        synced: Option<Position>,
+    ) -> Result<Writer, Error> {
         layout.create()?;
         layout.remove_unfinished()?;
         let resumed = repair::last_file(&layout, synced)?;
@@ -115,7 +134,9 @@ impl Writer {
     }
 
     fn sort_finished(&mut self) {
-        let Some(current) = self.current.as_ref().filter(|current| current.serial > 1) else {
+        // Segments are named by serial numbers alone: those of several series would collide.
+        let may_sort = |current: &&Current| current.serial > 1 && !self.layout.is_shared();
+        let Some(current) = self.current.as_ref().filter(may_sort) else {
             return;
         };
         if self.sorter.is_none() {

@@ -6,6 +6,7 @@
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
 use crate::compare::Comparisons;
+use crate::allowance::Allowance;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;
@@ -108,6 +109,8 @@ pub struct Engine {
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
+    /// One of several uses no more of the crawl's limits.
+    pub(crate) allowance: Option<Allowance>,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -156,6 +159,7 @@ impl Engine {
             review: Review::open(&config, opening.rules_fingerprint, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
+            allowance: None,
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -213,6 +217,7 @@ impl Engine {
             Event::Answered(Answer::Reviewed { found, next }) => self.reviewed(found, next),
             Event::Delivered { from, number, message } => self.delivered(from, number, message),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
+            Event::Allowed(allowance) => self.allowed(allowance),
             Event::Told(hand) => self.told(now, hand, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
@@ -334,7 +339,7 @@ impl Engine {
     }
 
     /// There is something to fetch, or to find out whether there is.
-    fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         !self.flights.is_empty()
             || !self.comparing.is_empty()
             || !self.awake.is_empty()
@@ -377,6 +382,10 @@ impl Engine {
     }
 
     fn check_limits(&mut self) {
+        // Of several partitions, the one that grants allowances ends the crawl at its limits.
+        if self.allowance.is_some() {
+            return;
+        }
         let over = |limit: Option<u64>, value: u64| limit.is_some_and(|max| value >= max);
         if over(self.config.pages_max, self.counters.pages) {
             self.stopping = self.stopping.or(Some(StopReason::Pages));

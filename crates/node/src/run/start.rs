@@ -128,7 +128,7 @@ fn run(
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
     stop.tell(events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
-    live.steer_by(Steering::new(settings.clone(), events_in.clone()));
+    live.steer_by(Steering::new(settings.clone(), vec![events_in.clone()]));
     send_seeds(settings, events_in);
     let mut archive = NodeArchive {
         writer,

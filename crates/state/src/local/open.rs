@@ -10,6 +10,7 @@ use super::memtable::Generation;
 use super::merging::UNMERGED_MAX;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
+use super::parts::partitions_in;
 use super::{
     COMMITS, COUNTERS, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState, RULES, SCHEDULER,
     Shared, file_error, keys, lock, outbound, read, store_error,
@@ -25,8 +26,9 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
-use rhumb_engine::record::{UrlId, UrlRecord};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
+use rhumb_engine::time::Span;
 use rhumb_engine::turn::Position;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
@@ -44,6 +46,9 @@ const UNMERGED_MANY: u8 = 8;
 const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins before we wait");
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
 const TABLE_BYTES: u64 = 16 << 20;
+
+/// A hand that is told to all partitions is logged by each within this time.
+const SAME_HAND_WITHIN: Span = Span::secs(5);
 
 const SEED: &[u8] = b"filter seed";
 
@@ -100,25 +105,36 @@ impl LocalReader {
     /// the archive. The filter of known URLs is not built, which is nearly all that opening costs:
     /// sifting is for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
+        if let Some(count) = partitions_in(dir)?.filter(|count| *count > 1) {
+            return LocalReader::open_parts(dir, count);
+        }
         let home = Home::open(dir)?;
         let believed = Believed { archive_end: None, take: journal::take_frame };
         let Rows { database, keyspaces, journal, commits, .. } = read_rows(&home.store, believed)?;
         let store = Arc::new(Store::new(database, keyspaces, journal, commits));
         let shared = Shared::new(store, Seen::new(0), home);
-        Ok(LocalReader { shared: Arc::new(shared) })
+        Ok(LocalReader::of(Arc::new(shared)))
     }
 
-    /// Every URL and its record, in the order of keys.
+    /// Every URL and its record, in the order of keys, partition after partition.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
-        self.shared.store.all(Table::Url).map(|row| {
-            let (key, value) = row?;
-            Ok((read::url_key(&key)?, decode("url", &value)?))
+        self.parts().into_iter().flat_map(|part| {
+            let rows = part.shared.store.all(Table::Url).map(|row| {
+                let (key, value) = row?;
+                Ok((read::url_key(&key)?, decode("url", &value)?))
+            });
+            // What is another's is told by its owner.
+            let is_divided = part.partition.is_divided();
+            rows.filter(move |row: &Result<(UrlKey, UrlRecord), Error>| {
+                !is_divided || row.as_ref().map_or(true, |(_, r)| r.status != Status::Foreign)
+            })
         })
     }
 
-    /// Every host and its record, in the order of keys.
+    /// Every host and its record, in the order of keys, partition after partition.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
-        self.shared.store.all(Table::Host).map(|row| {
+        let rows = self.parts().into_iter().flat_map(|part| part.shared.store.all(Table::Host));
+        rows.map(|row| {
             let (key, value) = row?;
             let key = std::str::from_utf8(&key)
                 .ok()
@@ -147,7 +163,19 @@ impl LocalReader {
 
     /// What the owner asked of the crawl by hand, the latest last.
     pub fn hands(&self) -> Result<Vec<HandLine>, Error> {
-        hands(&self.shared.store)
+        let mut lines: Vec<HandLine> = Vec::new();
+        for part in self.parts() {
+            // Most were told to all of them, at nearly the same time.
+            let told = hands(&part.shared.store)?;
+            let is_same = |a: &HandLine, b: &HandLine| {
+                a.what == b.what && a.at.since(b.at).max(b.at.since(a.at)) < SAME_HAND_WITHIN
+            };
+            let new = |line: &HandLine| !lines.iter().any(|known| is_same(known, line));
+            let new: Vec<HandLine> = told.into_iter().filter(new).collect();
+            lines.extend(new);
+        }
+        lines.sort_by_key(|line| line.at);
+        Ok(lines)
     }
 
     /// What was settled on a page when that was last written.
@@ -162,14 +190,19 @@ impl LocalReader {
         Ok(None)
     }
 
-    /// The books of importance as the rows have them now, with all seeds that are known.
+    /// The books of importance of one store as the rows have them now, with all seeds that are
+    /// known.
     pub fn mass(&self) -> Result<Mass, Error> {
         let mut mass = Mass::default();
-        for row in self.urls() {
-            mass.restore_url(&row?.1);
+        for row in self.shared.store.all(Table::Url) {
+            mass.restore_url(&decode("url", &row?.1)?);
         }
         read_mass(&self.shared.store, &mut mass)?;
-        let seeds = self.seeds()?;
+        let unacknowledged = outbound::opening(&self.shared.store)?.unacknowledged;
+        unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
+        let (seeds, others): (Vec<_>, Vec<_>) =
+            self.seeds()?.into_iter().partition(|(url, _)| self.partition.owns(url));
+        others.iter().for_each(|(_, weight)| mass.trusted_elsewhere(*weight));
         mass.seeded(seeds.iter().cloned());
         for (url, _) in &seeds {
             if let Some(record) = self.snapshot().url(&url.key())? {
@@ -181,7 +214,12 @@ impl LocalReader {
     }
 
     pub fn counters(&self) -> Result<Counters, Error> {
-        counters(&self.shared.store)
+        let mut sum: Option<Counters> = None;
+        for part in self.parts() {
+            let one = counters(&part.shared.store)?;
+            sum = Some(sum.map_or_else(|| one.clone(), |sum| sum.plus(&one)));
+        }
+        Ok(sum.unwrap_or_default())
     }
 }
 
