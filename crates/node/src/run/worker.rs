@@ -1,5 +1,6 @@
 //! Workers: what tasks do for one URL or one name, and how the loop is told.
 
+use super::address_turns::AddressTurns;
 use super::clock::Clock;
 use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
@@ -36,8 +37,10 @@ const UNFOLDED_BYTES_MIN: usize = 16 << 20;
 const LEFT_TO_PROXY: Span = Span::secs(600);
 
 pub struct Workers {
-    pub fetcher: Fetcher,
-    pub resolver: Resolver,
+    pub fetcher: Arc<Fetcher>,
+    pub resolver: Arc<Resolver>,
+    /// Of several partitions that share addresses.
+    pub turns: Option<Arc<AddressTurns>>,
     pub reader: Reader,
     /// Says which links lead to what is known, where links are followed.
     pub known: Option<LocalReader>,
@@ -68,6 +71,12 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
+        let _turn = match &self.turns {
+            Some(turns) if fetch.url.scheme() != Scheme::File => {
+                Some(turns.enter(fetch.address).await)
+            }
+            _ => None,
+        };
         let (at, began) = (self.clock.date(), self.clock.now());
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {

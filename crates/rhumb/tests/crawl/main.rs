@@ -7,6 +7,7 @@ mod binary;
 mod bodies;
 mod complete;
 mod copies;
+mod divided;
 mod disk_faults;
 mod documentation;
 mod documents;
