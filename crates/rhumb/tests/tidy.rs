@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -24,13 +24,14 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("engine", &["page", "neardup"]),
     ("state", &["disk", "page", "neardup", "engine"]),
     ("archive", &["disk", "page"]),
+    ("shipped", &["disk", "engine", "state", "archive"]),
     ("fetch", &["page"]),
     ("sim", &["page", "neardup", "engine", "state"]),
     (
         "node",
         &[
             "disk", "page", "neardup", "extract", "search", "topic", "engine", "state", "archive",
-            "fetch",
+            "shipped", "fetch",
         ],
     ),
     ("web", &["page", "search", "node"]),
@@ -46,7 +47,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "rhumb",
         &[
             "disk", "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch",
-            "node", "sim", "web", "lab", "search", "export", "topic",
+            "node", "sim", "web", "lab", "search", "export", "topic", "shipped",
         ],
     ),
 ];
