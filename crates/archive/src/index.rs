@@ -21,7 +21,7 @@ use crate::digest::PayloadDigest;
 use crate::error::Error;
 use crate::http::{header, media_type, status};
 use crate::read::{Record, whole_records};
-use crate::segments::{Segment, segments};
+use crate::segments::{Segment, segment_path, segments};
 use crate::sort::sort_lines;
 
 /// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
@@ -89,6 +89,37 @@ pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
         }
         _ => write_index(dir, memory_bytes),
     }
+}
+
+/// The index lines of a WARC file to which nothing is added any more, sorted. Those that were
+/// written as it grew are taken if it lies in a crawl's directory, which is `dir` then.
+pub fn lines_of(dir: Option<&Path>, warc: &Path) -> Result<Vec<u8>, Error> {
+    if let Some(written) = dir.and_then(|dir| written_lines(&Layout::of(dir), warc)) {
+        return Ok(written);
+    }
+    let mut lines: Vec<String> = Vec::new();
+    whole_records(warc, 0, |record| {
+        lines.extend(line_of(record, warc));
+        Ok(())
+    })?;
+    Ok(sorted(lines.iter().map(|line| line.as_bytes()).collect()))
+}
+
+/// The lines in a part, or in the segment that it has become, where there is one of this file alone.
+fn written_lines(layout: &Layout, warc: &Path) -> Option<Vec<u8>> {
+    let name = warc.file_name()?.to_str()?;
+    // First the part: it becomes the segment, never the other way round.
+    let part = fs::read(layout.part(name));
+    let segment = segment_path(layout, serial_of(name)?, serial_of(name)?);
+    let bytes = part.or_else(|_| fs::read(segment)).ok()?;
+    let is_of_it = |line: &&[u8]| memchr::memmem::find(line, name.as_bytes()).is_some();
+    Some(sorted(bytes.split_inclusive(|byte| *byte == b'\n').filter(is_of_it).collect()))
+}
+
+fn sorted(mut lines: Vec<&[u8]>) -> Vec<u8> {
+    lines.sort_unstable();
+    lines.dedup();
+    lines.concat()
 }
 
 /// The WARC files of a crawl's directory that are ours, by their serial numbers.

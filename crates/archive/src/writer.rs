@@ -75,6 +75,8 @@ pub struct Writer {
     packer: Packer,
     current: Option<Current>,
     serial_next: u32,
+    /// The current file takes no more.
+    begins_anew: bool,
     /// Once a file is full.
     sorter: Option<Sorter>,
 }
@@ -126,8 +128,9 @@ impl Writer {
         let serial_next = resumed.as_ref().map_or(1, |last| last.serial.saturating_add(1));
         let current = resumed.map(|last| Current::resume(&layout, last)).transpose()?;
         let packer = Packer::default();
+        let (begins_anew, sorter) = (false, None);
         let mut writer =
-            Writer { layout, info, limits, packer, current, serial_next, sorter: None };
+            Writer { layout, info, limits, packer, current, serial_next, begins_anew, sorter };
         // A run that was cut off may have left parts of files that are full.
         writer.sort_finished();
         Ok(writer)
@@ -147,6 +150,12 @@ impl Writer {
         }
     }
 
+    /// The next capture begins a file, whatever room the last has. Each opening of a partition has
+    /// files of its own: the name of the last one belongs to the opening before.
+    pub fn begin_anew(&mut self) {
+        self.begins_anew = self.current.is_some();
+    }
+
     /// Takes a capture. It is safe from a crash after [`Writer::sync`].
     pub fn append(&mut self, packed: &Packed) -> Result<Location, Error> {
         let bytes = packed.bytes.len() as u64;
@@ -154,8 +163,9 @@ impl Writer {
             let length = current.warc.length();
             length > 0 && length + bytes > self.limits.file_bytes_max
         };
-        if self.current.as_ref().is_none_or(full) {
+        if self.begins_anew || self.current.as_ref().is_none_or(full) {
             self.begin_file(packed.fetched_us)?;
+            self.begins_anew = false;
         }
         let current = self.current.as_mut().expect("a file was begun");
         if current.warc.pending_bytes() >= self.limits.buffer_bytes_max {

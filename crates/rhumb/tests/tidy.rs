@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -25,13 +25,14 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("cluster", &["engine"]),
     ("state", &["disk", "page", "neardup", "engine"]),
     ("archive", &["disk", "page"]),
+    ("shipped", &["disk", "engine", "state", "archive"]),
     ("fetch", &["page"]),
     ("sim", &["page", "neardup", "engine", "cluster", "state"]),
     (
         "node",
         &[
             "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster",
-            "state", "archive", "fetch",
+            "state", "archive", "shipped", "fetch",
         ],
     ),
     ("web", &["page", "search", "node"]),
@@ -47,7 +48,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
         "rhumb",
         &[
             "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state",
-            "archive", "fetch", "node", "sim", "web", "lab", "search", "export", "topic",
+            "archive", "fetch", "node", "sim", "web", "lab", "search", "export", "topic", "shipped",
         ],
     ),
 ];

@@ -6,7 +6,9 @@
 //! cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
 
 mod codec;
+mod fill;
 mod flush;
+mod follow;
 mod format;
 mod journal;
 mod keys;
@@ -43,6 +45,8 @@ use std::sync::{Arc, Mutex};
 use store::Store;
 use table::Table;
 
+pub use fill::{CopiedRow, fill};
+pub use follow::{Commit, Committed, Follow, JournalFile, MergedRow, commits_in, merged_rows};
 pub use format::{FORMAT, Home};
 pub use journal::{commit_of, rows_in};
 pub use parts::{PARTITIONS_MAX, check_partitions, part_dir, partitions_in, write_partitions};

@@ -3,6 +3,7 @@
 
 use super::codec::{decode, decode_leader, encode_into};
 use super::flush::Flusher;
+use super::follow::Follow;
 use super::format::{Home, in_use};
 use super::journal::{self, Batch, Journal, Reading};
 use super::mark::Mark;
@@ -60,11 +61,39 @@ impl LocalState {
         seed: u64,
         archive_end: Position,
     ) -> Result<(LocalState, Opening), Error> {
+        LocalState::open_with(home, seed, archive_end, None)
+    }
+
+    /// The same for who copies commits elsewhere: the journal stays until it is released, also
+    /// what is there of earlier runs.
+    pub fn open_followed(
+        home: Home,
+        seed: u64,
+        archive_end: Position,
+    ) -> Result<(LocalState, Opening, Follow), Error> {
+        let follow = Follow::default();
+        let opened = LocalState::open_with(home, seed, archive_end, Some(follow.clone()));
+        opened.map(|(state, opening)| (state, opening, follow))
+    }
+
+    fn open_with(
+        home: Home,
+        seed: u64,
+        archive_end: Position,
+        follow: Option<Follow>,
+    ) -> Result<(LocalState, Opening), Error> {
         let believed = Believed { archive_end: Some(archive_end), take: journal::take_frame };
         let rows = read_rows(&home.store, believed)?;
         let commits = rows.commits;
-        let (database, keyspaces) = rows.into_tables()?;
-        let store = Arc::new(Store::new(database, keyspaces, Generation::default(), commits));
+        let (database, keyspaces) = match &follow {
+            Some(follow) => {
+                follow.opened_at(commits, archive_end);
+                rows.into_followed_tables(follow)?
+            }
+            None => rows.into_tables()?,
+        };
+        let store = Store::new(database, keyspaces, Generation::default(), commits);
+        let store = Arc::new(store.followed_by(follow.clone()));
         let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
         let seen = rebuild_filter(&store, seed, &mut mass)?;
@@ -72,7 +101,7 @@ impl LocalState {
         let mut opening = opening(&store)?;
         opening.outbound.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
-        let journal = Journal::begin(&journal_dir(&home.store))?;
+        let journal = Journal::begin(&journal_dir(&home.store), follow)?;
         let flusher = Flusher::start(Arc::clone(&store))?;
         let shared = Arc::new(Shared::new(store, seen, home));
         let state = LocalState {
@@ -261,6 +290,8 @@ pub(super) struct Rows {
     keyspaces: Keyspaces,
     journal: Generation,
     files: Vec<(u64, PathBuf)>,
+    /// So many bytes of each file hold what counts; of those that are missing here none.
+    read: Vec<u64>,
     /// The number of commits in both.
     pub commits: u64,
 }
@@ -272,6 +303,25 @@ impl Rows {
         keyspaces.flush(&database, |table| journal.rows(table, 0))?;
         for (_, path) in &files {
             fs::remove_file(path).map_err(|e| file_error(path, e))?;
+        }
+        Ok((database, keyspaces))
+    }
+
+    /// The same, and leaves the journal to who follows: as far as it was believed, once and for
+    /// all, since the archive goes on from here.
+    fn into_followed_tables(self, follow: &Follow) -> Result<(Database, Keyspaces), Error> {
+        let Rows { database, keyspaces, journal, files, read, .. } = self;
+        keyspaces.flush(&database, |table| journal.rows(table, 0))?;
+        let read = read.into_iter().chain(std::iter::repeat(0));
+        for ((number, path), bytes) in files.into_iter().zip(read) {
+            let io = |e| file_error(&path, e);
+            if bytes == 0 {
+                fs::remove_file(&path).map_err(io)?;
+                continue;
+            }
+            let file = fs::File::options().write(true).open(&path).map_err(io)?;
+            file.set_len(bytes).and_then(|()| file.sync_all()).map_err(io)?;
+            follow.found(number, path, bytes);
         }
         Ok((database, keyspaces))
     }
@@ -287,10 +337,10 @@ pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error>
     let flushed: u64 = flushed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
     let Believed { archive_end, take } = believed;
     let reading = Reading { flushed, promised: mark.commits, archive_end, take };
-    let (journal, last) = read_journal(&files, reading)?;
+    let (journal, last, read) = read_journal(&files, reading)?;
     let commits = last.unwrap_or(flushed).max(flushed);
     mark.check(store, commits)?;
-    Ok(Rows { database, keyspaces, journal, files, commits })
+    Ok(Rows { database, keyspaces, journal, files, read, commits })
 }
 
 pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
@@ -306,11 +356,13 @@ pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> 
     Ok((database, keyspaces))
 }
 
-/// What the journal holds beyond the tables, and the number of its last commit.
+/// What the journal holds beyond the tables, the number of its last commit, and how much of each
+/// file counts.
 fn read_journal(
     files: &[(u64, PathBuf)],
     reading: Reading,
-) -> Result<(Generation, Option<u64>), Error> {
+) -> Result<(Generation, Option<u64>, Vec<u64>), Error> {
+    let mut bytes = Vec::new();
     let mut rows = Generation::default();
     let mut last = None;
     for (_, path) in files {
@@ -318,11 +370,12 @@ fn read_journal(
             rows.put((table, key, value), 0, None);
         })?;
         last = read.last;
+        bytes.push(read.bytes);
         if !read.is_whole {
             break;
         }
     }
-    Ok((rows, last))
+    Ok((rows, last, bytes))
 }
 
 pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
