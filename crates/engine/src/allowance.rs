@@ -119,7 +119,11 @@ impl Granter {
     }
 
     /// What each may still come to use, whatever of it was heard.
-    fn reserved(&self, now: impl Fn(&InForce) -> u64, next: impl Fn(&Allowance) -> u64) -> Vec<u64> {
+    fn reserved(
+        &self,
+        now: impl Fn(&InForce) -> u64,
+        next: impl Fn(&Allowance) -> u64,
+    ) -> Vec<u64> {
         let all = self.in_force.iter().zip(&self.granted);
         all.map(|(in_force, granted)| match in_force {
             Some(in_force) if in_force.number == granted.number => now(in_force),

@@ -71,9 +71,8 @@ impl AddressTurns {
         let mut by_address = lock(&self.by_address);
         if by_address.doors.len() >= by_address.sweep_at.max(SWEEP_MIN) {
             let now = Instant::now();
-            let is_used = |door: &Arc<Door>| {
-                Arc::strong_count(door) > 1 || *lock(&door.not_before) > now
-            };
+            let is_used =
+                |door: &Arc<Door>| Arc::strong_count(door) > 1 || *lock(&door.not_before) > now;
             by_address.doors.retain(|_, door| is_used(door));
             by_address.sweep_at = 2 * by_address.doors.len();
         }

@@ -103,7 +103,14 @@ pub fn get(
         topic: None,
     };
     let (at, to) = (clock.clone(), events_in.clone());
-    let workers = Arc::new(make_workers(&settings, &make_network(&settings, &runtime)?, at, wired, false, to));
+    let workers = Arc::new(make_workers(
+        &settings,
+        &make_network(&settings, &runtime)?,
+        at,
+        wired,
+        false,
+        to,
+    ));
     let answering = Arc::clone(&state);
     let answer = move |question| lock(&answering).answer(question);
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;

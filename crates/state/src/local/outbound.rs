@@ -103,5 +103,6 @@ impl LocalReader {
 }
 
 fn number(key: &[u8]) -> Result<u64, Error> {
-    keys::be(key, 5).ok_or_else(|| Error::new(ErrorKind::Corrupt, "key of an exchange cannot be read"))
+    keys::be(key, 5)
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt, "key of an exchange cannot be read"))
 }

@@ -80,23 +80,21 @@ impl Carrier {
         inner.readers[own as usize] = None;
     }
 
-    /// These are shipped, each by addressee and number, those to one in order.
-    pub fn send(&self, from: u32, messages: Vec<(u32, u64, Arc<Message>)>) {
+    /// A message is shipped: those of one pair in order.
+    pub fn send(&self, from: u32, to: u32, number: u64, message: Arc<Message>) {
         let inner = &mut *self.lock();
-        for (to, number, message) in messages {
-            let pair = inner.pairs.entry((from, to)).or_insert_with(|| Pair {
-                shipped: number - 1,
-                acknowledged: number - 1,
-                delivered: number - 1,
-                ..Pair::default()
-            });
-            let next = pair.waiting.back().map_or(pair.acknowledged, |(last, _)| *last) + 1;
-            if number == next && pair.waiting.len() < WAITING_MAX {
-                pair.waiting.push_back((number, message));
-            }
-            pair.shipped = number;
-            inner.pump((from, to), self.window);
+        let pair = inner.pairs.entry((from, to)).or_insert_with(|| Pair {
+            shipped: number - 1,
+            acknowledged: number - 1,
+            delivered: number - 1,
+            ..Pair::default()
+        });
+        let next = pair.waiting.back().map_or(pair.acknowledged, |(last, _)| *last) + 1;
+        if number == next && pair.waiting.len() < WAITING_MAX {
+            pair.waiting.push_back((number, message));
         }
+        pair.shipped = number;
+        inner.pump((from, to), self.window);
     }
 
     /// A partition has the messages of another up to this one on record.

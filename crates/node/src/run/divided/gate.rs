@@ -3,14 +3,17 @@
 //!
 //! A message that leaves before the commit that numbers it is shipped may be sent again, with the
 //! same number and other contents, after its sender fell back; an acknowledgement that leaves too
-//! early makes the sender forget what the receiver then lacks. So both wait here. In a crawl of one
-//! process, shipped means that archive and journal are synced.
+//! early makes the sender forget what the receiver then lacks. So both wait here
+//! ([`rhumb_cluster::gate`]). Without an object store, shipped means that archive and journal are
+//! synced.
 
 use super::carrier::Carrier;
+use rhumb_cluster::gate;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
 use rhumb_engine::outbound::Message;
 use rhumb_engine::turn::{Position, State};
+use rhumb_state::local::LocalState;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,35 +26,37 @@ const SHIP_AFTER_IDLE: Duration = Duration::from_millis(20);
 pub struct Gate {
     own: u32,
     carrier: Arc<Carrier>,
+    /// A sync ships: there is no object store.
+    ships_by_sync: bool,
     held: Mutex<Held>,
 }
 
-#[derive(Default)]
 struct Held {
-    messages: Vec<(u32, u64, Arc<Message>)>,
-    acknowledgements: Vec<(u32, u64)>,
+    gate: gate::Gate<Leaving>,
     /// Since when something waits.
     since: Option<Instant>,
-    /// There is a commit that is not shipped.
-    is_behind: bool,
     is_idle: bool,
 }
 
+enum Leaving {
+    Message { to: u32, number: u64, message: Arc<Message> },
+    Acknowledgement { to: u32, number: u64 },
+}
+
 impl Gate {
-    pub fn new(own: u32, carrier: &Arc<Carrier>) -> Arc<Gate> {
-        let held = Mutex::new(Held::default());
-        Arc::new(Gate { own, carrier: Arc::clone(carrier), held })
+    /// Of a partition that has so many commits, all of them shipped.
+    pub fn new(own: u32, commits: u64, carrier: &Arc<Carrier>, ships_by_sync: bool) -> Arc<Gate> {
+        let gate = gate::Gate::new(commits, u64::MAX);
+        let held = Mutex::new(Held { gate, since: None, is_idle: false });
+        Arc::new(Gate { own, carrier: Arc::clone(carrier), ships_by_sync, held })
     }
 
-    /// Our messages of this partition, up to this one, are on record.
+    /// The messages of another partition, up to this one, are on record.
     pub fn acknowledge(&self, to: u32, number: u64) {
         let mut held = self.lock();
-        if !held.is_behind {
-            drop(held);
-            return self.carrier.acknowledge(self.own, to, number);
-        }
-        held.acknowledgements.push((to, number));
+        held.gate.hold(Leaving::Acknowledgement { to, number });
         held.since.get_or_insert_with(Instant::now);
+        self.let_pass(held);
     }
 
     /// Whether the loop has nothing in flight.
@@ -59,31 +64,52 @@ impl Gate {
         self.lock().is_idle = is_idle;
     }
 
-    /// How long what waits may go on waiting; none if nothing does.
+    /// How long what waits may go on waiting for a sync; none if nothing does.
     pub fn due_in(&self) -> Option<Duration> {
         let held = self.lock();
         let after = if held.is_idle { SHIP_AFTER_IDLE } else { SHIP_AFTER };
-        held.since.map(|since| after.saturating_sub(since.elapsed()))
+        let since = held.since.filter(|_| self.ships_by_sync);
+        since.map(|since| after.saturating_sub(since.elapsed()))
     }
 
-    fn committed(&self, messages: Vec<(u32, u64, Arc<Message>)>) {
+    /// All commits up to this one are shipped.
+    pub fn shipped(&self, number: u64) {
         let mut held = self.lock();
-        held.is_behind = true;
+        let (committed, _) = held.gate.numbers();
+        held.gate.shipped(number.min(committed));
+        self.let_pass(held);
+    }
+
+    fn committed(&self, number: u64, messages: Vec<Leaving>) {
+        let mut held = self.lock();
+        held.gate.committed(number, 0);
         if !messages.is_empty() {
             held.since.get_or_insert_with(Instant::now);
-            held.messages.extend(messages);
+        }
+        messages.into_iter().for_each(|message| held.gate.hold(message));
+    }
+
+    fn synced(&self) {
+        if self.ships_by_sync {
+            self.shipped(u64::MAX);
         }
     }
 
-    fn shipped(&self) {
-        let mut held = self.lock();
-        (held.since, held.is_behind) = (None, false);
-        let messages = std::mem::take(&mut held.messages);
-        let acknowledgements = std::mem::take(&mut held.acknowledgements);
+    fn let_pass(&self, mut held: MutexGuard<'_, Held>) {
+        let leaving: Vec<Leaving> = std::iter::from_fn(|| held.gate.pass()).collect();
+        if held.gate.waiting() == 0 {
+            held.since = None;
+        }
         drop(held);
-        self.carrier.send(self.own, messages);
-        for (to, number) in acknowledgements {
-            self.carrier.acknowledge(self.own, to, number);
+        for leaving in leaving {
+            match leaving {
+                Leaving::Message { to, number, message } => {
+                    self.carrier.send(self.own, to, number, message);
+                }
+                Leaving::Acknowledgement { to, number } => {
+                    self.carrier.acknowledge(self.own, to, number);
+                }
+            }
         }
     }
 
@@ -93,31 +119,32 @@ impl Gate {
 }
 
 /// A store whose messages leave when they are shipped.
-pub struct Shipped<S> {
-    pub state: S,
+pub struct Shipped {
+    pub state: LocalState,
     pub gate: Arc<Gate>,
 }
 
-impl<S: State> State for Shipped<S> {
+impl State for Shipped {
     fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
         let messages = rows.iter().filter_map(|row| match row {
             Row::Message { to, number, message: Some(message) } => {
-                Some((*to, *number, Arc::clone(message)))
+                let (to, number, message) = (*to, *number, Arc::clone(message));
+                Some(Leaving::Message { to, number, message })
             }
             _ => None,
         });
         let messages = messages.collect();
         self.state.commit(rows, archived)?;
-        self.gate.committed(messages);
+        self.gate.committed(self.state.commits(), messages);
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), Error> {
         self.state.sync()?;
-        self.gate.shipped();
+        self.gate.synced();
         Ok(())
     }
 

@@ -15,9 +15,7 @@ pub use gate::Gate;
 
 use super::archive::archive_error;
 use super::clock::Clock;
-use super::start::{
-    Crawled, about, at, invalid, keep_cookies, make_network, open_archive,
-};
+use super::start::{Crawled, about, at, invalid, keep_cookies, make_network, open_archive};
 use super::stop::Stop;
 use crate::settings::{CRAWL_TOML, Settings};
 use crate::topic;

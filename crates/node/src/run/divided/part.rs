@@ -88,7 +88,7 @@ impl Part<'_> {
         let _ = events_in.send(Event::Allowed(self.allowance));
         send_seeds(settings, events_in.clone());
         carrier.begin(own, state.reader(), events_in.clone())?;
-        let gate = Gate::new(own, carrier);
+        let gate = Gate::new(own, state.commits(), carrier, true);
         let archive = NodeArchive {
             writer,
             dir: settings.dir.clone(),
@@ -141,7 +141,7 @@ struct Lives {
 }
 
 impl Lives {
-    fn run(self, mut state: Shipped<LocalState>) -> Result<StopReason, Error> {
+    fn run(self, mut state: Shipped) -> Result<StopReason, Error> {
         let Lives { mut node, mut archive, mut world } = self;
         let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
         node.publish(world.clock.now());
