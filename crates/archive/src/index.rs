@@ -122,11 +122,15 @@ fn sorted(mut lines: Vec<&[u8]>) -> Vec<u8> {
     lines.concat()
 }
 
-/// The WARC files of a crawl's directory that are ours, by their serial numbers.
+/// Numbers of files that are in a series begin here.
+pub const SERIES_FILES: u32 = 1 << 20;
+
+/// The WARC files of a crawl's directory that are ours, by their serial numbers. Those of one series
+/// after the other have numbers from [`SERIES_FILES`] on: there the greatest is not the latest.
 pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
     let layout = Layout::of(dir);
     let names = layout.warc_names()?;
-    let ours = names.iter().filter_map(|name| Some((serial_of(name)?, layout.warc(name))));
+    let ours = names.iter().filter_map(|name| Some((number_of(name)?, layout.warc(name))));
     let mut files: Vec<(u32, PathBuf)> = ours.collect();
     files.sort();
     Ok(files)
@@ -298,6 +302,17 @@ impl Layout {
         }
         Ok(last.into_values().map(|(_, name)| name).collect())
     }
+}
+
+/// Its serial number; of a file in a series, one that no other file of the directory has.
+fn number_of(name: &str) -> Option<u32> {
+    if let Some(serial) = serial_of(name) {
+        return Some(serial);
+    }
+    let series = name.strip_prefix(NAME_START)?.split('-').next()?;
+    let number: u32 = series.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
+    let serial = serial_in(series, name).filter(|serial| *serial < SERIES_FILES)?;
+    number.checked_add(1)?.checked_mul(SERIES_FILES)?.checked_add(serial)
 }
 
 /// Of a file without a series.

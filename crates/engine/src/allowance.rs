@@ -138,11 +138,15 @@ impl Granter {
 /// given to others when it has said so, that is by the next call.
 fn divide(max: u64, used: &[u64], reserved: &[u64], known: &[InForce]) -> Vec<u64> {
     let left = max.saturating_sub(used.iter().sum());
-    let busy = known.iter().filter(|i| i.has_work).count() as u64;
+    // Those first that could use it now.
+    let is_eager = |i: &InForce| i.has_work && i.slots_wanted > 0;
+    let is_any = known.iter().any(is_eager);
+    let takes = |i: &InForce| if is_any { is_eager(i) } else { i.has_work };
+    let busy = known.iter().filter(|i| takes(i)).count() as u64;
     let mut odd = if busy > 0 { left % busy } else { 0 };
     let mut free = max.saturating_sub(reserved.iter().sum());
     let each = known.iter().enumerate().map(|(own, in_force)| {
-        let share = match (in_force.has_work, odd) {
+        let share = match (takes(in_force), odd) {
             (false, _) => 0,
             (true, 0) => left / busy,
             (true, _) => {

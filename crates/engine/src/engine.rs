@@ -5,8 +5,8 @@
 //! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
-use crate::compare::Comparisons;
 use crate::allowance::Allowance;
+use crate::compare::Comparisons;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;

@@ -152,7 +152,6 @@ impl Snapshot {
             all.next_due = dues.into_iter().flatten().min();
             all.stopping = all.stopping.or(part.stopping);
             all.paused &= part.paused;
-            all.topic_estimate = None;
         }
         // Of a crawl that goes on: the first partition stands for all.
         all.collection = parts.first().and_then(|part| part.collection);

@@ -105,7 +105,8 @@ impl<'a> Knowledge<'a> {
     ) -> Result<(), Failure> {
         let mut known: Vec<&mut Known> = known.filter(|known| known.page.is_some()).collect();
         for (part, reader) in self.reader.parts().iter().enumerate() {
-            let of_part = |known: &Known| known.page.filter(|(of, _)| *of == part).map(|(_, id)| id);
+            let of_part =
+                |known: &Known| known.page.filter(|(of, _)| *of == part).map(|(_, id)| id);
             let wanted: HashSet<UrlId> = known.iter().filter_map(|known| of_part(known)).collect();
             if wanted.is_empty() {
                 continue;

@@ -31,8 +31,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     (
         "node",
         &[
-            "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster",
-            "state", "archive", "shipped", "fetch",
+            "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster", "state",
+            "archive", "shipped", "fetch",
         ],
     ),
     ("web", &["page", "search", "node"]),
@@ -47,8 +47,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     (
         "rhumb",
         &[
-            "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state",
-            "archive", "fetch", "node", "sim", "web", "lab", "search", "export", "topic", "shipped",
+            "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state", "archive",
+            "fetch", "node", "sim", "web", "lab", "search", "export", "topic", "shipped",
         ],
     ),
 ];

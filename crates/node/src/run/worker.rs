@@ -71,7 +71,7 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
-        let _turn = match &self.turns {
+        let turn = match &self.turns {
             Some(turns) if fetch.url.scheme() != Scheme::File => {
                 Some(turns.enter(fetch.address).await)
             }
@@ -97,7 +97,9 @@ impl Workers {
             },
             limits,
         };
-        let mut report = match self.fetcher.fetch(&request).await {
+        let fetched = self.fetcher.fetch(&request).await;
+        drop(turn);
+        let mut report = match fetched {
             Ok(response) if self.is_long_work(&response) => {
                 let _alone = match may_unfold(&response) {
                     true => self.unfolding.acquire().await.ok(),

@@ -55,7 +55,12 @@ impl Reasons<'_> {
 
     /// How the host of a URL fails, if it does so often that it is left alone.
     fn failing_host(&self, url: &Url) -> Result<Option<FailKind>, Error> {
-        Ok(self.reader.holding(url).snapshot().host(&url.host_key())?.and_then(|record| record.rests_for()))
+        Ok(self
+            .reader
+            .holding(url)
+            .snapshot()
+            .host(&url.host_key())?
+            .and_then(|record| record.rests_for()))
     }
 
     /// The rule that refuses a URL.

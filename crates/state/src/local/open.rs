@@ -9,9 +9,9 @@ use super::journal::{self, Batch, Journal, Reading};
 use super::mark::Mark;
 use super::memtable::Generation;
 use super::merging::UNMERGED_MAX;
+use super::parts::partitions_in;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
-use super::parts::partitions_in;
 use super::{
     COMMITS, COUNTERS, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState, RULES, SCHEDULER,
     Shared, file_error, keys, lock, outbound, read, store_error,
@@ -155,7 +155,7 @@ impl LocalReader {
             // What is another's is told by its owner.
             let is_divided = part.partition.is_divided();
             rows.filter(move |row: &Result<(UrlKey, UrlRecord), Error>| {
-                !is_divided || row.as_ref().map_or(true, |(_, r)| r.status != Status::Foreign)
+                !is_divided || !row.as_ref().is_ok_and(|(_, r)| r.status == Status::Foreign)
             })
         })
     }

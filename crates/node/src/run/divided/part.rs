@@ -89,16 +89,7 @@ impl Part<'_> {
         send_seeds(settings, events_in.clone());
         carrier.begin(own, state.reader(), events_in.clone())?;
         let gate = Gate::new(own, state.commits(), carrier, true);
-        let archive = NodeArchive {
-            writer,
-            dir: settings.dir.clone(),
-            makes_index: false,
-            indexing: None,
-            packer: Packer::new(settings.compression_level),
-            bodies,
-            rows: None,
-            end: archive_end,
-        };
+        let (dir, level) = (settings.dir.clone(), settings.compression_level);
         let world = NodeWorld {
             workers: Arc::new(workers),
             fetch_tasks: FetchTasks::default(),
@@ -113,23 +104,42 @@ impl Part<'_> {
             was_busy: false,
             in_flight: 0,
         };
-        let (together, carrier) = (Arc::clone(together), Arc::clone(carrier));
-        let engine = Engine::open(config, opening, clock.now());
-        let publish: Publish = {
-            let together = Arc::clone(&together);
-            Box::new(move |snapshot| together.publish(own, snapshot))
-        };
-        let lives = Lives { node: Published::new(engine, publish), archive, world };
+        let ending = Ending { own, together: Arc::clone(together), carrier: Arc::clone(carrier) };
+        let together = Arc::clone(together);
         let state = Shipped { state, gate };
         let spawn = std::thread::Builder::new().name(format!("rhumb-{own:03}"));
         let thread = spawn.spawn(move || {
-            let ended = lives.run(state);
-            carrier.end(own);
-            together.ended(own);
-            ended
+            let _ending = ending;
+            let engine = Engine::open(config, opening, clock.now());
+            let archive = NodeArchive {
+                writer,
+                dir,
+                makes_index: false,
+                indexing: None,
+                packer: Packer::new(level),
+                bodies,
+                rows: None,
+                end: archive_end,
+            };
+            let publish: Publish = Box::new(move |snapshot| together.publish(own, snapshot));
+            Lives { node: Published::new(engine, publish), archive, world }.run(state)
         });
         let thread = thread.map_err(|e| invalid(format!("no thread for a partition: {e}")))?;
         Ok(Running { events: events_in, thread })
+    }
+}
+
+/// Tells the others that a partition has ended, however it did.
+struct Ending {
+    own: u32,
+    together: Arc<Together>,
+    carrier: Arc<Carrier>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.carrier.end(self.own);
+        self.together.ended(self.own);
     }
 }
 

@@ -63,37 +63,23 @@ impl Together {
         (config, live): (&Config, &Live),
         carrier: &Carrier,
     ) -> Result<StopReason, Error> {
-        let mut stopped = None;
+        let (mut stopped, mut trouble) = (None, None);
         while !self.wait() {
             let (all, of_each) = self.added_up();
-            for (own, snapshot) in of_each.iter().enumerate() {
-                let part = snapshot.as_ref().and_then(|s| s.part.as_deref());
-                if let Some(in_force) = part.and_then(|part| part.in_force) {
-                    granter.hear(own, in_force);
-                }
-            }
-            for (own, allowance) in granter.grant() {
-                // One that has ended uses nothing more.
-                let _ = parts[own].events.send(Event::Allowed(allowance));
-            }
-            let carried = carrier.tick();
-            let has_failed = carried.is_err() || self.has_ended_early(&parts);
+            grant(&mut granter, &of_each, &parts);
+            trouble = trouble.or(carrier.tick().err());
             if stopped.is_none() {
-                stopped = match all.as_ref() {
-                    _ if has_failed => Some(StopReason::Interrupted),
-                    Some(all) => why_over(all, &of_each, &limits, config),
-                    None => None,
-                };
+                let over = all.as_ref().and_then(|all| why_over(all, &of_each, &limits, config));
+                // A loop that ended though nobody stopped it has failed.
+                let has_failed = || trouble.is_some() || has_ended_early(&parts);
+                stopped = over.or_else(|| has_failed().then_some(StopReason::Interrupted));
                 if let Some(reason) = stopped {
-                    for part in &parts {
-                        let _ = part.events.send(Event::Stopped(reason));
-                    }
+                    stop(&parts, reason);
                 }
             }
             if let Some(all) = all {
                 live.publish(all);
             }
-            carried?;
         }
         if let (Some(all), _) = self.added_up() {
             live.publish(all);
@@ -104,6 +90,7 @@ impl Together {
             let ended = part.thread.join().map_err(panicked)??;
             reason = reason.or(Some(ended));
         }
+        trouble.map_or(Ok(()), Err)?;
         Ok(stopped.or(reason).unwrap_or(StopReason::Finished))
     }
 
@@ -117,11 +104,6 @@ impl Together {
         let waited = self.ended.wait_timeout(told, ADD_EVERY);
         let (told, _) = waited.unwrap_or_else(PoisonError::into_inner);
         is_all(&told)
-    }
-
-    /// A loop that ended while nobody stopped it has failed, or its owner stopped it.
-    fn has_ended_early(&self, parts: &[Running]) -> bool {
-        parts.iter().any(|part| part.thread.is_finished())
     }
 
     fn added_up(&self) -> (Option<Snapshot>, Vec<Option<Snapshot>>) {
@@ -141,6 +123,31 @@ impl Together {
     fn lock(&self) -> MutexGuard<'_, Vec<Told>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Divides what is left of the limits.
+fn grant(granter: &mut Granter, of_each: &[Option<Snapshot>], parts: &[Running]) {
+    for (own, snapshot) in of_each.iter().enumerate() {
+        let part = snapshot.as_ref().and_then(|snapshot| snapshot.part.as_deref());
+        if let Some(in_force) = part.and_then(|part| part.in_force) {
+            granter.hear(own, in_force);
+        }
+    }
+    for (own, allowance) in granter.grant() {
+        // One that has ended uses nothing more.
+        let _ = parts[own].events.send(Event::Allowed(allowance));
+    }
+}
+
+fn stop(parts: &[Running], reason: StopReason) {
+    for part in parts {
+        // One that has ended needs no telling.
+        let _ = part.events.send(Event::Stopped(reason));
+    }
+}
+
+fn has_ended_early(parts: &[Running]) -> bool {
+    parts.iter().any(|part| part.thread.is_finished())
 }
 
 /// Why the crawl is over, if it is.
