@@ -7,6 +7,7 @@
 //! once. Then segments and parts go, but for the last file's part, from which the next run resumes;
 //! its lines come again, and merging drops repeated lines.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,11 +21,13 @@ use crate::digest::PayloadDigest;
 use crate::error::Error;
 use crate::http::{header, media_type, status};
 use crate::read::{Record, whole_records};
-use crate::segments::{Segment, segments};
+use crate::segments::{Segment, segment_path, segments};
 use crate::sort::sort_lines;
 
 /// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
 /// `memory_bytes`; the rest happens on disk. No [`crate::Writer`] may be open meanwhile.
+///
+/// The files of several series are indexed together.
 pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let layout = Layout::of(dir);
     layout.create()?;
@@ -48,10 +51,9 @@ pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let io = |error| Error::io(&layout.index(), "write", error);
     fs::rename(&new, layout.index()).map_err(io)?;
     sync_dir(dir)?;
-    let kept = [
-        layout.index(),
-        layout.last_of_ours()?.map_or_else(PathBuf::new, |(_, name)| layout.part(&name)),
-    ];
+    // Those that the next run resumes from.
+    let mut kept = vec![layout.index()];
+    kept.extend(layout.last_of_each_series()?.iter().map(|name| layout.part(name)));
     for merged in sorted.iter().chain(&parts).filter(|path| !kept.contains(path)) {
         fs::remove_file(merged).map_err(|error| Error::io(merged, "remove", error))?;
     }
@@ -89,11 +91,46 @@ pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// The WARC files of a crawl's directory that are ours, by their serial numbers.
+/// The index lines of a WARC file to which nothing is added any more, sorted. Those that were
+/// written as it grew are taken if it lies in a crawl's directory, which is `dir` then.
+pub fn lines_of(dir: Option<&Path>, warc: &Path) -> Result<Vec<u8>, Error> {
+    if let Some(written) = dir.and_then(|dir| written_lines(&Layout::of(dir), warc)) {
+        return Ok(written);
+    }
+    let mut lines: Vec<String> = Vec::new();
+    whole_records(warc, 0, |record| {
+        lines.extend(line_of(record, warc));
+        Ok(())
+    })?;
+    Ok(sorted(lines.iter().map(|line| line.as_bytes()).collect()))
+}
+
+/// The lines in a part, or in the segment that it has become, where there is one of this file alone.
+fn written_lines(layout: &Layout, warc: &Path) -> Option<Vec<u8>> {
+    let name = warc.file_name()?.to_str()?;
+    // First the part: it becomes the segment, never the other way round.
+    let part = fs::read(layout.part(name));
+    let segment = segment_path(layout, serial_of(name)?, serial_of(name)?);
+    let bytes = part.or_else(|_| fs::read(segment)).ok()?;
+    let is_of_it = |line: &&[u8]| memchr::memmem::find(line, name.as_bytes()).is_some();
+    Some(sorted(bytes.split_inclusive(|byte| *byte == b'\n').filter(is_of_it).collect()))
+}
+
+fn sorted(mut lines: Vec<&[u8]>) -> Vec<u8> {
+    lines.sort_unstable();
+    lines.dedup();
+    lines.concat()
+}
+
+/// Numbers of files that are in a series begin here.
+pub const SERIES_FILES: u32 = 1 << 20;
+
+/// The WARC files of a crawl's directory that are ours, by their serial numbers. Those of one series
+/// after the other have numbers from [`SERIES_FILES`] on: there the greatest is not the latest.
 pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
     let layout = Layout::of(dir);
     let names = layout.warc_names()?;
-    let ours = names.iter().filter_map(|name| Some((serial_of(name)?, layout.warc(name))));
+    let ours = names.iter().filter_map(|name| Some((number_of(name)?, layout.warc(name))));
     let mut files: Vec<(u32, PathBuf)> = ours.collect();
     files.sort();
     Ok(files)
@@ -151,6 +188,8 @@ pub(crate) struct Layout {
     dir: PathBuf,
     pub warc_dir: PathBuf,
     pub index_dir: PathBuf,
+    /// Whose files are ours: those of one writer of several, or of the only one.
+    series: String,
 }
 
 const WARC_END: &str = ".warc.gz";
@@ -158,7 +197,22 @@ const NAME_START: &str = "rhumb-";
 
 impl Layout {
     pub fn of(dir: &Path) -> Layout {
-        Layout { dir: dir.into(), warc_dir: dir.join("warc"), index_dir: dir.join("index") }
+        Layout {
+            dir: dir.into(),
+            warc_dir: dir.join("warc"),
+            index_dir: dir.join("index"),
+            series: String::new(),
+        }
+    }
+
+    /// Of one series of several in the same directory.
+    pub fn of_series(dir: &Path, series: &str) -> Layout {
+        Layout { series: series.to_owned(), ..Layout::of(dir) }
+    }
+
+    /// Several write into the directory.
+    pub fn is_shared(&self) -> bool {
+        !self.series.is_empty()
     }
 
     pub fn create(&self) -> Result<(), Error> {
@@ -192,8 +246,15 @@ impl Layout {
 
     /// Removes what was being written when a process died. Nobody else may be writing.
     pub fn remove_unfinished(&self) -> Result<(), Error> {
-        let is_unfinished =
-            |path: &PathBuf| path.extension().is_some_and(|end| end == "new" || end == "run");
+        let start = format!("{NAME_START}{}-", self.series);
+        // Of a series, what is its own: others may be opening theirs.
+        let is_own = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            !self.is_shared() || name.starts_with(&start)
+        };
+        let is_unfinished = |path: &PathBuf| {
+            path.extension().is_some_and(|end| end == "new" || end == "run") && is_own(path)
+        };
         for path in self.index_files()?.iter().filter(|path| is_unfinished(path)) {
             fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
         }
@@ -202,7 +263,8 @@ impl Layout {
 
     /// Files of ours are named by time, serial number and who wrote them.
     pub fn name(&self, timestamp: &str, serial: u32, id: &str) -> String {
-        format!("{NAME_START}{timestamp}-{serial:05}-{id}{WARC_END}")
+        let series = if self.is_shared() { format!("{}-", self.series) } else { String::new() };
+        format!("{NAME_START}{series}{timestamp}-{serial:05}-{id}{WARC_END}")
     }
 
     /// All WARC files, also those someone else put there, in order of name.
@@ -220,12 +282,51 @@ impl Layout {
     /// The file of the highest serial number.
     pub fn last_of_ours(&self) -> Result<Option<(u32, String)>, Error> {
         let names = self.warc_names()?;
-        Ok(names.into_iter().filter_map(|name| Some((serial_of(&name)?, name))).max())
+        let serial = |name: &str| serial_in(&self.series, name);
+        Ok(names.into_iter().filter_map(|name| Some((serial(&name)?, name))).max())
+    }
+
+    /// The last file of every series there is, and of the files without one.
+    fn last_of_each_series(&self) -> Result<Vec<String>, Error> {
+        let mut last: BTreeMap<String, (u32, String)> = BTreeMap::new();
+        for name in self.warc_names()? {
+            let start = name.strip_prefix(NAME_START).unwrap_or_default();
+            let series = match serial_of(&name) {
+                Some(_) => "",
+                None => start.split('-').next().unwrap_or_default(),
+            };
+            let Some(serial) = serial_in(series, &name) else { continue };
+            let file = (serial, name.clone());
+            let last = last.entry(series.to_owned()).or_insert_with(|| file.clone());
+            *last = last.clone().max(file);
+        }
+        Ok(last.into_values().map(|(_, name)| name).collect())
     }
 }
 
+/// Its serial number; of a file in a series, one that no other file of the directory has.
+fn number_of(name: &str) -> Option<u32> {
+    if let Some(serial) = serial_of(name) {
+        return Some(serial);
+    }
+    let series = name.strip_prefix(NAME_START)?.split('-').next()?;
+    let number: u32 = series.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
+    let serial = serial_in(series, name).filter(|serial| *serial < SERIES_FILES)?;
+    number.checked_add(1)?.checked_mul(SERIES_FILES)?.checked_add(serial)
+}
+
+/// Of a file without a series.
 pub(crate) fn serial_of(name: &str) -> Option<u32> {
-    let mut parts = name.strip_prefix(NAME_START)?.splitn(3, '-');
+    serial_in("", name)
+}
+
+/// Of a file of this series.
+fn serial_in(series: &str, name: &str) -> Option<u32> {
+    let mut rest = name.strip_prefix(NAME_START)?;
+    if !series.is_empty() {
+        rest = rest.strip_prefix(series)?.strip_prefix('-')?;
+    }
+    let mut parts = rest.splitn(3, '-');
     let (time, serial, _id) = (parts.next()?, parts.next()?, parts.next()?);
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     (digits(time) && digits(serial)).then(|| serial.parse().ok())?

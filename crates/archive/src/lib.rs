@@ -37,12 +37,12 @@ pub use digest::PayloadDigest;
 pub use error::{Error, ErrorKind};
 pub use gzip::LEVEL_DEFAULT;
 pub use http::{each_chunk, head_len, is_chunked};
-pub use index::{rebuild, warc_files, write_index};
+pub use index::{SERIES_FILES, lines_of, rebuild, warc_files, write_index};
 pub use pack::{
     BLOCK_BYTES_MAX, Capture, Content, Original, Packed, PackedRecord, Packer, Profile, RecordKind,
     Truncation,
 };
 pub use read::{Reader, Record};
-pub use repair::repair;
+pub use repair::{repair, repair_series};
 pub use warcinfo::Warcinfo;
 pub use writer::{Limits, Location, Position, Writer};

@@ -29,12 +29,23 @@ pub(crate) struct Resumed {
 /// Repairs the archive in a crawl's directory, and tells where it ends; none if there is none.
 /// `synced` is what [`Writer::open`](crate::Writer::open) takes.
 pub fn repair(dir: &Path, synced: Option<Position>) -> Result<Option<Position>, Error> {
-    let layout = Layout::of(dir);
+    repair_in(&Layout::of(dir), synced)
+}
+
+/// The same of one series of several.
+pub fn repair_series(
+    (dir, series): (&Path, &str),
+    synced: Option<Position>,
+) -> Result<Option<Position>, Error> {
+    repair_in(&Layout::of_series(dir, series), synced)
+}
+
+fn repair_in(layout: &Layout, synced: Option<Position>) -> Result<Option<Position>, Error> {
     if !layout.warc_dir.is_dir() {
         return Ok(None);
     }
     layout.create()?;
-    let last = last_file(&layout, synced)?;
+    let last = last_file(layout, synced)?;
     Ok(last.map(|last| Position { file: last.serial, length: last.length }))
 }
 

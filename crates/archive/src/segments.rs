@@ -53,6 +53,11 @@ impl Segment {
     }
 }
 
+/// Where the lines of files from one serial number to another are, sorted.
+pub(crate) fn segment_path(layout: &Layout, first: u32, last: u32) -> PathBuf {
+    layout.index_dir.join(format!("{first:05}-{last:05}{SEGMENT_END}"))
+}
+
 /// All segments there are, in order of their serial numbers.
 pub(crate) fn segments(layout: &Layout) -> Result<Vec<Segment>, Error> {
     let mut all: Vec<Segment> =
@@ -150,7 +155,7 @@ fn make_segment(
     unsorted: &[PathBuf],
     stop: &AtomicBool,
 ) -> Result<(), Error> {
-    let path = layout.index_dir.join(format!("{first:05}-{last:05}{SEGMENT_END}"));
+    let path = segment_path(layout, first, last);
     let new = path.with_extension("sorted.new");
     sort_lines(sorted, unsorted, &new, &layout.index_dir, SORT_BYTES, stop)?;
     fs::rename(&new, &path).map_err(|error| Error::io(&path, "write", error))?;

@@ -75,6 +75,8 @@ pub struct Writer {
     packer: Packer,
     current: Option<Current>,
     serial_next: u32,
+    /// The current file takes no more.
+    begins_anew: bool,
     /// Once a file is full.
     sorter: Option<Sorter>,
 }
@@ -100,22 +102,44 @@ impl Writer {
         limits: Limits,
         synced: Option<Position>,
     ) -> Result<Writer, Error> {
-        let layout = Layout::of(dir);
+        Writer::open_in(Layout::of(dir), info, limits, synced)
+    }
+
+    /// One of several writers in a crawl's directory, whose files have the name of its series in
+    /// theirs: letters and digits. The index is made when all are closed.
+    pub fn open_series(
+        (dir, series): (&Path, &str),
+        info: Warcinfo,
+        limits: Limits,
+        synced: Option<Position>,
+    ) -> Result<Writer, Error> {
+        Writer::open_in(Layout::of_series(dir, series), info, limits, synced)
+    }
+
+    fn open_in(
+        layout: Layout,
+        info: Warcinfo,
+        limits: Limits,
+        synced: Option<Position>,
+    ) -> Result<Writer, Error> {
         layout.create()?;
         layout.remove_unfinished()?;
         let resumed = repair::last_file(&layout, synced)?;
         let serial_next = resumed.as_ref().map_or(1, |last| last.serial.saturating_add(1));
         let current = resumed.map(|last| Current::resume(&layout, last)).transpose()?;
         let packer = Packer::default();
+        let (begins_anew, sorter) = (false, None);
         let mut writer =
-            Writer { layout, info, limits, packer, current, serial_next, sorter: None };
+            Writer { layout, info, limits, packer, current, serial_next, begins_anew, sorter };
         // A run that was cut off may have left parts of files that are full.
         writer.sort_finished();
         Ok(writer)
     }
 
     fn sort_finished(&mut self) {
-        let Some(current) = self.current.as_ref().filter(|current| current.serial > 1) else {
+        // Segments are named by serial numbers alone: those of several series would collide.
+        let may_sort = |current: &&Current| current.serial > 1 && !self.layout.is_shared();
+        let Some(current) = self.current.as_ref().filter(may_sort) else {
             return;
         };
         if self.sorter.is_none() {
@@ -126,6 +150,12 @@ impl Writer {
         }
     }
 
+    /// The next capture begins a file, whatever room the last has. Each opening of a partition has
+    /// files of its own: the name of the last one belongs to the opening before.
+    pub fn begin_anew(&mut self) {
+        self.begins_anew = self.current.is_some();
+    }
+
     /// Takes a capture. It is safe from a crash after [`Writer::sync`].
     pub fn append(&mut self, packed: &Packed) -> Result<Location, Error> {
         let bytes = packed.bytes.len() as u64;
@@ -133,8 +163,9 @@ impl Writer {
             let length = current.warc.length();
             length > 0 && length + bytes > self.limits.file_bytes_max
         };
-        if self.current.as_ref().is_none_or(full) {
+        if self.begins_anew || self.current.as_ref().is_none_or(full) {
             self.begin_file(packed.fetched_us)?;
+            self.begins_anew = false;
         }
         let current = self.current.as_mut().expect("a file was begun");
         if current.warc.pending_bytes() >= self.limits.buffer_bytes_max {

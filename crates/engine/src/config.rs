@@ -104,8 +104,13 @@ impl Config {
 
     /// Pages held at once: in flight, or arrived and not yet compared.
     pub fn held_max(&self) -> usize {
-        match self.concurrency {
-            0..=FEW_FETCHES => self.concurrency,
+        Config::held_max_of(self.concurrency)
+    }
+
+    /// The same of so many slots.
+    pub fn held_max_of(slots: usize) -> usize {
+        match slots {
+            0..=FEW_FETCHES => slots,
             many => many * HELD_PER_FETCH,
         }
     }

@@ -1,7 +1,7 @@
 //! Choosing: hosts whose time has come, by class, as long as there are free slots.
 
 use crate::admit::{self, Candidate};
-use crate::config::Selection;
+use crate::config::{Config, Selection};
 use crate::engine::{Engine, Flight, Requested};
 use crate::event::{Action, Fetch, FetchId, Step};
 use crate::frontier::awake::Doing;
@@ -21,9 +21,13 @@ impl Engine {
     pub(crate) fn free_slots(&self) -> usize {
         // A page that is not yet compared still holds its bytes.
         let held = self.flights.len() + self.comparing.len();
-        let free = self.config.concurrency.saturating_sub(self.flights.len());
-        let free = free.min(self.config.held_max().saturating_sub(held));
-        match self.config.pages_max {
+        if self.is_out_of_bytes() {
+            return 0;
+        }
+        let slots = self.slots();
+        let free = slots.saturating_sub(self.flights.len());
+        let free = free.min(Config::held_max_of(slots).saturating_sub(held));
+        match self.pages_max() {
             Some(max) if !self.is_finishing() => {
                 free.min(max.saturating_sub(self.counters.pages + held as u64) as usize)
             }

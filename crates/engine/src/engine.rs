@@ -5,6 +5,7 @@
 //! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
+use crate::allowance::Allowance;
 use crate::compare::Comparisons;
 use crate::config::Config;
 use crate::copies::Copies;
@@ -114,6 +115,8 @@ pub struct Engine {
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
     pub(crate) requisites: Requisites,
+    /// One of several uses no more of the crawl's limits.
+    pub(crate) allowance: Option<Allowance>,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -179,6 +182,7 @@ impl Engine {
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
             requisites: Requisites::open(opening.requisites),
+            allowance: None,
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -238,6 +242,7 @@ impl Engine {
             Event::Answered(Answer::Reviewed { found, next }) => self.reviewed(found, next),
             Event::Delivered { from, number, message } => self.delivered(from, number, message),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
+            Event::Allowed(allowance) => self.allowed(allowance),
             Event::Told(hand) => self.told(now, hand, step),
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
@@ -372,7 +377,7 @@ impl Engine {
     }
 
     /// There is something to fetch, or to find out whether there is.
-    fn has_work(&self) -> bool {
+    pub(crate) fn has_work(&self) -> bool {
         !self.flights.is_empty()
             || !self.comparing.is_empty()
             || !self.awake.is_empty()
@@ -421,6 +426,10 @@ impl Engine {
     }
 
     fn check_limits(&mut self) {
+        // Of several partitions, the one that grants allowances ends the crawl at its limits.
+        if self.allowance.is_some() {
+            return;
+        }
         let over = |limit: Option<u64>, value: u64| limit.is_some_and(|max| value >= max);
         if over(self.config.pages_max, self.counters.pages) {
             self.stop_with_requisites(StopReason::Pages);

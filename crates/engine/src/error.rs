@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Corrupt,
     /// What was asked for makes no sense here (another version, for example).
     Invalid,
+    /// Somebody else owns what was written to: nothing that we do counts any more.
+    Fenced,
     /// The process is to end here: the simulator's crash, or a second Ctrl-C.
     Crash,
 }

@@ -1,5 +1,6 @@
 //! What comes into the engine and what goes out of it.
 
+use crate::allowance::Allowance;
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::hands::{Hand, HandLine};
@@ -53,6 +54,8 @@ pub enum Event {
         by: u32,
         number: u64,
     },
+    /// One of several may use so much of the crawl's limits.
+    Allowed(Allowance),
     /// The owner asked for something.
     Told(Hand),
     /// Finish what is in flight and begin nothing more.

@@ -5,6 +5,7 @@
 //! loop that drives it, then [`event`], what goes in and out, then [`engine`].
 
 pub mod admit;
+pub mod allowance;
 mod announce;
 mod compare;
 pub mod config;

@@ -24,8 +24,10 @@ use std::sync::Arc;
 
 /// The least time between two rounds of messages, so that mass gathers by target.
 const ROUND_EVERY: Span = Span::secs(1);
-/// Messages that wait for the sieve or are in it; more are not heard until they come again.
+/// Messages of full length that wait for the sieve or are in it, or as many items in more of them;
+/// more are not heard until they come again.
 pub const MESSAGES_HELD_MAX: usize = 4;
+pub const ITEMS_HELD_MAX: usize = MESSAGES_HELD_MAX * CHUNK_MAX;
 /// The depth of a URL that is named for its mass alone: never a shorter way.
 const NO_WAY: (u16, u8) = (u16::MAX, u8::MAX);
 
@@ -127,7 +129,9 @@ impl Outbound {
         }
         let of_sender = |other: &&Received| other.from == received.from;
         let ahead = self.held.iter().chain(&self.sifting).filter(of_sender).count() as u64;
-        let has_room = self.held.len() + self.sifting.len() < MESSAGES_HELD_MAX;
+        let held = self.held.iter().chain(&self.sifting);
+        let items: usize = held.map(|held| held.message.len()).sum();
+        let has_room = items + received.message.len() <= ITEMS_HELD_MAX;
         if has_room && received.number == taken + ahead + 1 {
             self.held.push_back(received);
         }
@@ -138,6 +142,10 @@ impl Outbound {
         self.sifting = self.held.drain(..).collect();
         let items = self.sifting.iter().flat_map(|received| received.message.iter());
         items.map(Item::discovery).collect()
+    }
+
+    pub fn numbers(&self) -> &SequenceNumbers {
+        &self.numbers
     }
 
     pub fn has_held(&self) -> bool {

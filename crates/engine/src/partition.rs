@@ -1,7 +1,7 @@
 //! Whose a URL is: a crawl is divided among engines by the hash of the site, and the number of
 //! parts is fixed at its birth. One part, which has everything, is the usual crawl.
 
-use rhumb_page::url::Url;
+use rhumb_page::url::{HostKey, Url};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// One engine's part of the crawl.
@@ -23,7 +23,18 @@ impl Partition {
         if !self.is_divided() {
             return self.own;
         }
-        (xxh3_64(url.site().as_str().as_bytes()) % u64::from(self.count)) as u32
+        self.owner_of_site(url.site().as_str())
+    }
+
+    pub fn owner_of_host(self, host: &HostKey) -> u32 {
+        if !self.is_divided() {
+            return self.own;
+        }
+        self.owner_of_site(host.site().as_str())
+    }
+
+    fn owner_of_site(self, site: &str) -> u32 {
+        (xxh3_64(site.as_bytes()) % u64::from(self.count)) as u32
     }
 
     pub fn owns(self, url: &Url) -> bool {

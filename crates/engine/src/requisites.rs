@@ -53,6 +53,20 @@ pub struct RequisiteCounters {
     pub waiting: u64,
 }
 
+impl RequisiteCounters {
+    /// Of two partitions together.
+    pub fn plus(&self, other: &RequisiteCounters) -> RequisiteCounters {
+        RequisiteCounters {
+            fetched: self.fetched + other.fetched,
+            unchanged: self.unchanged + other.unchanged,
+            moved: self.moved + other.moved,
+            gone: self.gone + other.gone,
+            beyond: self.beyond + other.beyond,
+            waiting: self.waiting + other.waiting,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Requisites {
     pub counters: RequisiteCounters,

@@ -1,9 +1,11 @@
 //! The engine at one moment, in plain numbers: all that progress, metrics and reports may read.
 
+use crate::allowance::InForce;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
-use crate::mass::{Coverage, TopicCoverage};
+use crate::mass::{Coverage, Mass, Sums, TopicCoverage};
+use crate::outbound::SequenceNumbers;
 use crate::requisites::RequisiteCounters;
 use crate::revisit::Collection;
 use crate::time::Time;
@@ -48,6 +50,21 @@ pub struct Snapshot {
     pub stopping: Option<StopReason>,
     /// The owner has paused it.
     pub paused: bool,
+    /// Of one partition of several.
+    pub part: Option<Box<PartSnapshot>>,
+}
+
+/// What those who add up all partitions must know of one.
+#[derive(Clone, Debug, Default)]
+pub struct PartSnapshot {
+    pub in_force: Option<InForce>,
+    /// Why it has nothing left to do unless another sends something, if so.
+    pub idle: Option<StopReason>,
+    /// Messages sent and taken, by partition.
+    pub numbers: SequenceNumbers,
+    /// What the bound on coverage is made of; none while it is computed anew.
+    pub sums: Option<Sums>,
+    pub has_topic: bool,
 }
 
 impl Snapshot {
@@ -116,6 +133,82 @@ impl Engine {
             requisites: self.requisites().clone(),
             stopping: self.stopping,
             paused: self.hands.is_paused,
+            part: self.config.partition.is_divided().then(|| Box::new(self.part_snapshot())),
         }
     }
+
+    fn part_snapshot(&self) -> PartSnapshot {
+        PartSnapshot {
+            in_force: self.in_force(),
+            idle: self.is_idle().then(|| self.idle_because()),
+            numbers: self.outbound.numbers().clone(),
+            sums: Mass::sums_of_all(std::iter::once(&self.mass)),
+            has_topic: self.config.topic.is_some(),
+        }
+    }
+}
+
+impl Snapshot {
+    /// All partitions of a crawl together, each as it was when it was last heard of; none before
+    /// all were.
+    pub fn of_all<'a>(parts: impl Iterator<Item = Option<&'a Snapshot>>) -> Option<Snapshot> {
+        let parts: Vec<&Snapshot> = parts.collect::<Option<_>>()?;
+        let mut all = Snapshot { paused: true, ..Snapshot::default() };
+        for (at, part) in parts.iter().enumerate() {
+            all.counters = match at {
+                0 => part.counters.clone(),
+                _ => all.counters.plus(&part.counters),
+            };
+            all.now = all.now.max(part.now);
+            all.in_flight += part.in_flight;
+            all.comparing += part.comparing;
+            all.hosts_awake += part.hosts_awake;
+            all.hosts_awake_limit += part.hosts_awake_limit;
+            all.hosts_ready += part.hosts_ready;
+            all.hosts_resolving += part.hosts_resolving;
+            all.hosts_asleep += part.hosts_asleep;
+            all.hosts_asleep_until += part.hosts_asleep_until;
+            all.hosts_failing += part.hosts_failing;
+            all.hosts_held += part.hosts_held;
+            all.hosts_closed += part.hosts_closed;
+            all.opens = [all.opens, part.opens].into_iter().flatten().min();
+            all.requisites = all.requisites.plus(&part.requisites);
+            all.outbox += part.outbox;
+            let dues = [all.next_due, part.next_due];
+            all.next_due = dues.into_iter().flatten().min();
+            all.stopping = all.stopping.or(part.stopping);
+            all.paused &= part.paused;
+        }
+        // Of a crawl that goes on: the first partition stands for all.
+        all.collection = parts.first().and_then(|part| part.collection);
+        let sums = parts.iter().map(|part| part.part.as_ref()?.sums);
+        let sums = sums.collect::<Option<Vec<Sums>>>();
+        if let Some(sums) = sums.and_then(|sums| sums.into_iter().reduce(|a, b| a.plus(&b))) {
+            let has_topic = parts.iter().any(|p| p.part.as_ref().is_some_and(|p| p.has_topic));
+            all.coverage = (!has_topic).then(|| sums.of_importance());
+            all.topic = has_topic.then(|| sums.of_topic());
+        }
+        Some(all)
+    }
+}
+
+/// Why a crawl of several partitions is over, if it is: all have nothing to do, and every message
+/// that was sent was taken, so that no partition was given anything by another since it was heard
+/// of (docs/decisions/0056-partitions-in-a-process.md).
+pub fn end_of_all(parts: &[&Snapshot]) -> Option<StopReason> {
+    let told: Vec<&PartSnapshot> =
+        parts.iter().map(|part| part.part.as_deref()).collect::<Option<_>>()?;
+    if parts.iter().any(|part| part.paused) {
+        return None;
+    }
+    let reasons: Vec<StopReason> = told.iter().map(|part| part.idle).collect::<Option<_>>()?;
+    for (from, sender) in told.iter().enumerate() {
+        for (to, receiver) in told.iter().enumerate() {
+            if sender.numbers.sent.get(to) != receiver.numbers.taken.get(from) {
+                return None;
+            }
+        }
+    }
+    let failing = reasons.iter().find(|reason| **reason == StopReason::HostsFailing);
+    Some(*failing.unwrap_or(&StopReason::Finished))
 }

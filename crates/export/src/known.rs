@@ -34,30 +34,36 @@ pub struct Known {
     pub duplicate_of: Option<String>,
     /// Whether its text is that of no other page.
     pub leads: bool,
-    /// By number: [`Knowledge::name_pages`] makes `found_on` of it.
-    page: Option<UrlId>,
+    /// By partition and number: [`Knowledge::name_pages`] makes `found_on` of it.
+    page: Option<(usize, UrlId)>,
 }
 
 /// What is read once for all URLs.
 pub struct Knowledge<'a> {
     reader: &'a LocalReader,
-    mass: Mass,
+    /// By partition.
+    masses: Vec<Mass>,
     scheduler: Option<Scheduler>,
     robots: Option<(HostKey, Option<Box<Robots>>)>,
 }
 
 impl<'a> Knowledge<'a> {
     pub fn read(reader: &'a LocalReader) -> Result<Knowledge<'a>, Failure> {
-        let (mut mass, scheduler) = (reader.mass()?, reader.scheduler()?);
-        mass.settle_all();
-        Ok(Knowledge { reader, mass, scheduler, robots: None })
+        let mut masses = Vec::new();
+        for part in reader.parts() {
+            let mut mass = part.mass()?;
+            mass.settle_all();
+            masses.push(mass);
+        }
+        Ok(Knowledge { reader, masses, scheduler: reader.scheduler()?, robots: None })
     }
 
     pub fn of(&mut self, url: &Url) -> Result<Known, Failure> {
-        let snapshot = self.reader.snapshot();
+        let (part, holding) = (self.reader.part_of(url), self.reader.holding(url));
+        let snapshot = holding.snapshot();
         let Some(record) = snapshot.url(&url.key())? else { return Ok(Known::default()) };
-        let (settled, lies_on_it) = self.mass.of(record.id);
-        let leader = self.leader(&record)?;
+        let (settled, lies_on_it) = self.masses[part].of(record.id);
+        let leader = leader(&holding, &record)?;
         let change_rate = match (&self.scheduler, record.past.learnt) {
             (Some(scheduler), Some(_)) => snapshot
                 .host(&url.host_key())?
@@ -76,30 +82,7 @@ impl<'a> Knowledge<'a> {
             found_on: None,
             leads: leader.url.is_none(),
             duplicate_of: leader.url,
-            page: record.found_on.page(),
-        })
-    }
-
-    /// The page that a record's text is of.
-    fn leader(&self, record: &UrlRecord) -> Result<Leader, Failure> {
-        let snapshot = self.reader.snapshot();
-        let twin = match (record.status, &record.past.duplicate_of) {
-            (Status::Duplicate, Some(url)) => snapshot.url(&url.key())?.map(|r| (url.clone(), r)),
-            _ => None,
-        };
-        let (own, similarity) = match &twin {
-            Some((_, twin)) => (twin, Some(1.0)),
-            None => (record, None),
-        };
-        let Some(near) = &own.past.near else {
-            let url = twin.as_ref().map(|(url, _)| url.as_str().to_owned());
-            return Ok(Leader { url, digest: digest_of(own), similarity });
-        };
-        let leader = snapshot.url(&near.url.key())?;
-        Ok(Leader {
-            url: Some(near.url.as_str().to_owned()),
-            digest: leader.as_ref().and_then(digest_of),
-            similarity: Some(near.resemblance() as f32),
+            page: record.found_on.page().map(|page| (part, page)),
         })
     }
 
@@ -107,7 +90,7 @@ impl<'a> Knowledge<'a> {
     fn robots_line(&mut self, url: &Url) -> Result<Option<u32>, Failure> {
         let host = url.host_key();
         if self.robots.as_ref().is_none_or(|(last, _)| *last != host) {
-            let robots = self.reader.snapshot().robots(&host)?;
+            let robots = self.reader.holding(url).snapshot().robots(&host)?;
             self.robots = Some((host, robots));
         }
         let robots = self.robots.as_ref().and_then(|(_, robots)| robots.as_ref());
@@ -121,17 +104,45 @@ impl<'a> Knowledge<'a> {
         known: impl Iterator<Item = &'k mut Known>,
     ) -> Result<(), Failure> {
         let mut known: Vec<&mut Known> = known.filter(|known| known.page.is_some()).collect();
-        let wanted: HashSet<UrlId> = known.iter().filter_map(|known| known.page).collect();
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let pages: HashMap<UrlId, Url> = self.reader.urls_numbered(&wanted)?;
-        for known in &mut known {
-            let page = known.page.and_then(|page| pages.get(&page));
-            known.found_on = page.map(|url| url.as_str().to_owned());
+        for (part, reader) in self.reader.parts().iter().enumerate() {
+            let of_part =
+                |known: &Known| known.page.filter(|(of, _)| *of == part).map(|(_, id)| id);
+            let wanted: HashSet<UrlId> = known.iter().filter_map(|known| of_part(known)).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let pages: HashMap<UrlId, Url> = reader.urls_numbered(&wanted)?;
+            for known in &mut known {
+                if let Some(page) = of_part(known) {
+                    known.found_on = pages.get(&page).map(|url| url.as_str().to_owned());
+                }
+            }
         }
         Ok(())
     }
+}
+
+/// The page that a record's text is of.
+fn leader(reader: &LocalReader, record: &UrlRecord) -> Result<Leader, Failure> {
+    let snapshot = reader.snapshot();
+    let twin = match (record.status, &record.past.duplicate_of) {
+        (Status::Duplicate, Some(url)) => snapshot.url(&url.key())?.map(|r| (url.clone(), r)),
+        _ => None,
+    };
+    let (own, similarity) = match &twin {
+        Some((_, twin)) => (twin, Some(1.0)),
+        None => (record, None),
+    };
+    let Some(near) = &own.past.near else {
+        let url = twin.as_ref().map(|(url, _)| url.as_str().to_owned());
+        return Ok(Leader { url, digest: digest_of(own), similarity });
+    };
+    let leader = snapshot.url(&near.url.key())?;
+    Ok(Leader {
+        url: Some(near.url.as_str().to_owned()),
+        digest: leader.as_ref().and_then(digest_of),
+        similarity: Some(near.resemblance() as f32),
+    })
 }
 
 struct Leader {

@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// Who may use whom; nothing else.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     // For tests alone: in nobody's list.
     ("given", &[]),
     ("page", &[]),
@@ -22,15 +22,17 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("search", &["page", "neardup"]),
     ("topic", &["neardup"]),
     ("engine", &["page", "neardup"]),
+    ("cluster", &["engine"]),
     ("state", &["disk", "page", "neardup", "engine"]),
     ("archive", &["disk", "page"]),
+    ("shipped", &["disk", "engine", "state", "archive"]),
     ("fetch", &["page"]),
-    ("sim", &["page", "neardup", "engine", "state"]),
+    ("sim", &["page", "neardup", "engine", "cluster", "state"]),
     (
         "node",
         &[
-            "disk", "page", "neardup", "extract", "search", "topic", "engine", "state", "archive",
-            "fetch",
+            "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster", "state",
+            "archive", "shipped", "fetch",
         ],
     ),
     ("web", &["page", "search", "node"]),
@@ -38,15 +40,15 @@ const ARROWS: [(&str, &[&str]); 18] = [
     (
         "lab",
         &[
-            "disk", "page", "graph", "neardup", "topic", "engine", "state", "archive", "fetch",
-            "node", "sim",
+            "disk", "page", "graph", "neardup", "topic", "engine", "cluster", "state", "archive",
+            "fetch", "node", "sim",
         ],
     ),
     (
         "rhumb",
         &[
-            "disk", "page", "graph", "neardup", "extract", "engine", "state", "archive", "fetch",
-            "node", "sim", "web", "lab", "search", "export", "topic",
+            "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state", "archive",
+            "fetch", "node", "sim", "web", "lab", "search", "export", "topic", "shipped",
         ],
     ),
 ];

@@ -26,6 +26,12 @@ pub struct Spent {
 }
 
 impl Budget {
+    /// The share of one of several partitions.
+    pub fn divided(self, count: u32) -> Budget {
+        let period = Span(self.period.0.saturating_mul(u64::from(count.max(1))));
+        Budget { period, ..self }
+    }
+
     /// The time that one request costs; none if there is no budget at all.
     fn cost(&self) -> Option<Span> {
         (self.requests > 0).then(|| Span(self.period.0.div_ceil(self.requests).max(1)))

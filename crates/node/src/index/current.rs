@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rhumb_archive::{Reader, warc_files};
+use rhumb_archive::{Reader, SERIES_FILES, warc_files};
 use rhumb_search::{IndexMark, Indexer, SearchError, WriterCounts};
 
 use super::indexed::IndexedPage;
@@ -56,7 +56,9 @@ impl CurrentIndex {
         let is_there = |(serial, path): &(u32, PathBuf)| {
             *serial == mark.file && path.metadata().is_ok_and(|data| data.len() > mark.offset)
         };
-        let has_lost = mark != Mark::default() && !warcs.iter().any(is_there);
+        // Of several series, records may have come to any file since.
+        let is_unsure = || mark.file >= SERIES_FILES || !warcs.iter().any(is_there);
+        let has_lost = mark != Mark::default() && is_unsure();
         let mut current = if has_lost { self.cleared()? } else { self };
         if has_lost {
             mark = Mark::default();

@@ -20,17 +20,19 @@ pub fn weigh(dir: &Path, reader: &LocalReader) -> Result<u64, Error> {
     }
     let failed = |error: rhumb_search::SearchError| Error::new(ErrorKind::Retry, error.to_string());
     let mut indexer = Indexer::open(&dir.join(INDEX_DIR)).map_err(failed)?;
-    let mass = reader.mass()?;
     let mut weighed = 0;
-    for row in reader.urls() {
-        let (key, record) = row?;
-        if record.status != Status::Fetched {
-            continue;
+    for part in reader.parts() {
+        let mass = part.mass()?;
+        for row in part.urls() {
+            let (key, record) = row?;
+            if record.status != Status::Fetched {
+                continue;
+            }
+            let (settled, lies_on_it) = mass.of(record.id);
+            let share = (settled + lies_on_it) as f32;
+            let is_there = indexer.weigh(key.url().as_str(), share).map_err(failed)?;
+            weighed += u64::from(is_there);
         }
-        let (settled, lies_on_it) = mass.of(record.id);
-        let share = (settled + lies_on_it) as f32;
-        let is_there = indexer.weigh(key.url().as_str(), share).map_err(failed)?;
-        weighed += u64::from(is_there);
     }
     Ok(weighed)
 }

@@ -26,6 +26,8 @@ pub struct NodeArchive {
     pub writer: Option<Writer>,
     /// The crawl's directory.
     pub dir: PathBuf,
+    /// Whether it makes the index when it is closed: others may still write into the directory.
+    pub makes_index: bool,
     /// Makes the index, once nothing more will come.
     pub indexing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
     pub packer: Packer,
@@ -77,7 +79,7 @@ impl Archive for NodeArchive {
 
     fn close(&mut self) -> Result<(), Error> {
         self.sync()?;
-        if self.writer.take().is_none() {
+        if self.writer.take().is_none() || !self.makes_index {
             return Ok(());
         }
         let dir = self.dir.clone();

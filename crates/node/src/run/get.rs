@@ -11,7 +11,7 @@ use super::fetch_tasks::FetchTasks;
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::reader;
 use super::spool::{Kept, Spool};
-use super::start::{Wired, invalid, make_workers, no_reader, send_seeds};
+use super::start::{Wired, invalid, make_network, make_workers, no_reader, send_seeds};
 use super::world::NodeWorld;
 use crate::settings::{Archive as ArchiveKind, Settings};
 use crate::watch::reason;
@@ -104,7 +104,14 @@ pub fn get(
         topic: None,
     };
     let (at, to) = (clock.clone(), events_in.clone());
-    let workers = Arc::new(make_workers(&settings, &runtime, at, wired, false, to)?);
+    let workers = Arc::new(make_workers(
+        &settings,
+        &make_network(&settings, &runtime)?,
+        at,
+        wired,
+        false,
+        to,
+    ));
     let answering = Arc::clone(&state);
     let answer = move |question| lock(&answering).answer(question);
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
@@ -123,6 +130,7 @@ pub fn get(
         questions,
         reader_failed,
         stop_at,
+        gate: None,
         log: None,
         was_busy: false,
         in_flight: 0,

@@ -6,12 +6,15 @@
 //! lies in the [`bodies`]. Nothing here decides what is fetched when, listens to signals, or ends
 //! the process: the caller does, by a [`Stop`].
 
+mod address_turns;
 mod archive;
 mod changes;
 mod clock;
+mod divided;
 mod fetch_tasks;
 mod get;
 mod held_bodies;
+mod published;
 mod reader;
 mod reading;
 mod sketching;

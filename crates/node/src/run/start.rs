@@ -1,10 +1,12 @@
 //! A run from opening to closing: everything is made, wired, driven and put away here.
 
+use super::address_turns::AddressTurns;
 use super::archive::{NodeArchive, archive_error, end_of, position, row_error};
-use super::changes::{Change, Changes};
 use super::clock::Clock;
+use super::divided;
 use super::fetch_tasks::FetchTasks;
 use super::held_bodies::HeldBodies;
+use super::published::Published;
 use super::reader;
 use super::reading::Reader;
 use super::stop::Stop;
@@ -15,6 +17,7 @@ use crate::forget;
 use crate::index::weigh;
 use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
 use crate::topic;
+use crate::watch::status::STATE_DIR;
 use crate::watch::steering::Steering;
 use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
 use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
@@ -22,24 +25,23 @@ use rhumb_engine::config::NearPolicy;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::event::{Event, Step, StopReason};
+use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::order;
 use rhumb_engine::seeds::FOLLOWED_WEIGHT;
-use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{self, Machine, Position};
+use rhumb_engine::time::Span;
+use rhumb_engine::turn::{self, Position};
 use rhumb_fetch::dns::{DnsConfig, Resolver};
 use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, Limits};
 use rhumb_page::url::NamedHost;
-use rhumb_state::local::{Home, LocalReader, LocalState};
+use rhumb_state::local::{Home, LocalReader, LocalState, check_partitions};
 use rhumb_topic::Topic;
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{Sender, channel};
-use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// Connections kept open, at most, of those that the system lets us have.
 const IDLE_CONNECTIONS_MAX: usize = 2_048;
 
@@ -55,6 +57,10 @@ pub struct Crawled {
 
 /// Crawls by these settings until done, stopped or failed.
 pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result<Crawled, Error> {
+    check_partitions(&settings.dir.join(STATE_DIR), settings.partitions)?;
+    if settings.partitions > 1 {
+        return divided::crawl(settings, progress, stop);
+    }
     let mut config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
     let metrics = match settings.metrics {
         Some(addr) => Some(metrics::bind(addr).map_err(|e| invalid(e.to_string()))?),
@@ -65,10 +71,10 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
     // Before the settings are kept: a topic that cannot be had is none that the crawl began with.
     let topic = topic::open(settings)?;
     let entropy = std::hash::RandomState::new().hash_one(std::process::id());
-    let home = Home::open(&dir.join("state"))?;
+    let home = Home::open(&dir.join(STATE_DIR))?;
     forget::check_whole(dir)?;
     // The archive first, for the state to know which of its commits count.
-    let (writer, archive_end) = open_archive(settings, home.archived()?)?;
+    let (writer, archive_end) = open_archive(settings, None, home.archived()?)?;
     let (mut state, opening) = LocalState::open(home, entropy, archive_end)?;
     for (url, weight) in state.reader().seeds()? {
         // Where seeds of earlier runs led.
@@ -121,8 +127,9 @@ fn run(
     let wired = Wired::to(&bodies, &state, &rows, topic);
     let follows_importance = order::policy(&config).follows_importance();
     let (at, to) = (clock.clone(), events_in.clone());
-    let workers = make_workers(settings, &runtime, at, wired, follows_importance, to)?;
-    live.watch_connections(workers.fetcher.http.most_open());
+    let network = make_network(settings, &runtime)?;
+    live.watch_connections(network.most_open());
+    let workers = make_workers(settings, &network, at, wired, follows_importance, to);
     let workers = Arc::new(workers);
     let cookies = Arc::clone(&workers);
     let answering = state.reader();
@@ -130,11 +137,12 @@ fn run(
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
     stop.tell(events_in.clone());
     let engine = Engine::open(config, opening, clock.now());
-    live.steer_by(Steering::new(settings.clone(), events_in.clone()));
+    live.steer_by(Steering::new(settings.clone(), vec![events_in.clone()]));
     send_seeds(settings, events_in);
     let mut archive = NodeArchive {
         writer,
         dir: settings.dir.clone(),
+        makes_index: true,
         indexing: None,
         packer: Packer::new(settings.compression_level),
         bodies: Arc::clone(&bodies),
@@ -151,14 +159,16 @@ fn run(
         questions,
         reader_failed,
         stop_at,
-        log: settings.events.as_deref().map(EventLog::open).transpose()?,
+        gate: None,
+        log: settings.events.as_deref().map(EventLog::open).transpose()?.map(Arc::new),
         was_busy: false,
         in_flight: 0,
     };
-    let mut node = Published::new(engine, Arc::clone(live));
+    let publish = Arc::clone(live);
+    let mut node = Published::new(engine, move |snapshot| publish.publish(snapshot));
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
     stop.forget();
-    if let Some(log) = world.log.take() {
+    if let Some(log) = world.log.take().and_then(Arc::into_inner) {
         log.finish(ended.as_ref().copied());
     }
     live.publish(node.engine.snapshot(clock.now()));
@@ -214,19 +224,28 @@ pub fn no_reader(error: std::io::Error) -> Error {
     invalid(format!("no thread for the reader: {error}"))
 }
 
-pub fn make_workers(
-    settings: &Settings,
-    runtime: &Runtime,
-    clock: Clock,
-    Wired { bodies, known, seed, rows, follows_links, topic }: Wired<'_>,
-    follows_importance: bool,
-    events: Sender<Event>,
-) -> Result<Workers, Error> {
+/// What workers of all partitions share.
+pub struct Network {
+    fetcher: Arc<Fetcher>,
+    resolver: Arc<Resolver>,
+    turns: Option<Arc<AddressTurns>>,
+    large: Arc<tokio::sync::Semaphore>,
+    unfolding: Arc<tokio::sync::Semaphore>,
+}
+
+impl Network {
+    /// Where it is counted how many connections were open to one address at most.
+    pub fn most_open(&self) -> Arc<AtomicU32> {
+        self.fetcher.http.most_open()
+    }
+
+    pub fn http(&self) -> &Http {
+        &self.fetcher.http
+    }
+}
+
+pub fn make_network(settings: &Settings, runtime: &Runtime) -> Result<Network, Error> {
     let _within = runtime.enter();
-    let level = match settings.archive {
-        ArchiveKind::Warc => Some(settings.compression_level),
-        ArchiveKind::None => None,
-    };
     let mut config = HttpConfig {
         user_agent: settings.user_agent.header.clone(),
         allow_private: settings.allow_private,
@@ -248,9 +267,35 @@ pub fn make_workers(
         None => None,
     };
     let dns = DnsConfig { server: settings.resolver, ..DnsConfig::default() };
-    Ok(Workers {
-        fetcher: Fetcher { http, file },
-        resolver: Resolver::new(dns).map_err(config_error)?,
+    let polite = settings.polite();
+    let turns = AddressTurns::new(polite.per_address, polite.address_delay);
+    Ok(Network {
+        fetcher: Arc::new(Fetcher { http, file }),
+        resolver: Arc::new(Resolver::new(dns).map_err(config_error)?),
+        turns: (settings.partitions > 1).then(|| Arc::new(turns)),
+        large: Arc::new(tokio::sync::Semaphore::new(
+            std::thread::available_parallelism().map_or(2, |n| n.get()),
+        )),
+        unfolding: Arc::new(tokio::sync::Semaphore::new(1)),
+    })
+}
+
+pub fn make_workers(
+    settings: &Settings,
+    network: &Network,
+    clock: Clock,
+    Wired { bodies, known, seed, rows, follows_links, topic }: Wired<'_>,
+    follows_importance: bool,
+    events: Sender<Event>,
+) -> Workers {
+    let level = match settings.archive {
+        ArchiveKind::Warc => Some(settings.compression_level),
+        ArchiveKind::None => None,
+    };
+    Workers {
+        fetcher: Arc::clone(&network.fetcher),
+        resolver: Arc::clone(&network.resolver),
+        turns: network.turns.clone(),
         reader: Reader {
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
@@ -271,13 +316,11 @@ pub fn make_workers(
         screen: Arc::new(settings.screen()),
         allow_private: settings.allow_private,
         level,
-        large: Arc::new(tokio::sync::Semaphore::new(
-            std::thread::available_parallelism().map_or(2, |n| n.get()),
-        )),
-        unfolding: Arc::new(tokio::sync::Semaphore::new(1)),
+        large: Arc::clone(&network.large),
+        unfolding: Arc::clone(&network.unfolding),
         events,
         rows: rows.clone(),
-    })
+    }
 }
 
 /// With a cap on the rate, what a connection gets of it must not be held against its server.
@@ -290,7 +333,7 @@ fn limits(settings: &Settings) -> Limits {
 }
 
 /// What sites have set is sent back by later runs, too.
-fn keep_cookies(settings: &Settings, http: &Http) -> Result<(), Error> {
+pub fn keep_cookies(settings: &Settings, http: &Http) -> Result<(), Error> {
     let Some(path) = settings.access.jar(&settings.dir) else { return Ok(()) };
     http.save_cookies(&path).map_err(|e| at(&path, &e))
 }
@@ -321,13 +364,18 @@ fn connections_to_keep() -> usize {
 
 /// What keeps bodies, and where the archive ends. One that a run before left is repaired also if
 /// this run keeps nothing: the state is held against it. It was synced up to `synced`, if known.
-fn open_archive(
+pub fn open_archive(
     settings: &Settings,
+    series: Option<&str>,
     synced: Option<Position>,
 ) -> Result<(Option<Writer>, Position), Error> {
     let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
     if settings.archive == ArchiveKind::None {
-        let end = rhumb_archive::repair(&settings.dir, synced).map_err(archive_error)?;
+        let end = match series {
+            Some(series) => rhumb_archive::repair_series((&settings.dir, series), synced),
+            None => rhumb_archive::repair(&settings.dir, synced),
+        };
+        let end = end.map_err(archive_error)?;
         return Ok((None, position(end)));
     }
     let info = Warcinfo {
@@ -338,7 +386,11 @@ fn open_archive(
         fields: settings.access.warcinfo_fields(),
     };
     let limits = WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() };
-    let writer = Writer::open(&settings.dir, info, limits, synced).map_err(archive_error)?;
+    let writer = match series {
+        Some(series) => Writer::open_series((&settings.dir, series), info, limits, synced),
+        None => Writer::open(&settings.dir, info, limits, synced),
+    };
+    let writer = writer.map_err(archive_error)?;
     let end = end_of(&writer);
     Ok((Some(writer), end))
 }
@@ -353,7 +405,7 @@ pub fn send_seeds(settings: &Settings, events: Sender<Event>) {
     let _ = events.send(Event::Seeded { seeds: seeds.collect() });
 }
 
-fn about(settings: &Settings) -> About {
+pub fn about(settings: &Settings) -> About {
     About {
         dir: settings.dir.clone(),
         order: settings.order,
@@ -365,48 +417,6 @@ fn about(settings: &Settings) -> About {
     }
 }
 
-/// The engine, with somebody watching.
-struct Published {
-    engine: Engine,
-    live: Arc<Live>,
-    published: Option<Instant>,
-    changes: Changes,
-}
-
-impl Published {
-    fn new(engine: Engine, live: Arc<Live>) -> Published {
-        Published { engine, live, published: None, changes: Changes::default() }
-    }
-}
-
-impl Machine for Published {
-    fn step(&mut self, now: Time, event: Event, step: &mut Step) {
-        self.engine.step(now, event, step);
-    }
-
-    fn conclude(&mut self, now: Time, step: &mut Step) {
-        self.engine.conclude(now, step);
-        if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
-            self.published = Some(Instant::now());
-            let snapshot = self.engine.snapshot(now);
-            self.changes.since_last(&snapshot).iter().for_each(Change::log);
-            self.live.publish(snapshot);
-        }
-    }
-
-    fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
-        self.engine.next_wakeup(now)
-    }
-
-    fn last_words(&mut self, step: &mut Step) {
-        self.engine.last_words(step);
-    }
-
-    fn over(&self) -> Option<StopReason> {
-        self.engine.over()
-    }
-}
-
 fn config_error(error: ConfigError) -> Error {
     invalid(error.0)
 }
@@ -415,6 +425,6 @@ pub fn invalid(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Invalid, what)
 }
 
-fn at(path: &Path, error: &std::io::Error) -> Error {
+pub fn at(path: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Retry, format!("{}: {error}", path.display()))
 }

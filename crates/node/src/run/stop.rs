@@ -20,8 +20,8 @@ pub struct Stop(Arc<Mutex<Inner>>);
 #[derive(Default)]
 struct Inner {
     is_asked: bool,
-    /// The loop that runs, if one does.
-    events: Option<Sender<Event>>,
+    /// The loops that run, if any do.
+    events: Vec<Sender<Event>>,
 }
 
 impl Stop {
@@ -29,7 +29,7 @@ impl Stop {
     pub fn ask(&self) {
         let mut inner = self.lock();
         inner.is_asked = true;
-        if let Some(events) = &inner.events {
+        for events in &inner.events {
             // A loop that has ended needs no telling.
             let _ = events.send(Event::Stopped(StopReason::Interrupted));
         }
@@ -39,18 +39,18 @@ impl Stop {
         self.lock().is_asked
     }
 
-    /// The loop that is to hear of it from now on.
+    /// A loop that is to hear of it from now on.
     pub(super) fn tell(&self, events: Sender<Event>) {
         let mut inner = self.lock();
         if inner.is_asked {
             let _ = events.send(Event::Stopped(StopReason::Interrupted));
         }
-        inner.events = Some(events);
+        inner.events.push(events);
     }
 
-    /// The loop has ended.
+    /// The loops have ended.
     pub(super) fn forget(&self) {
-        self.lock().events = None;
+        self.lock().events.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -1,5 +1,6 @@
 //! Workers: what tasks do for one URL or one name, and how the loop is told.
 
+use super::address_turns::AddressTurns;
 use super::archive::resource_type_of;
 use super::clock::Clock;
 use super::fetch_tasks::unharmed;
@@ -42,8 +43,10 @@ const UNFOLDED_BYTES_MIN: usize = 16 << 20;
 const LEFT_TO_PROXY: Span = Span::secs(600);
 
 pub struct Workers {
-    pub fetcher: Fetcher,
-    pub resolver: Resolver,
+    pub fetcher: Arc<Fetcher>,
+    pub resolver: Arc<Resolver>,
+    /// Of several partitions that share addresses.
+    pub turns: Option<Arc<AddressTurns>>,
     pub reader: Reader,
     /// Says which links lead to what is known, where links are followed.
     pub known: Option<LocalReader>,
@@ -76,6 +79,12 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
+        let turn = match &self.turns {
+            Some(turns) if fetch.url.scheme() != Scheme::File => {
+                Some(turns.enter(fetch.address).await)
+            }
+            _ => None,
+        };
         let (at, began) = (self.clock.date(), self.clock.now());
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {
@@ -97,7 +106,9 @@ impl Workers {
             limits,
             screen: self.head_screen(&fetch),
         };
-        let mut report = match self.fetcher.fetch(&request).await {
+        let fetched = self.fetcher.fetch(&request).await;
+        drop(turn);
+        let mut report = match fetched {
             Ok(response) if response.truncated == Some(Truncation::Unwanted) => {
                 self.unwanted(&fetch, &response, at)
             }

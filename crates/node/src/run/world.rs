@@ -1,6 +1,7 @@
 //! The world as the loop sees it: actions go out to workers and reader, events come in.
 
 use super::clock::Clock;
+use super::divided::Gate;
 use super::fetch_tasks::FetchTasks;
 use super::worker::Workers;
 use crate::watch::EventLog;
@@ -37,7 +38,9 @@ pub struct NodeWorld {
     pub reader_failed: Receiver<Error>,
     pub stop_at: Option<Time>,
     /// Where it is told what happens, if that is asked for.
-    pub log: Option<EventLog>,
+    pub log: Option<Arc<EventLog>>,
+    /// Of one partition of several: what waits to be shipped.
+    pub gate: Option<Arc<Gate>>,
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
     /// Requests of which no event has been taken yet.
@@ -69,6 +72,13 @@ impl World for NodeWorld {
         let wait = match wakeup {
             Some((at, _)) => Duration::from_micros(at.since(now).0).min(WAIT_MAX),
             None => WAIT_MAX,
+        };
+        let wait = match &self.gate {
+            Some(gate) => {
+                gate.note_idle(self.in_flight == 0);
+                gate.due_in().map_or(wait, |due| wait.min(due))
+            }
+            None => wait,
         };
         match self.events.recv_timeout(wait) {
             Ok(event) => self.take(event, events),
@@ -111,7 +121,10 @@ impl World for NodeWorld {
                 tracing::trace!(host = host.as_str(), "resolve");
                 self.runtime.spawn(Arc::clone(&self.workers).resolve(host));
             }
-            Action::Acknowledge { .. } => unreachable!("there is one partition"),
+            Action::Acknowledge { to, number } => {
+                let gate = self.gate.as_ref().expect("there are other partitions");
+                gate.acknowledge(to, number);
+            }
             Action::Log(entry) => {
                 if let Some(log) = &self.log {
                     log.take(entry);
@@ -126,6 +139,10 @@ impl World for NodeWorld {
     }
 
     fn rest(&mut self) {
+        // Others may still use the connections.
+        if self.gate.is_some() {
+            return;
+        }
         let idle = self.workers.fetcher.http.idle_to_close();
         self.runtime.spawn_blocking(move || drop(idle));
     }

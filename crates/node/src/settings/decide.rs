@@ -9,6 +9,8 @@ use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order, Traps};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::url::Scheme;
 
+use rhumb_state::local::PARTITIONS_MAX;
+
 use super::sections::TrapsSection;
 use super::seeds::{SEEDS_MAX, Seed};
 use super::word::{Archive, LiftList, TopicSpec};
@@ -89,6 +91,7 @@ impl Written {
                 .map_or(micros(polite.address_delay), |period| period.0),
             robots_ttl: self.robots_ttl.map_or(micros(polite.robots_ttl), |period| period.0),
             concurrency: self.concurrency.unwrap_or(default.concurrency),
+            partitions: self.partitions.unwrap_or(1),
             hosts_awake_max: self.hosts_awake_max.unwrap_or(default.hosts_awake_max),
             user_agent: self.user_agent.unwrap_or_default(),
             resolver: self.resolver.and_then(|bound| bound.0),
@@ -177,6 +180,18 @@ impl Settings {
             }
             () if self.concurrency == 0 || self.concurrency > CONCURRENCY_MAX => {
                 format!("concurrency is 1 to {CONCURRENCY_MAX}, not {}", self.concurrency)
+            }
+            () if self.partitions == 0 || self.partitions > PARTITIONS_MAX => {
+                format!("partitions are 1 to {PARTITIONS_MAX}, not {}", self.partitions)
+            }
+            () if self.partitions as usize > self.concurrency => format!(
+                "{} partitions need a concurrency of at least as many, not {}",
+                self.partitions, self.concurrency
+            ),
+            () if self.partitions > 1 && (self.extract || self.index) => {
+                "several partitions write no rows or search index while they crawl: run `rhumb \
+                 extract` or `rhumb index` on the directory afterwards"
+                    .to_owned()
             }
             () if self.hosts_awake_max == 0 || self.hosts_awake_max > HOSTS_AWAKE_MAX => {
                 format!("hosts_awake_max is 1 to {HOSTS_AWAKE_MAX}, not {}", self.hosts_awake_max)

@@ -105,6 +105,8 @@ pub struct Settings {
     pub address_delay: Duration,
     pub robots_ttl: Duration,
     pub concurrency: usize,
+    /// The crawl is divided among so many engines.
+    pub partitions: u32,
     pub hosts_awake_max: usize,
     pub user_agent: UserAgent,
     pub resolver: Option<SocketAddr>,

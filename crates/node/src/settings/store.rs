@@ -57,6 +57,7 @@ impl Settings {
             robots_ttl: Some(Period(self.robots_ttl)),
             user_agent: Some(self.user_agent.clone()),
             concurrency: Some(self.concurrency),
+            partitions: Some(self.partitions),
             hosts_awake_max: Some(self.hosts_awake_max),
             resolver: Some(Bound(self.resolver)),
             allow_private: Some(self.allow_private),

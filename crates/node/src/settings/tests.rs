@@ -46,6 +46,7 @@ address_delay = "10ms"
 robots_ttl = "12h"
 user_agent = "mybot/1.0 (+https://example.org/bot)"
 concurrency = 64
+partitions = 1
 hosts_awake_max = 999
 resolver = "127.0.0.1:5353"
 allow_private = true

@@ -203,6 +203,11 @@ pub struct Written {
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub concurrency: Option<usize>,
 
+    /// Divide the crawl among so many engines in this process, each with a store of its own; a
+    /// directory keeps its number [1]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub partitions: Option<u32>,
+
     /// Hosts with a queue in memory; the others sleep on disk [16384]
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub hosts_awake_max: Option<usize>,
@@ -355,7 +360,7 @@ impl Written {
             max_bytes coverage max_time delay delay_factor delay_max per_address
             address_delay robots_ttl user_agent concurrency hosts_awake_max resolver
             allow_private allow_file metrics archive warc_bytes_max
-            compression_level extract noarchive index near_duplicates near_threshold
+            partitions compression_level extract noarchive index near_duplicates near_threshold
             follow_near_duplicates priority header cookies cookie_jar auth own_site
             ca_file insecure proxy bind below only_seeds types bytes_per_second hours
         }

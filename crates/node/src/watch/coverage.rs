@@ -2,7 +2,7 @@
 //! of `rhumb coverage`, which is made of the stored links alone and holds whatever the order was.
 
 use rhumb_engine::error::Error;
-use rhumb_engine::mass::{Coverage, TopicCoverage};
+use rhumb_engine::mass::{Coverage, Mass, Sums, TopicCoverage};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -143,13 +143,20 @@ pub fn percent(share: f64) -> String {
 
 /// The best that the links of the crawled pages prove: all mass settled but a ten-millionth.
 pub fn certificate(reader: &LocalReader) -> Result<Covered, Error> {
-    let mut mass = reader.mass()?;
-    mass.settle_all();
-    let covered = match mass.is_biased() {
-        true => mass.topic_coverage().map(|coverage| Covered::of_topic(&coverage)),
-        false => mass.coverage().map(|coverage| Covered::of(&coverage, "")),
-    };
-    Ok(covered.unwrap_or_default())
+    let (mut sums, mut is_biased) = (None, false);
+    for part in reader.parts() {
+        let mut mass = part.mass()?;
+        mass.settle_all();
+        is_biased |= mass.is_biased();
+        // What lies on URLs of other partitions is settled by nobody here, and only lowers it.
+        let own = Mass::sums_of_all(std::iter::once(&mass)).unwrap_or_default();
+        sums = Some(sums.map_or(own, |sums: Sums| sums.plus(&own)));
+    }
+    let sums = sums.unwrap_or_default();
+    Ok(match is_biased {
+        true => Covered::of_topic(&sums.of_topic()),
+        false => Covered::of(&sums.of_importance(), ""),
+    })
 }
 
 #[cfg(test)]

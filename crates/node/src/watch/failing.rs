@@ -23,18 +23,21 @@ pub struct FailingHost {
 
 /// Some of the hosts that rest, those first that are tried again first.
 pub fn failing_hosts(reader: &LocalReader) -> Result<Vec<FailingHost>, Error> {
-    let snapshot = reader.snapshot();
-    // To a run that is yet to come all of them are due.
-    let (resting, _) = snapshot.sleepers_resting(u32::MAX, Time::ZERO, None, NAMED_MAX)?;
-    let mut hosts = Vec::with_capacity(resting.len());
-    for sleeper in resting {
-        let Some(record) = snapshot.host(&sleeper.host)? else { continue };
-        hosts.push(FailingHost {
-            host: sleeper.host.origin(),
-            kind: record.failing.map_or("", FailKind::word).to_owned(),
-            queued: record.queued,
-        });
+    let mut hosts = Vec::new();
+    for part in reader.parts() {
+        let snapshot = part.snapshot();
+        // To a run that is yet to come all of them are due.
+        let (resting, _) = snapshot.sleepers_resting(u32::MAX, Time::ZERO, None, NAMED_MAX)?;
+        for sleeper in resting {
+            let Some(record) = snapshot.host(&sleeper.host)? else { continue };
+            hosts.push(FailingHost {
+                host: sleeper.host.origin(),
+                kind: record.failing.map_or("", FailKind::word).to_owned(),
+                queued: record.queued,
+            });
+        }
     }
+    hosts.truncate(NAMED_MAX);
     Ok(hosts)
 }
 

@@ -55,7 +55,12 @@ impl Reasons<'_> {
 
     /// How the host of a URL fails, if it does so often that it is left alone.
     fn failing_host(&self, url: &Url) -> Result<Option<FailKind>, Error> {
-        Ok(self.reader.snapshot().host(&url.host_key())?.and_then(|record| record.rests_for()))
+        Ok(self
+            .reader
+            .holding(url)
+            .snapshot()
+            .host(&url.host_key())?
+            .and_then(|record| record.rests_for()))
     }
 
     /// The rule that refuses a URL.
@@ -105,7 +110,7 @@ impl Reasons<'_> {
 
     /// What the pattern that a URL is of has brought.
     fn pattern(&self, url: &Url) -> Result<String, Error> {
-        let host = self.reader.snapshot().host(&url.host_key())?;
+        let host = self.reader.holding(url).snapshot().host(&url.host_key())?;
         let brought = |shape: Shape| host.as_ref()?.patterns.of(shape).copied();
         let (brought, alike) = match Shape::of(url) {
             Some(shape) => {
@@ -124,7 +129,7 @@ impl Reasons<'_> {
 
     /// The line of robots.txt that forbids a URL.
     fn robots(&self, url: &Url) -> Result<String, Error> {
-        let Some(robots) = self.reader.snapshot().robots(&url.host_key())? else {
+        let Some(robots) = self.reader.holding(url).snapshot().robots(&url.host_key())? else {
             return Ok(rule(Refusal::Robots).to_owned());
         };
         let verdict = robots.verdict(url);

@@ -9,6 +9,7 @@ use crate::settings::{CRAWL_TOML, Seed, Settings};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Event;
 use rhumb_engine::hands::{Hand, HandLine, REST_MAX};
+use rhumb_engine::partition::Partition;
 use rhumb_engine::time::Span;
 use rhumb_page::url::{Rules, Scheme, Url};
 use rhumb_state::local::LocalReader;
@@ -52,7 +53,8 @@ pub struct ToldLine {
 #[derive(Debug)]
 pub struct Steering {
     settings: Mutex<Settings>,
-    events: Sender<Event>,
+    /// To each partition, in order.
+    events: Vec<Sender<Event>>,
 }
 
 fn invalid(what: impl Into<String>) -> Error {
@@ -60,7 +62,7 @@ fn invalid(what: impl Into<String>) -> Error {
 }
 
 impl Steering {
-    pub fn new(settings: Settings, events: Sender<Event>) -> Steering {
+    pub fn new(settings: Settings, events: Vec<Sender<Event>>) -> Steering {
         Steering { settings: Mutex::new(settings), events }
     }
 
@@ -85,7 +87,9 @@ impl Steering {
             HandRequest::FetchNow(text) => {
                 let url = web_url(text)?;
                 let strip = self.settings().strip.strip_params();
-                self.send(Hand::FetchNow { url: strip.apply(url) })?;
+                let url = strip.apply(url);
+                let owner = self.partition().owner(&url);
+                self.send_to(owner, Hand::FetchNow { url })?;
                 Ok("it is fetched as soon as its host may be asked, if the rules admit it"
                     .to_owned())
             }
@@ -96,9 +100,18 @@ impl Steering {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn partition(&self) -> Partition {
+        Partition { own: 0, count: self.events.len() as u32 }
+    }
+
+    /// To all partitions.
     fn send(&self, hand: Hand) -> Result<(), Error> {
+        (0..self.events.len() as u32).try_for_each(|part| self.send_to(part, hand.clone()))
+    }
+
+    fn send_to(&self, part: u32, hand: Hand) -> Result<(), Error> {
         let ending = |_| Error::new(ErrorKind::Retry, "the crawl is ending: nothing was changed");
-        self.events.send(Event::Told(hand)).map_err(ending)
+        self.events[part as usize].send(Event::Told(hand)).map_err(ending)
     }
 
     fn seed(&self, lines: &[String]) -> Result<String, Error> {
@@ -154,12 +167,11 @@ impl Steering {
             true => vec![host.to_owned()],
             false => vec![format!("https://{host}"), format!("http://{host}")],
         };
-        let snapshot = reader.snapshot();
         let mut rested = 0;
         for origin in origins {
             let host = web_url(&origin)?.host_key();
-            if snapshot.host(&host)?.is_some() {
-                self.send(Hand::Rest { host, span })?;
+            if reader.holding_host(&host).snapshot().host(&host)?.is_some() {
+                self.send_to(self.partition().owner_of_host(&host), Hand::Rest { host, span })?;
                 rested += 1;
             }
         }

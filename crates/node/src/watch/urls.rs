@@ -160,9 +160,25 @@ pub fn list_dir(dir: &Path, query: &UrlQuery, take: &mut Take<'_>) -> Result<(),
 /// Takes one line; false if no more are wanted.
 pub type Take<'a> = dyn FnMut(UrlLine) -> bool + 'a;
 
-/// Lists the URLs of a store.
+/// Lists the URLs of a crawl, of one store after the other.
 pub fn list(reader: &LocalReader, query: &UrlQuery, take: &mut Take<'_>) -> Result<(), Error> {
     let mut left = query.limit.unwrap_or(u64::MAX);
+    for part in reader.parts() {
+        if !list_part(&part, query, &mut left, take)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// At most so many of one store; false if no more are wanted.
+fn list_part(
+    reader: &LocalReader,
+    query: &UrlQuery,
+    left_of_all: &mut u64,
+    take: &mut Take<'_>,
+) -> Result<bool, Error> {
+    let mut left = *left_of_all;
     let mut after: Option<Vec<u8>> = None;
     while left > 0 {
         let Some(stretch) = Stretch::find(reader, query, after.as_deref(), left)? else { break };
@@ -175,12 +191,13 @@ pub fn list(reader: &LocalReader, query: &UrlQuery, take: &mut Take<'_>) -> Resu
             let found_on = row.record.found_on.page().and_then(|id| pages.get(&id));
             left -= 1;
             if !take(line(&row, (state, failing), found_on)?) {
-                return Ok(());
+                return Ok(false);
             }
         }
         after = Some(stretch.last);
     }
-    Ok(())
+    *left_of_all = left;
+    Ok(left > 0)
 }
 
 /// URLs that are listed together.
@@ -261,7 +278,7 @@ impl FailingHosts<'_> {
         }
         let host_key = std::str::from_utf8(host).ok().and_then(HostKey::from_text);
         let record = match host_key {
-            Some(host_key) => self.reader.snapshot().host(&host_key)?,
+            Some(host_key) => self.reader.holding_host(&host_key).snapshot().host(&host_key)?,
             None => None,
         };
         let failing = record.and_then(|record| record.rests_for());

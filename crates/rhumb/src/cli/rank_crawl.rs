@@ -25,7 +25,13 @@ pub struct LinksOfCrawl {
 impl LinksOfCrawl {
     pub fn open(dir: &Path) -> Result<LinksOfCrawl, Trouble> {
         check_is_crawl(dir)?;
-        Ok(LinksOfCrawl { reader: LocalReader::open(&dir.join(STATE_DIR))? })
+        let reader = LocalReader::open(&dir.join(STATE_DIR))?;
+        if reader.is_divided() {
+            let what = "the links of a crawl of several partitions are in several graphs, which \
+                        this command cannot read; `rhumb coverage` sums them up";
+            return Err(Trouble::Failed(format!("{}: {what}", dir.display())));
+        }
+        Ok(LinksOfCrawl { reader })
     }
 
     /// The graph, in memory or in a file.

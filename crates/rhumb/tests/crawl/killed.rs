@@ -17,27 +17,33 @@ const KILLS: usize = 200;
 const ANSWERS_BETWEEN_MAX: u64 = 60;
 
 /// So many pages over 300 hosts, with copies, redirects and robots.
-fn web(pages: u32) -> WebConfig {
+pub fn web(pages: u32) -> WebConfig {
     let oddities = Oddities { copies: 60, redirects: 60, private: 40, ..Oddities::default() };
     WebConfig { network: 127, oddities, latency_us_mean: 2_000, ..WebConfig::plain(300, pages) }
 }
 
 #[test]
 fn a_crawl_killed_three_times_ends_with_the_same_pages_and_repeats_only_what_was_in_flight() {
-    crawl_killed(web(3_000), KILLED_AFTER);
+    crawl_killed(web(3_000), KILLED_AFTER, &[]);
+}
+
+#[test]
+fn four_partitions_killed_three_times_end_with_the_same_pages() {
+    crawl_killed(web(3_000), KILLED_AFTER, &["--partitions", "4"]);
 }
 
 #[test]
 #[ignore = "takes some minutes: 200 kills"]
 fn a_crawl_killed_two_hundred_times_loses_no_page() {
     let mut rng = Rng::new(17);
-    crawl_killed(web(9_000), (0..KILLS).map(|_| 1 + rng.draw() % ANSWERS_BETWEEN_MAX));
+    let kills = (0..KILLS).map(|_| 1 + rng.draw() % ANSWERS_BETWEEN_MAX);
+    crawl_killed(web(9_000), kills, &[]);
 }
 
-fn crawl_killed(web: WebConfig, kills: impl IntoIterator<Item = u64>) {
+fn crawl_killed(web: WebConfig, kills: impl IntoIterator<Item = u64>, more: &[&str]) {
     let site = Site::serve(web);
     let concurrency = CONCURRENCY.to_string();
-    let arguments = ["--concurrency", concurrency.as_str()];
+    let arguments = [&["--concurrency", concurrency.as_str()], more].concat();
     let mut lives_end_us = Vec::new();
     for answers in kills {
         let answers = site.served.answers() + answers;

@@ -8,6 +8,7 @@ mod bodies;
 mod complete;
 mod copies;
 mod disk_faults;
+mod divided;
 mod documentation;
 mod documents;
 mod events;

@@ -8,10 +8,9 @@ use super::memtable::{MemtableRow, SharedGeneration, in_order};
 use super::merging::wait_for_merging;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
-use super::{file_error, lock, store_error};
+use super::{lock, store_error};
 use fjall::{Database, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -117,5 +116,5 @@ fn run(store: &Store, todo: &Receiver<(SharedGeneration, PathBuf)>) {
 fn flush(store: &Store, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
     store.keyspaces.flush(&store.database, |table| generation.read().rows(table, u64::MAX))?;
     lock(&store.memtable).leaving = None;
-    fs::remove_file(journal).map_err(|e| file_error(journal, e))
+    store.done_with(journal)
 }

@@ -10,7 +10,7 @@
 
 use super::mark::Mark;
 use super::migrate::{self, Former, v9, v10};
-use super::{file_error, open};
+use super::{file_error, follow, open};
 use rhumb_disk::{Durable, replace, sync_dir, sync_tree};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::turn::Position;
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// What this program writes. It migrates the two formats before; older ones are refused.
 pub const FORMAT: &str = "rhumb state 11";
 
-const STORE_DIR: &str = "format-11";
+pub(super) const STORE_DIR: &str = "format-11";
 /// A store that is being made.
 const UNFINISHED_DIR: &str = "format-11.new";
 const FORMAT_FILE: &str = "FORMAT";
@@ -68,6 +68,16 @@ impl Home {
         Ok(Home { store, lock })
     }
 
+    /// A commit that the journal still has, and the end of the archive that it speaks of.
+    pub fn find_commit(&self, number: u64) -> Result<Option<(Position, Vec<u8>)>, Error> {
+        follow::find_commit(&self.store, number)
+    }
+
+    /// The last commit that an opening must find: it survived a power cut.
+    pub fn promised(&self) -> Result<u64, Error> {
+        Ok(Mark::read(&self.store)?.commits)
+    }
+
     /// How far the archive was synced before the last sync of the store, if that is known: what
     /// lies beyond was never promised to anybody.
     pub fn archived(&self) -> Result<Option<Position>, Error> {
@@ -78,7 +88,7 @@ impl Home {
     }
 }
 
-fn lock(dir: &Path) -> Result<File, Error> {
+pub(super) fn lock(dir: &Path) -> Result<File, Error> {
     let path = dir.join(LOCK_FILE);
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(|e| file_error(&path, e))?;
@@ -107,7 +117,7 @@ fn written_format(dir: &Path) -> Result<String, Error> {
 }
 
 /// Where a store can be made: what an earlier attempt left there is removed.
-fn unfinished(dir: &Path) -> Result<PathBuf, Error> {
+pub(super) fn unfinished(dir: &Path) -> Result<PathBuf, Error> {
     let path = dir.join(UNFINISHED_DIR);
     for stale in [&path, &dir.join(STORE_DIR)] {
         remove(stale)?;
@@ -117,7 +127,7 @@ fn unfinished(dir: &Path) -> Result<PathBuf, Error> {
 }
 
 /// The store that was made is whole, and counts from now on.
-fn finish(dir: &Path, store: &Path) -> Result<(), Error> {
+pub(super) fn finish(dir: &Path, store: &Path) -> Result<(), Error> {
     let unfinished = dir.join(UNFINISHED_DIR);
     let rename = || -> io::Result<()> {
         sync_tree(&unfinished)?;

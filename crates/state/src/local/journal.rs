@@ -8,6 +8,7 @@
 //! removed when they are there.
 
 use super::file_error;
+use super::follow::Follow;
 use super::table::Table;
 use rhumb_disk::sync_dir;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -118,15 +119,19 @@ pub struct Journal {
     bytes: u64,
     /// A commit was written in part, or could not be synced: nothing may follow it.
     is_broken: bool,
+    followed: Option<Follow>,
 }
 
 impl Journal {
     /// Begins a new file, after all that are there.
-    pub fn begin(dir: &Path) -> Result<Journal, Error> {
+    pub fn begin(dir: &Path, followed: Option<Follow>) -> Result<Journal, Error> {
         let number = files(dir)?.last().map_or(0, |(number, _)| number + 1);
         let (path, file) = create(dir, number)?;
+        if let Some(follow) = &followed {
+            follow.begun(number, &path);
+        }
         let dir = dir.to_owned();
-        Ok(Journal { dir, file, path, number, bytes: 0, is_broken: false })
+        Ok(Journal { dir, file, path, number, bytes: 0, is_broken: false, followed })
     }
 
     pub fn bytes(&self) -> u64 {
@@ -145,7 +150,11 @@ impl Journal {
         self.is_broken = true;
         self.file.write_all(frame).map_err(|e| file_error(&self.path, e))?;
         self.is_broken = false;
-        self.bytes += frame.len() as u64;
+        let bytes = frame.len() as u64;
+        self.bytes += bytes;
+        if let Some(follow) = &self.followed {
+            follow.appended(bytes, commit, archived);
+        }
         Ok(())
     }
 
@@ -165,6 +174,9 @@ impl Journal {
         self.number += 1;
         self.bytes = 0;
         self.file = file;
+        if let Some(follow) = &self.followed {
+            follow.begun(self.number, &path);
+        }
         Ok(std::mem::replace(&mut self.path, path))
     }
 
@@ -180,8 +192,12 @@ impl Journal {
     }
 }
 
+pub fn file_path(dir: &Path, number: u64) -> PathBuf {
+    dir.join(format!("{number:012}.journal"))
+}
+
 fn create(dir: &Path, number: u64) -> Result<(PathBuf, File), Error> {
-    let path = dir.join(format!("{number:012}.journal"));
+    let path = file_path(dir, number);
     let file = File::create_new(&path).map_err(|e| file_error(&path, e))?;
     sync_dir(dir).map_err(|e| file_error(dir, e))?;
     Ok((path, file))
@@ -239,6 +255,8 @@ pub struct Read {
     pub last: Option<u64>,
     /// To the end of the file.
     pub is_whole: bool,
+    /// So many of its bytes.
+    pub bytes: u64,
 }
 
 /// Reads the commits in a file up to the first that is not whole, not believed, or not the next
@@ -264,7 +282,8 @@ pub fn read(
         }
         (last, rest) = (Some(number), after);
     }
-    Ok(Read { last, is_whole: rest.is_empty() })
+    let read = (bytes.len() - rest.len()) as u64;
+    Ok(Read { last, is_whole: rest.is_empty(), bytes: read })
 }
 
 /// A frame as this format writes it.
@@ -304,7 +323,7 @@ fn unreadable(path: &Path, number: u64) -> Error {
 
 pub type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);
 
-fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
+pub fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
     let mut rows = Vec::new();
     while let Some((&table, rest)) = bytes.split_first() {
         let (key, rest) = part(rest)?;

@@ -6,7 +6,9 @@
 //! power cut. Of later ones an opening believes those that the archive bears out ([`journal`]).
 
 mod codec;
+mod fill;
 mod flush;
+mod follow;
 mod format;
 mod journal;
 mod keys;
@@ -17,6 +19,7 @@ mod merging;
 mod migrate;
 mod open;
 mod outbound;
+mod parts;
 mod read;
 mod store;
 mod table;
@@ -34,6 +37,7 @@ use memtable::Generation;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::outcome::Page;
+use rhumb_engine::partition::Partition;
 use rhumb_engine::turn::{Position, State};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -41,8 +45,11 @@ use std::sync::{Arc, Mutex};
 use store::Store;
 use table::Table;
 
+pub use fill::{CopiedRow, fill};
+pub use follow::{Commit, Committed, Follow, JournalFile, MergedRow, commits_in, merged_rows};
 pub use format::{FORMAT, Home};
 pub use journal::{commit_of, rows_in};
+pub use parts::{PARTITIONS_MAX, check_partitions, part_dir, partitions_in, write_partitions};
 pub use read::LocalSnapshot;
 pub use urls::UrlRow;
 
@@ -83,6 +90,9 @@ pub struct LocalState {
 #[derive(Clone)]
 pub struct LocalReader {
     shared: Arc<Shared>,
+    partition: Partition,
+    /// All partitions, if it reads several stores as one; it is the first of them then.
+    parts: Arc<[LocalReader]>,
 }
 
 struct Shared {
@@ -99,7 +109,7 @@ struct Shared {
 
 impl LocalState {
     pub fn reader(&self) -> LocalReader {
-        LocalReader { shared: Arc::clone(&self.shared) }
+        LocalReader::of(Arc::clone(&self.shared))
     }
 
     /// Has rows flushed when so many bytes of them are in memory; 12 MiB unless said otherwise.
@@ -281,7 +291,11 @@ fn put(batch: &mut Batch, row: &Row) {
 }
 
 impl LocalReader {
-    /// The rows as they are now. What is overwritten while it is held stays in memory for it.
+    fn of(shared: Arc<Shared>) -> LocalReader {
+        LocalReader { shared, partition: Partition::WHOLE, parts: Arc::new([]) }
+    }
+
+    /// The rows as they are now, of one store. What is overwritten while it is held stays in memory for it.
     pub fn snapshot(&self) -> LocalSnapshot<'_> {
         LocalSnapshot::take(&self.shared.store)
     }
@@ -299,6 +313,9 @@ impl LocalReader {
 
     /// Bytes on disk.
     pub fn disk_bytes(&self) -> u64 {
+        if self.is_divided() {
+            return self.parts.iter().map(LocalReader::disk_bytes).sum();
+        }
         let Shared { store, dir, .. } = &*self.shared;
         store.database.disk_space().unwrap_or(0) + open::journal_bytes(dir)
     }

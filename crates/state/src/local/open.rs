@@ -3,11 +3,13 @@
 
 use super::codec::{decode, decode_leader, encode_into};
 use super::flush::Flusher;
+use super::follow::Follow;
 use super::format::{Home, in_use};
 use super::journal::{self, Batch, Journal, Reading};
 use super::mark::Mark;
 use super::memtable::Generation;
 use super::merging::UNMERGED_MAX;
+use super::parts::partitions_in;
 use super::store::Store;
 use super::table::{Keyspaces, Table};
 use super::{
@@ -25,9 +27,10 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
-use rhumb_engine::record::{UrlId, UrlRecord};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::requisites::RequisiteCounters;
+use rhumb_engine::time::Span;
 use rhumb_engine::turn::Position;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
@@ -46,6 +49,9 @@ const _: () = assert!((UNMERGED_MANY as usize) < UNMERGED_MAX, "merging begins b
 /// Whoever writes a table holds a hash of each of its keys and its whole index until it is done.
 const TABLE_BYTES: u64 = 16 << 20;
 
+/// A hand that is told to all partitions is logged by each within this time.
+const SAME_HAND_WITHIN: Span = Span::secs(5);
+
 const SEED: &[u8] = b"filter seed";
 
 impl LocalState {
@@ -56,11 +62,39 @@ impl LocalState {
         seed: u64,
         archive_end: Position,
     ) -> Result<(LocalState, Opening), Error> {
+        LocalState::open_with(home, seed, archive_end, None)
+    }
+
+    /// The same for who copies commits elsewhere: the journal stays until it is released, also
+    /// what is there of earlier runs.
+    pub fn open_followed(
+        home: Home,
+        seed: u64,
+        archive_end: Position,
+    ) -> Result<(LocalState, Opening, Follow), Error> {
+        let follow = Follow::default();
+        let opened = LocalState::open_with(home, seed, archive_end, Some(follow.clone()));
+        opened.map(|(state, opening)| (state, opening, follow))
+    }
+
+    fn open_with(
+        home: Home,
+        seed: u64,
+        archive_end: Position,
+        follow: Option<Follow>,
+    ) -> Result<(LocalState, Opening), Error> {
         let believed = Believed { archive_end: Some(archive_end), take: journal::take_frame };
         let rows = read_rows(&home.store, believed)?;
         let commits = rows.commits;
-        let (database, keyspaces) = rows.into_tables()?;
-        let store = Arc::new(Store::new(database, keyspaces, Generation::default(), commits));
+        let (database, keyspaces) = match &follow {
+            Some(follow) => {
+                follow.opened_at(commits, archive_end);
+                rows.into_followed_tables(follow)?
+            }
+            None => rows.into_tables()?,
+        };
+        let store = Store::new(database, keyspaces, Generation::default(), commits);
+        let store = Arc::new(store.followed_by(follow.clone()));
         let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
         let seen = rebuild_filter(&store, seed, &mut mass)?;
@@ -68,7 +102,7 @@ impl LocalState {
         let mut opening = opening(&store)?;
         opening.outbound.unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
         opening.mass = mass;
-        let journal = Journal::begin(&journal_dir(&home.store))?;
+        let journal = Journal::begin(&journal_dir(&home.store), follow)?;
         let flusher = Flusher::start(Arc::clone(&store))?;
         let shared = Arc::new(Shared::new(store, seen, home));
         let state = LocalState {
@@ -101,25 +135,36 @@ impl LocalReader {
     /// the archive. The filter of known URLs is not built, which is nearly all that opening costs:
     /// sifting is for those who crawl.
     pub fn open(dir: &Path) -> Result<LocalReader, Error> {
+        if let Some(count) = partitions_in(dir)?.filter(|count| *count > 1) {
+            return LocalReader::open_parts(dir, count);
+        }
         let home = Home::open(dir)?;
         let believed = Believed { archive_end: None, take: journal::take_frame };
         let Rows { database, keyspaces, journal, commits, .. } = read_rows(&home.store, believed)?;
         let store = Arc::new(Store::new(database, keyspaces, journal, commits));
         let shared = Shared::new(store, Seen::new(0), home);
-        Ok(LocalReader { shared: Arc::new(shared) })
+        Ok(LocalReader::of(Arc::new(shared)))
     }
 
-    /// Every URL and its record, in the order of keys.
+    /// Every URL and its record, in the order of keys, partition after partition.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
-        self.shared.store.all(Table::Url).map(|row| {
-            let (key, value) = row?;
-            Ok((read::url_key(&key)?, decode("url", &value)?))
+        self.parts().into_iter().flat_map(|part| {
+            let rows = part.shared.store.all(Table::Url).map(|row| {
+                let (key, value) = row?;
+                Ok((read::url_key(&key)?, decode("url", &value)?))
+            });
+            // What is another's is told by its owner.
+            let is_divided = part.partition.is_divided();
+            rows.filter(move |row: &Result<(UrlKey, UrlRecord), Error>| {
+                !is_divided || !row.as_ref().is_ok_and(|(_, r)| r.status == Status::Foreign)
+            })
         })
     }
 
-    /// Every host and its record, in the order of keys.
+    /// Every host and its record, in the order of keys, partition after partition.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
-        self.shared.store.all(Table::Host).map(|row| {
+        let rows = self.parts().into_iter().flat_map(|part| part.shared.store.all(Table::Host));
+        rows.map(|row| {
             let (key, value) = row?;
             let key = std::str::from_utf8(&key)
                 .ok()
@@ -153,7 +198,19 @@ impl LocalReader {
 
     /// What the owner asked of the crawl by hand, the latest last.
     pub fn hands(&self) -> Result<Vec<HandLine>, Error> {
-        hands(&self.shared.store)
+        let mut lines: Vec<HandLine> = Vec::new();
+        for part in self.parts() {
+            // Most were told to all of them, at nearly the same time.
+            let told = hands(&part.shared.store)?;
+            let is_same = |a: &HandLine, b: &HandLine| {
+                a.what == b.what && a.at.since(b.at).max(b.at.since(a.at)) < SAME_HAND_WITHIN
+            };
+            let new = |line: &HandLine| !lines.iter().any(|known| is_same(known, line));
+            let new: Vec<HandLine> = told.into_iter().filter(new).collect();
+            lines.extend(new);
+        }
+        lines.sort_by_key(|line| line.at);
+        Ok(lines)
     }
 
     /// What was settled on a page when that was last written.
@@ -168,14 +225,19 @@ impl LocalReader {
         Ok(None)
     }
 
-    /// The books of importance as the rows have them now, with all seeds that are known.
+    /// The books of importance of one store as the rows have them now, with all seeds that are
+    /// known.
     pub fn mass(&self) -> Result<Mass, Error> {
         let mut mass = Mass::default();
-        for row in self.urls() {
-            mass.restore_url(&row?.1);
+        for row in self.shared.store.all(Table::Url) {
+            mass.restore_url(&decode("url", &row?.1)?);
         }
         read_mass(&self.shared.store, &mut mass)?;
-        let seeds = self.seeds()?;
+        let unacknowledged = outbound::opening(&self.shared.store)?.unacknowledged;
+        unacknowledged.iter().for_each(|(_, back)| mass.owe(*back));
+        let (seeds, others): (Vec<_>, Vec<_>) =
+            self.seeds()?.into_iter().partition(|(url, _)| self.partition.owns(url));
+        others.iter().for_each(|(_, weight)| mass.trusted_elsewhere(*weight));
         mass.seeded(seeds.iter().cloned());
         for (url, _) in &seeds {
             if let Some(record) = self.snapshot().url(&url.key())? {
@@ -187,7 +249,12 @@ impl LocalReader {
     }
 
     pub fn counters(&self) -> Result<Counters, Error> {
-        counters(&self.shared.store)
+        let mut sum: Option<Counters> = None;
+        for part in self.parts() {
+            let one = counters(&part.shared.store)?;
+            sum = Some(sum.map_or_else(|| one.clone(), |sum| sum.plus(&one)));
+        }
+        Ok(sum.unwrap_or_default())
     }
 }
 
@@ -229,6 +296,8 @@ pub(super) struct Rows {
     keyspaces: Keyspaces,
     journal: Generation,
     files: Vec<(u64, PathBuf)>,
+    /// So many bytes of each file hold what counts; of those that are missing here none.
+    read: Vec<u64>,
     /// The number of commits in both.
     pub commits: u64,
 }
@@ -240,6 +309,25 @@ impl Rows {
         keyspaces.flush(&database, |table| journal.rows(table, 0))?;
         for (_, path) in &files {
             fs::remove_file(path).map_err(|e| file_error(path, e))?;
+        }
+        Ok((database, keyspaces))
+    }
+
+    /// The same, and leaves the journal to who follows: as far as it was believed, once and for
+    /// all, since the archive goes on from here.
+    fn into_followed_tables(self, follow: &Follow) -> Result<(Database, Keyspaces), Error> {
+        let Rows { database, keyspaces, journal, files, read, .. } = self;
+        keyspaces.flush(&database, |table| journal.rows(table, 0))?;
+        let read = read.into_iter().chain(std::iter::repeat(0));
+        for ((number, path), bytes) in files.into_iter().zip(read) {
+            let io = |e| file_error(&path, e);
+            if bytes == 0 {
+                fs::remove_file(&path).map_err(io)?;
+                continue;
+            }
+            let file = fs::File::options().write(true).open(&path).map_err(io)?;
+            file.set_len(bytes).and_then(|()| file.sync_all()).map_err(io)?;
+            follow.found(number, path, bytes);
         }
         Ok((database, keyspaces))
     }
@@ -255,10 +343,10 @@ pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error>
     let flushed: u64 = flushed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
     let Believed { archive_end, take } = believed;
     let reading = Reading { flushed, promised: mark.commits, archive_end, take };
-    let (journal, last) = read_journal(&files, reading)?;
+    let (journal, last, read) = read_journal(&files, reading)?;
     let commits = last.unwrap_or(flushed).max(flushed);
     mark.check(store, commits)?;
-    Ok(Rows { database, keyspaces, journal, files, commits })
+    Ok(Rows { database, keyspaces, journal, files, read, commits })
 }
 
 pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> {
@@ -274,11 +362,13 @@ pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> 
     Ok((database, keyspaces))
 }
 
-/// What the journal holds beyond the tables, and the number of its last commit.
+/// What the journal holds beyond the tables, the number of its last commit, and how much of each
+/// file counts.
 fn read_journal(
     files: &[(u64, PathBuf)],
     reading: Reading,
-) -> Result<(Generation, Option<u64>), Error> {
+) -> Result<(Generation, Option<u64>, Vec<u64>), Error> {
+    let mut bytes = Vec::new();
     let mut rows = Generation::default();
     let mut last = None;
     for (_, path) in files {
@@ -286,11 +376,12 @@ fn read_journal(
             rows.put((table, key, value), 0, None);
         })?;
         last = read.last;
+        bytes.push(read.bytes);
         if !read.is_whole {
             break;
         }
     }
-    Ok((rows, last))
+    Ok((rows, last, bytes))
 }
 
 pub(super) fn keyspace_options() -> KeyspaceCreateOptions {

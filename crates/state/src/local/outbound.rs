@@ -5,10 +5,11 @@ use super::codec::{decode, encode_into};
 use super::journal::Batch;
 use super::store::Store;
 use super::table::Table;
-use super::{NUMBERS, keys};
+use super::{LocalReader, NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outbound::{Message, OutboundOpening, taken_back};
+use std::sync::Arc;
 
 const MESSAGE: u8 = 0;
 const FOREIGN: u8 = 1;
@@ -62,5 +63,46 @@ pub fn read_moved(store: &Store, mass: &mut Mass) -> Result<(), Error> {
 /// The partition or the URL that a key names.
 fn node(key: &[u8]) -> Result<u32, Error> {
     keys::be_short(key, 1)
+        .ok_or_else(|| Error::new(ErrorKind::Corrupt, "key of an exchange cannot be read"))
+}
+
+/// Messages of one addressee that wait: its first and last number.
+pub type Waiting = (u32, u64, u64);
+
+impl LocalReader {
+    /// What was sent and not acknowledged, by addressee.
+    pub fn messages_waiting(&self) -> Result<Vec<Waiting>, Error> {
+        let mut waiting: Vec<Waiting> = Vec::new();
+        for row in self.shared.store.prefix(Table::Exchange, &[MESSAGE]) {
+            let (key, _) = row?;
+            let (to, number) = (node(&key)?, number(&key)?);
+            match waiting.last_mut() {
+                Some((last, _, end)) if *last == to => *end = number,
+                _ => waiting.push((to, number, number)),
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Messages to one addressee, from a number on, at most so many.
+    pub fn messages(
+        &self,
+        to: u32,
+        from: u64,
+        max: usize,
+    ) -> Result<Vec<(u64, Arc<Message>)>, Error> {
+        let prefix = [&[MESSAGE][..], &to.to_be_bytes()].concat();
+        let after = message_key(to, from.saturating_sub(1));
+        let rows = self.shared.store.prefix_after(Table::Exchange, &prefix, Some(&after));
+        let messages = rows.take(max).map(|row| {
+            let (key, value) = row?;
+            Ok((number(&key)?, Arc::new(decode("message", &value)?)))
+        });
+        messages.collect()
+    }
+}
+
+fn number(key: &[u8]) -> Result<u64, Error> {
+    keys::be(key, 5)
         .ok_or_else(|| Error::new(ErrorKind::Corrupt, "key of an exchange cannot be read"))
 }

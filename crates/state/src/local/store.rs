@@ -1,20 +1,25 @@
 //! All rows, wherever they are: in memory, and in fjall's tables.
 
-use super::lock;
+use super::follow::Follow;
 use super::memtable::{Generation, Memtable};
 use super::merged::{Merged, StoredRow};
 use super::read::{LocalSnapshot, bounds};
 use super::table::{Keyspaces, Table};
+use super::{file_error, lock};
 use fjall::Database;
 use rhumb_engine::error::Error;
 use serde::de::DeserializeOwned;
+use std::fs;
 use std::ops::{Bound, RangeBounds};
+use std::path::Path;
 use std::sync::{Condvar, Mutex};
 
 pub struct Store {
     pub database: Database,
     pub keyspaces: Keyspaces,
     pub memtable: Mutex<Memtable>,
+    /// Who copies the journal elsewhere, if anybody does.
+    followed: Option<Follow>,
     /// Why rows could not be flushed, for the next who commits.
     failed: Mutex<Option<Error>>,
     /// Told whenever a generation has left, or cannot.
@@ -28,8 +33,21 @@ impl Store {
             database,
             keyspaces,
             memtable: Mutex::new(Memtable::of(rows, commit)),
+            followed: None,
             failed: Mutex::default(),
             left: (Mutex::default(), Condvar::new()),
+        }
+    }
+
+    pub fn followed_by(self, follow: Option<Follow>) -> Store {
+        Store { followed: follow, ..self }
+    }
+
+    /// The tables have all rows of this file of the journal: nobody needs it, but for who follows.
+    pub fn done_with(&self, journal: &Path) -> Result<(), Error> {
+        match &self.followed {
+            Some(follow) => follow.flushed(journal),
+            None => fs::remove_file(journal).map_err(|e| file_error(journal, e)),
         }
     }
 

@@ -4,7 +4,7 @@ use super::LocalReader;
 use super::codec::decode;
 use super::table::Table;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::record::{UrlId, UrlRecord};
+use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
 use std::collections::{HashMap, HashSet};
 
@@ -25,19 +25,32 @@ impl UrlRow {
 }
 
 impl LocalReader {
-    /// URLs in the order of keys, of all keys that begin with `prefix` and come after `after`.
+    /// URLs in the order of keys, of all keys that begin with `prefix` and come after `after`;
+    /// partition after partition.
     pub fn url_rows(
         &self,
         prefix: &[u8],
         after: Option<&[u8]>,
     ) -> impl Iterator<Item = Result<UrlRow, Error>> + use<> {
-        self.shared.store.prefix_after(Table::Url, prefix, after).map(|row| {
-            let (key, value) = row?;
-            Ok(UrlRow { record: decode("url", &value)?, key })
-        })
+        let parts = self.parts().into_iter();
+        let all: Vec<_> = parts
+            .map(|part| {
+                let is_divided = part.partition.is_divided();
+                let rows = part.shared.store.prefix_after(Table::Url, prefix, after).map(|row| {
+                    let (key, value) = row?;
+                    Ok(UrlRow { record: decode("url", &value)?, key })
+                });
+                // What is another's is told by its owner.
+                rows.filter(move |row: &Result<UrlRow, Error>| {
+                    let is_foreign = |row: &UrlRow| row.record.status == Status::Foreign;
+                    !is_divided || !row.as_ref().is_ok_and(is_foreign)
+                })
+            })
+            .collect();
+        all.into_iter().flatten()
     }
 
-    /// The URLs that have these numbers: a walk over all URLs, in the memory of those asked for.
+    /// The URLs that have these numbers in one store: a walk over all URLs, in the memory of those asked for.
     pub fn urls_numbered(&self, wanted: &HashSet<UrlId>) -> Result<HashMap<UrlId, Url>, Error> {
         let mut found = HashMap::with_capacity(wanted.len());
         let mut rows = self.shared.store.all(Table::Url);

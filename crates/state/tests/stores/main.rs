@@ -1,5 +1,6 @@
 //! The two stores: the same answers from both, what opening refuses, and what a kill leaves.
 
+mod chance;
 mod flushing;
 mod killed;
 mod model;

@@ -30,7 +30,7 @@ use crate::run::resume_command;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
-use rhumb_state::local::LocalReader;
+use rhumb_state::local::{LocalReader, partitions_in};
 use rhumb_state::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -38,7 +38,6 @@ use std::sync::atomic::AtomicBool;
 
 /// Where a crawl's directory has its store.
 pub const STATE_DIR: &str = "state";
-const FORMAT_FILE: &str = "FORMAT";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Status {
@@ -120,7 +119,11 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     // A report that cannot be read takes nothing from what the store says.
     let last = Report::read(dir).ok().flatten();
     let counters = reader.counters()?;
-    let (_, next_due) = reader.snapshot().sleepers_due(Time::ZERO, None, 1)?;
+    let mut next_due = None;
+    for part in reader.parts() {
+        let (_, due) = part.snapshot().sleepers_due(Time::ZERO, None, 1)?;
+        next_due = [next_due, due].into_iter().flatten().min();
+    }
     let mut report = Report::at_rest(&counters, last);
     report.hint = diagnosis::hint(dir, reader)?;
     report.most_overdue = overdue_of(&report, moment::now(), reader)?;
@@ -185,7 +188,7 @@ fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
 }
 
 pub fn check_is_crawl(dir: &Path) -> Result<(), Error> {
-    if dir.join(STATE_DIR).join(FORMAT_FILE).is_file() {
+    if partitions_in(&dir.join(STATE_DIR))?.is_some() {
         return Ok(());
     }
     let what = if dir.is_dir() { "holds no crawl" } else { "is no directory" };

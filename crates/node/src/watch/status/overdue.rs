@@ -36,7 +36,8 @@ pub fn most_overdue(
         }
         // Within a host the order of the queue is that of due times.
         let after = record.later_after.as_ref();
-        let first = reader.snapshot().queue(&host, Section::Later, after, SHOWN_MAX)?;
+        let first =
+            reader.holding_host(&host).snapshot().queue(&host, Section::Later, after, SHOWN_MAX)?;
         for (place, entry) in first.rows {
             let Place::Later { due, .. } = place else { break };
             let is_full = worst.len() == SHOWN_MAX;

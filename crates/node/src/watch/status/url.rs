@@ -108,6 +108,7 @@ pub struct HostStatus {
 pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result<UrlStatus, Error> {
     let typed = Url::parse(text)
         .map_err(|e| Error::new(ErrorKind::Invalid, format!("{text:?} is not a URL: {e}")))?;
+    let reader = &reader.holding(&typed);
     let snapshot = reader.snapshot();
     let (url, record) = find(&snapshot, typed)?;
     let key = url.host_key();

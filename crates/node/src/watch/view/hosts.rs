@@ -176,12 +176,13 @@ pub fn one(
         true => vec![text.to_owned()],
         false => vec![format!("https://{text}"), format!("http://{text}")],
     };
-    let snapshot = reader.snapshot();
     for origin in typed {
         let url = Url::parse(&origin).map_err(|error| {
             Error::new(ErrorKind::Invalid, format!("{text:?} is no host: {error}"))
         })?;
         let key = url.host_key();
+        let holding = reader.holding_host(&key);
+        let snapshot = holding.snapshot();
         let Some(record) = snapshot.host(&key)? else { continue };
         let robots = snapshot.robots(&key)?;
         let queue = snapshot.queue(&key, Section::Now, None, QUEUE_SHOWN_MAX)?;

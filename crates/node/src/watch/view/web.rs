@@ -50,7 +50,9 @@ struct Books {
 }
 
 pub fn read(reader: &LocalReader) -> Result<WebView, Error> {
-    let books = match reader.counters()?.known <= BOOKS_URLS_MAX {
+    // The numbers of several partitions are not those of one graph.
+    let has_books = !reader.is_divided() && reader.counters()?.known <= BOOKS_URLS_MAX;
+    let books = match has_books {
         true => Some(Books::read(reader)?),
         false => None,
     };

@@ -77,7 +77,7 @@ fn copy_v9(from: &Path, to: &Path) -> Result<u64, Error> {
 fn copy_v10(from: &Path, to: &Path) -> Result<u64, Error> {
     let (_old_database, old) = open::open_tables(from)?;
     let mut count = copy_tables(&old, to, v10::converted)?;
-    let mut journal = Journal::begin(&open::journal_dir(to))?;
+    let mut journal = Journal::begin(&open::journal_dir(to), None)?;
     let mut batch = Batch::default();
     for (_, path) in journal::files(&open::journal_dir(from))? {
         journal::read_frames(&path, |number, archived, rows| {

@@ -1,0 +1,154 @@
+//! Committed and shipped: what a commit says may be lost with the machine until it is shipped, and
+//! nothing that another partition hears may be.
+//!
+//! A message that leaves before the commit that numbers it is shipped may be sent again, with the
+//! same number and other contents, after its sender fell back; an acknowledgement that leaves too
+//! early makes the sender forget what the receiver then lacks. So both wait here
+//! ([`rhumb_cluster::gate`]). Without an object store, shipped means that archive and journal are
+//! synced.
+
+use super::carrier::Carrier;
+use rhumb_cluster::gate;
+use rhumb_engine::error::Error;
+use rhumb_engine::event::Row;
+use rhumb_engine::outbound::Message;
+use rhumb_engine::turn::{Position, State};
+use rhumb_state::local::LocalState;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What waits to leave has the loop sync after this long …
+const SHIP_AFTER: Duration = Duration::from_millis(500);
+/// … or after this long if nothing is in flight: somebody may wait for it.
+const SHIP_AFTER_IDLE: Duration = Duration::from_millis(20);
+
+/// What one partition holds back.
+pub struct Gate {
+    own: u32,
+    carrier: Arc<Carrier>,
+    /// A sync ships: there is no object store.
+    ships_by_sync: bool,
+    held: Mutex<Held>,
+}
+
+struct Held {
+    gate: gate::Gate<Leaving>,
+    /// Since when something waits.
+    since: Option<Instant>,
+    is_idle: bool,
+}
+
+enum Leaving {
+    Message { to: u32, number: u64, message: Arc<Message> },
+    Acknowledgement { to: u32, number: u64 },
+}
+
+impl Gate {
+    /// Of a partition that has so many commits, all of them shipped.
+    pub fn new(own: u32, commits: u64, carrier: &Arc<Carrier>, ships_by_sync: bool) -> Arc<Gate> {
+        let gate = gate::Gate::new(commits, u64::MAX);
+        let held = Mutex::new(Held { gate, since: None, is_idle: false });
+        Arc::new(Gate { own, carrier: Arc::clone(carrier), ships_by_sync, held })
+    }
+
+    /// The messages of another partition, up to this one, are on record.
+    pub fn acknowledge(&self, to: u32, number: u64) {
+        let mut held = self.lock();
+        held.gate.hold(Leaving::Acknowledgement { to, number });
+        held.since.get_or_insert_with(Instant::now);
+        self.let_pass(held);
+    }
+
+    /// Whether the loop has nothing in flight.
+    pub fn note_idle(&self, is_idle: bool) {
+        self.lock().is_idle = is_idle;
+    }
+
+    /// How long what waits may go on waiting for a sync; none if nothing does.
+    pub fn due_in(&self) -> Option<Duration> {
+        let held = self.lock();
+        let after = if held.is_idle { SHIP_AFTER_IDLE } else { SHIP_AFTER };
+        let since = held.since.filter(|_| self.ships_by_sync);
+        since.map(|since| after.saturating_sub(since.elapsed()))
+    }
+
+    /// All commits up to this one are shipped.
+    pub fn shipped(&self, number: u64) {
+        let mut held = self.lock();
+        let (committed, _) = held.gate.numbers();
+        held.gate.shipped(number.min(committed));
+        self.let_pass(held);
+    }
+
+    fn committed(&self, number: u64, messages: Vec<Leaving>) {
+        let mut held = self.lock();
+        held.gate.committed(number, 0);
+        if !messages.is_empty() {
+            held.since.get_or_insert_with(Instant::now);
+        }
+        messages.into_iter().for_each(|message| held.gate.hold(message));
+    }
+
+    fn synced(&self) {
+        if self.ships_by_sync {
+            self.shipped(u64::MAX);
+        }
+    }
+
+    fn let_pass(&self, mut held: MutexGuard<'_, Held>) {
+        let leaving: Vec<Leaving> = std::iter::from_fn(|| held.gate.pass()).collect();
+        if held.gate.waiting() == 0 {
+            held.since = None;
+        }
+        drop(held);
+        for leaving in leaving {
+            match leaving {
+                Leaving::Message { to, number, message } => {
+                    self.carrier.send(self.own, to, number, message);
+                }
+                Leaving::Acknowledgement { to, number } => {
+                    self.carrier.acknowledge(self.own, to, number);
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A store whose messages leave when they are shipped.
+pub struct Shipped {
+    pub state: LocalState,
+    pub gate: Arc<Gate>,
+}
+
+impl State for Shipped {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let messages = rows.iter().filter_map(|row| match row {
+            Row::Message { to, number, message: Some(message) } => {
+                let (to, number, message) = (*to, *number, Arc::clone(message));
+                Some(Leaving::Message { to, number, message })
+            }
+            _ => None,
+        });
+        let messages = messages.collect();
+        self.state.commit(rows, archived)?;
+        self.gate.committed(self.state.commits(), messages);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.state.sync()?;
+        self.gate.synced();
+        Ok(())
+    }
+
+    fn wants_sync(&self) -> bool {
+        self.state.wants_sync() || self.gate.due_in().is_some_and(|due| due.is_zero())
+    }
+}

@@ -1,0 +1,163 @@
+//! One partition: its loop, on a thread of its own, and what belongs to it alone.
+
+use super::Publish;
+use super::carrier::Carrier;
+use super::gate::{Gate, Shipped};
+use super::together::Together;
+use crate::run::archive::NodeArchive;
+use crate::run::clock::Clock;
+use crate::run::fetch_tasks::FetchTasks;
+use crate::run::held_bodies::HeldBodies;
+use crate::run::published::Published;
+use crate::run::reader;
+use crate::run::start::{Network, Wired, invalid, make_workers, no_reader, send_seeds};
+use crate::run::world::NodeWorld;
+use crate::settings::Settings;
+use crate::watch::EventLog;
+use rhumb_archive::{Packer, Writer};
+use rhumb_engine::allowance::Allowance;
+use rhumb_engine::config::Config;
+use rhumb_engine::engine::{Engine, Opening};
+use rhumb_engine::error::Error;
+use rhumb_engine::event::{Event, StopReason};
+use rhumb_engine::order;
+use rhumb_engine::time::Time;
+use rhumb_engine::turn::{self, Position};
+use rhumb_state::local::LocalState;
+use rhumb_topic::Topic;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use tokio::runtime::Runtime;
+
+/// A partition whose store and archive are open.
+pub struct Opened {
+    pub own: u32,
+    pub count: u32,
+    pub state: LocalState,
+    pub opening: Opening,
+    pub writer: Option<Writer>,
+    pub archive_end: Position,
+}
+
+/// What a partition is started with.
+pub struct Part<'a> {
+    pub settings: &'a Settings,
+    pub config: Config,
+    pub network: &'a Network,
+    pub runtime: &'a Runtime,
+    pub clock: Clock,
+    pub carrier: &'a Arc<Carrier>,
+    pub together: &'a Arc<Together>,
+    pub topic: Option<Arc<Topic>>,
+    pub log: Option<Arc<EventLog>>,
+    pub stop_at: Option<Time>,
+    pub allowance: Allowance,
+}
+
+/// A partition whose loop runs.
+pub struct Running {
+    pub events: Sender<Event>,
+    pub thread: JoinHandle<Result<StopReason, Error>>,
+}
+
+impl Part<'_> {
+    pub fn start(self, opened: Opened) -> Result<Running, Error> {
+        let Part { settings, config, network, runtime, clock, carrier, together, .. } = self;
+        let Opened { own, state, opening, writer, archive_end, .. } = opened;
+        let (events_in, events) = channel();
+        let (questions, questions_out) = channel();
+        let (failed, reader_failed) = channel();
+        let bodies = Arc::new(HeldBodies::default());
+        let rows = None;
+        let wired = Wired {
+            bodies: &bodies,
+            known: Some(state.reader()),
+            seed: state.seed(),
+            rows: &rows,
+            follows_links: true,
+            topic: self.topic,
+        };
+        let follows_importance = order::policy(&config).follows_importance();
+        let (at, to) = (clock.clone(), events_in.clone());
+        let workers = make_workers(settings, network, at, wired, follows_importance, to);
+        let answering = state.reader();
+        let answer = move |question| answering.answer(question);
+        reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
+        // Before anything else: what may be used, and what to begin with.
+        let _ = events_in.send(Event::Allowed(self.allowance));
+        send_seeds(settings, events_in.clone());
+        carrier.begin(own, state.reader(), events_in.clone())?;
+        let gate = Gate::new(own, state.commits(), carrier, true);
+        let (dir, level) = (settings.dir.clone(), settings.compression_level);
+        let world = NodeWorld {
+            workers: Arc::new(workers),
+            fetch_tasks: FetchTasks::default(),
+            runtime: runtime.handle().clone(),
+            clock: clock.clone(),
+            events,
+            questions,
+            reader_failed,
+            stop_at: self.stop_at,
+            log: self.log,
+            gate: Some(Arc::clone(&gate)),
+            was_busy: false,
+            in_flight: 0,
+        };
+        let ending = Ending { own, together: Arc::clone(together), carrier: Arc::clone(carrier) };
+        let together = Arc::clone(together);
+        let state = Shipped { state, gate };
+        let spawn = std::thread::Builder::new().name(format!("rhumb-{own:03}"));
+        let thread = spawn.spawn(move || {
+            let _ending = ending;
+            let engine = Engine::open(config, opening, clock.now());
+            let archive = NodeArchive {
+                writer,
+                dir,
+                makes_index: false,
+                indexing: None,
+                packer: Packer::new(level),
+                bodies,
+                rows: None,
+                end: archive_end,
+            };
+            let publish: Publish = Box::new(move |snapshot| together.publish(own, snapshot));
+            Lives { node: Published::new(engine, publish), archive, world }.run(state)
+        });
+        let thread = thread.map_err(|e| invalid(format!("no thread for a partition: {e}")))?;
+        Ok(Running { events: events_in, thread })
+    }
+}
+
+/// Tells the others that a partition has ended, however it did.
+struct Ending {
+    own: u32,
+    together: Arc<Together>,
+    carrier: Arc<Carrier>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.carrier.end(self.own);
+        self.together.ended(self.own);
+    }
+}
+
+/// What the loop works on.
+struct Lives {
+    node: Published<Publish>,
+    archive: NodeArchive,
+    world: NodeWorld,
+}
+
+impl Lives {
+    fn run(self, mut state: Shipped) -> Result<StopReason, Error> {
+        let Lives { mut node, mut archive, mut world } = self;
+        let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
+        node.publish(world.clock.now());
+        let closed = archive.closed();
+        let reason = ended?;
+        closed?;
+        Ok(reason)
+    }
+}

@@ -1,0 +1,59 @@
+//! The engine, with somebody watching: every now and then what it is doing is published.
+
+use super::changes::{Change, Changes};
+use rhumb_engine::engine::Engine;
+use rhumb_engine::event::{Event, Step, StopReason};
+use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::time::Time;
+use rhumb_engine::turn::Machine;
+use std::time::{Duration, Instant};
+
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+
+pub struct Published<P: Fn(Snapshot)> {
+    pub engine: Engine,
+    publish: P,
+    published: Option<Instant>,
+    changes: Changes,
+}
+
+impl<P: Fn(Snapshot)> Published<P> {
+    pub fn new(engine: Engine, publish: P) -> Published<P> {
+        Published { engine, publish, published: None, changes: Changes::default() }
+    }
+}
+
+impl<P: Fn(Snapshot)> Published<P> {
+    /// What it is doing now.
+    pub fn publish(&self, now: Time) {
+        (self.publish)(self.engine.snapshot(now));
+    }
+}
+
+impl<P: Fn(Snapshot)> Machine for Published<P> {
+    fn step(&mut self, now: Time, event: Event, step: &mut Step) {
+        self.engine.step(now, event, step);
+    }
+
+    fn conclude(&mut self, now: Time, step: &mut Step) {
+        self.engine.conclude(now, step);
+        if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            let snapshot = self.engine.snapshot(now);
+            self.changes.since_last(&snapshot).iter().for_each(Change::log);
+            (self.publish)(snapshot);
+        }
+    }
+
+    fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
+        self.engine.next_wakeup(now)
+    }
+
+    fn last_words(&mut self, step: &mut Step) {
+        self.engine.last_words(step);
+    }
+
+    fn over(&self) -> Option<StopReason> {
+        self.engine.over()
+    }
+}
