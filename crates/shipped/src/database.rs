@@ -5,8 +5,8 @@ use crate::error::of_database;
 use crate::objects::Objects;
 use rhumb_engine::error::Error;
 use slatedb::config::{
-    CompactionWorkerOptions, CompactorOptions, CompressionCodec, FlushOptions, FlushType,
-    GarbageCollectorOptions, ScanOptions, Settings, WriteOptions,
+    CloseOptions, CompactionWorkerOptions, CompactorOptions, CompressionCodec, FlushOptions,
+    FlushType, GarbageCollectorOptions, ScanOptions, Settings, SstBlockSize, WriteOptions,
 };
 use slatedb::{CompactorBuilder, Db, IterationOrder, WriteBatch};
 use std::time::Duration;
@@ -17,6 +17,9 @@ use tokio::runtime::Handle;
 const MANIFEST_POLL: Duration = Duration::from_secs(60);
 /// How often the compactor looks for work: each look is a request.
 const COMPACTOR_POLL: Duration = Duration::from_secs(30);
+/// Rows are packed by blocks, and read in order. Nobody asks for one row: filters would be written
+/// for nothing.
+const BLOCK: SstBlockSize = SstBlockSize::Block32Kib;
 /// Of the local store's tables; larger ones cost memory while they are written.
 const TABLE_BYTES_MAX: usize = 64 << 20;
 /// What a scan reads ahead, and in how many requests: with the defaults it is six times slower.
@@ -49,9 +52,25 @@ impl Budget {
     }
 }
 
+/// Dropping it ends its tasks.
 pub struct Database {
     db: Db,
     partition: u32,
+    runtime: Handle,
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let db = self.db.clone();
+        self.runtime.spawn(async move { end(&db).await });
+    }
+}
+
+/// Ends a database without writing anything more: what counts was flushed.
+async fn end(db: &Db) {
+    let options = CloseOptions::default().with_flush_type(None);
+    // One that was fenced, or ended before, is closed already.
+    let _ = db.close_with_options(options).await;
 }
 
 impl Database {
@@ -65,14 +84,18 @@ impl Database {
         let store = || std::sync::Arc::clone(objects.store());
         let compactor = CompactorBuilder::new(path.clone(), store())
             .with_runtime(budget.merging.clone())
+            .with_sst_block_size(BLOCK)
+            .with_filter_policies(Vec::new())
             .with_options(compactor());
         let opened = Db::builder(path, store())
             .with_settings(settings(objects, budget))
+            .with_sst_block_size(BLOCK)
+            .with_filter_policies(Vec::new())
             .with_db_cache_disabled()
             .with_compactor_builder(compactor)
             .build();
         let db = opened.await.map_err(|e| of_database(partition, e))?;
-        Ok(Database { db, partition })
+        Ok(Database { db, partition, runtime: Handle::current() })
     }
 
     pub async fn get(&self, key: &[u8]) -> Result<Option<slatedb::bytes::Bytes>, Error> {
@@ -109,9 +132,7 @@ impl Database {
 
     /// Ends it without writing anything more: what counts was flushed.
     pub async fn close(&self) {
-        let options = slatedb::config::CloseOptions::default().with_flush_type(None);
-        // One that was fenced is closed already.
-        let _ = self.db.close_with_options(options).await;
+        end(&self.db).await;
     }
 
     fn error(&self, error: slatedb::Error) -> Error {

@@ -15,6 +15,7 @@
 //! This room never decides who owns a partition, and never reads what a row says.
 
 mod address;
+mod backup;
 mod database;
 mod error;
 mod export;
@@ -28,6 +29,7 @@ mod store;
 mod taking;
 mod whole;
 
+pub use backup::BackedUp;
 pub use export::Exported;
 pub use objects::{Objects, Put};
 pub use probe::Probed;

@@ -8,7 +8,7 @@
 
 use crate::database::Database;
 use crate::pieces::Pieces;
-use crate::rows::{self, ArchiveEnd, CHUNK_BYTES_MAX, ChunkHead};
+use crate::rows::{self, ArchiveEnd, CHUNK_BYTES_MAX, ChunkHead, Epoch};
 use crate::store::Store;
 use crate::taking::{Copied, Taken};
 use crate::whole;
@@ -18,8 +18,8 @@ use rhumb_state::local::{Follow, JournalFile, commits_in, merged_rows};
 use slatedb::WriteBatch;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -39,7 +39,8 @@ const BATCH_BYTES_MAX: usize = 256 << 10;
 pub struct Progress {
     /// The last commit that survives the machine.
     pub shipped: u64,
-    /// Bytes of journal and archive behind that. Bounded by whoever fetches.
+    /// Bytes of journal and archive behind that, as [`Shipping::progress`] tells them. They lie on
+    /// the disk; whoever fetches bounds them.
     pub unshipped_bytes: u64,
     /// Files that have ended and are not yet whole in the store.
     pub files: usize,
@@ -55,6 +56,7 @@ pub struct Shipping {
     progress: watch::Receiver<Progress>,
     tasks: Vec<JoinHandle<()>>,
     database: Arc<Database>,
+    epoch: Epoch,
 }
 
 struct Shared {
@@ -65,6 +67,36 @@ struct Shared {
     /// The file that is written is to end, once all is shipped.
     is_ending: AtomicBool,
     follow: Follow,
+    shipped: Mutex<Reached>,
+}
+
+/// How far the journal and the archive are shipped.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    /// Bytes of the journal, as the follower counts them.
+    journal_bytes: u64,
+    archived: Position,
+}
+
+impl Shared {
+    fn unshipped_journal(&self) -> u64 {
+        let shipped = self.reached().journal_bytes;
+        self.follow.committed().bytes.saturating_sub(shipped)
+    }
+
+    /// Of a file that has ended meanwhile only what is in the next one.
+    fn unshipped_archive(&self) -> u64 {
+        let (from, to) = (self.reached().archived, self.follow.committed().archived);
+        to.length - if from.file == to.file { from.length.min(to.length) } else { 0 }
+    }
+
+    fn reached(&self) -> Reached {
+        *self.shipped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_reached(&self, reached: Reached) {
+        *self.shipped.lock().unwrap_or_else(PoisonError::into_inner) = reached;
+    }
 }
 
 impl Taken {
@@ -76,11 +108,17 @@ impl Taken {
         follow: Follow,
         told: impl Fn(&Progress) + Send + Sync + 'static,
     ) -> Shipping {
-        let epoch = self.epoch();
-        let Taken { database, partition, dir, copied, .. } = self;
+        let number = self.epoch();
+        let Taken { database, partition, dir, copied, epoch, .. } = self;
         let pieces = Pieces { objects: store.objects.clone(), partition };
         let (is_urgent, is_ending) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Shared { work: Notify::new(), is_urgent, is_ending, follow: follow.clone() };
+        let shared = Shared {
+            work: Notify::new(),
+            is_urgent,
+            is_ending,
+            follow: follow.clone(),
+            shipped: Mutex::default(),
+        };
         let shared = Arc::new(shared);
         let waker = Arc::downgrade(&shared);
         follow.on_commit(move || {
@@ -109,10 +147,9 @@ impl Taken {
             shared: Arc::clone(&shared),
             pieces,
             dir,
-            epoch,
+            epoch: number,
             copied,
             at: None,
-            shipped_bytes: 0,
             whole: whole_in,
             tell,
             refreshed: Instant::now(),
@@ -120,19 +157,29 @@ impl Taken {
         let tasks =
             vec![store.handle().spawn(shipper.run()), store.handle().spawn(finishing.run(whole))];
         shared.work.notify_one();
-        Shipping { shared, progress, tasks, database }
+        Shipping { shared, progress, tasks, database, epoch }
     }
 }
 
 impl Shipping {
     pub fn progress(&self) -> Progress {
-        self.progress.borrow().clone()
+        let (journal, archive) = (self.shared.unshipped_journal(), self.shared.unshipped_archive());
+        Progress { unshipped_bytes: journal + archive, ..self.progress.borrow().clone() }
     }
 
     /// Ships without waiting for others to come.
     pub fn hurry(&self) {
         self.shared.is_urgent.store(true, Ordering::Release);
         self.shared.work.notify_one();
+    }
+
+    /// Returns when a write is durable that was made after this was called: then nobody had taken
+    /// the partition over when it was called.
+    pub async fn confirm(&self) -> Result<(), Error> {
+        let mut batch = WriteBatch::new();
+        batch.put(rows::EPOCH, rows::encode(&self.epoch));
+        self.database.write(batch).await?;
+        self.database.flush().await
     }
 
     /// Ships what is committed now; how far it came within this time.
@@ -213,8 +260,6 @@ struct Shipper {
     copied: Copied,
     /// None before the first look.
     at: Option<At>,
-    /// Bytes of the journal, as the follower counts them.
-    shipped_bytes: u64,
     /// Files whose end is shipped.
     whole: mpsc::UnboundedSender<(String, u64)>,
     tell: Arc<Tell>,
@@ -236,7 +281,6 @@ impl Shipper {
                 }
                 tracing::debug!(error = %error.what, "shipping is tried again");
                 self.tell.tell(|progress| progress.trouble = Some(error));
-                self.tell_unshipped();
                 sleep(TRY_AGAIN_AFTER).await;
             }
         }
@@ -246,22 +290,13 @@ impl Shipper {
     async fn gather_until(&self, then: Instant) {
         let mut then = std::pin::pin!(sleep_until(then));
         while !self.shared.is_urgent.swap(false, Ordering::AcqRel)
-            && self.unshipped_journal() < CHUNK_BYTES_MAX as u64
+            && self.shared.unshipped_journal() < CHUNK_BYTES_MAX as u64
         {
             tokio::select! {
                 () = &mut then => return,
                 () = self.shared.work.notified() => {}
             }
         }
-    }
-
-    fn unshipped_journal(&self) -> u64 {
-        self.shared.follow.committed().bytes.saturating_sub(self.shipped_bytes)
-    }
-
-    fn tell_unshipped(&self) {
-        let bytes = self.unshipped_journal();
-        self.tell.tell(|progress| progress.unshipped_bytes = bytes);
     }
 
     /// Ships all that is committed now.
@@ -281,8 +316,8 @@ impl Shipper {
         if self.shared.is_ending.load(Ordering::Acquire) {
             self.end_file().await?;
             self.shared.is_ending.store(false, Ordering::Release);
+            self.tell.tell(|_| {});
         }
-        self.tell_unshipped();
         Ok(())
     }
 
@@ -322,15 +357,16 @@ impl Shipper {
     async fn find_place(&mut self) -> Result<(), Error> {
         let (files, shipped) = (self.shared.follow.files(), self.copied.last());
         let mut at = At { file: files.first().map_or(0, |file| file.number), offset: 0 };
-        let mut passed = 0;
+        let mut passed = Reached::default();
         for file in files {
             let bytes = read(&file, 0, file.bytes).await?;
             at = At { file: file.number, offset: 0 };
             let mut commits = commits_in(&bytes).peekable();
             while let Some(commit) = commits.next_if(|commit| commit.number <= shipped) {
                 at.offset += commit.bytes.len() as u64;
+                passed.archived = commit.archived;
             }
-            passed += at.offset;
+            passed.journal_bytes += at.offset;
             let is_shipped = commits.peek().is_none();
             drop(commits);
             if !is_shipped || !file.is_full {
@@ -341,7 +377,8 @@ impl Shipper {
                 self.merge_file(&file, bytes).await?;
             }
         }
-        (self.at, self.shipped_bytes) = (Some(at), passed);
+        self.shared.set_reached(passed);
+        self.at = Some(at);
         Ok(())
     }
 
@@ -376,15 +413,14 @@ impl Shipper {
         bytes.truncate(end);
         self.put_chunk(first, last, archived, bytes).await?;
         self.at = Some(At { file: at.file, offset: at.offset + end as u64 });
-        self.shipped_bytes += end as u64;
+        let journal_bytes = self.shared.reached().journal_bytes + end as u64;
+        self.shared.set_reached(Reached { journal_bytes, archived });
         // Nothing before it is needed to compare.
         if let Some(before) = at.file.checked_sub(1) {
             self.shared.follow.release(before)?;
         }
-        let unshipped = self.unshipped_journal();
         self.tell.tell(|progress| {
             progress.shipped = last;
-            progress.unshipped_bytes = unshipped;
             progress.trouble = None;
         });
         Ok(true)

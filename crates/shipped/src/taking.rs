@@ -40,7 +40,7 @@ pub struct Taken {
     pub(crate) partition: u32,
     pub(crate) dir: PathBuf,
     pub(crate) copied: Copied,
-    epoch: u64,
+    pub(crate) epoch: Epoch,
     opened: Opened,
 }
 
@@ -69,12 +69,12 @@ impl Copied {
 impl Taken {
     /// Higher than that of every opening before.
     pub fn epoch(&self) -> u64 {
-        self.epoch
+        self.epoch.epoch
     }
 
     /// What tells this opening's WARC files from all others: part of their names.
     pub fn file_id(&self) -> String {
-        format!("p{:03}-e{}", self.partition, self.epoch)
+        format!("p{:03}-e{}", self.partition, self.epoch())
     }
 
     pub fn opened(&self) -> Opened {
@@ -119,11 +119,17 @@ impl Taking {
         }
         let (epoch, opened, copied) = taken?;
         let Taking { database, partition, dir, .. } = self;
-        tracing::info!(partition, epoch, ?opened, commit = copied.last(), "partition taken");
+        tracing::info!(
+            partition,
+            epoch = epoch.epoch,
+            ?opened,
+            commit = copied.last(),
+            "partition taken"
+        );
         Ok(Taken { database, partition, dir, copied, epoch, opened })
     }
 
-    async fn open(&self) -> Result<(u64, Opened, Copied), Error> {
+    async fn open(&self) -> Result<(Epoch, Opened, Copied), Error> {
         let before = self.epoch().await?;
         let mut copied = self.copied().await?;
         let opened = match &before {
@@ -155,7 +161,7 @@ impl Taking {
         if opened == Opened::Elsewhere {
             self.fill(copied.mark, copied.last()).await?;
         }
-        Ok((epoch, opened, copied))
+        Ok((row, opened, copied))
     }
 
     async fn epoch(&self) -> Result<Option<Epoch>, Error> {

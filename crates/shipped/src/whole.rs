@@ -29,30 +29,39 @@ pub struct Finishing {
 impl Finishing {
     pub async fn run(self, mut files: mpsc::UnboundedReceiver<(String, u64)>) {
         while let Some((file, length)) = files.recv().await {
-            while let Err(error) = self.finish(&file, length).await {
-                if error.kind == ErrorKind::Fenced {
-                    return;
-                }
-                let partition = self.pieces.partition;
-                tracing::warn!(partition, file, error = %error.what, "file is not yet whole");
-                tokio::time::sleep(TRY_AGAIN_AFTER).await;
+            if !self.finish_at_last(&file, length).await {
+                return;
             }
-            self.tell.tell(|progress| progress.files -= 1);
         }
+    }
+
+    /// Tries until it is done, or cannot be; false if nothing more can be.
+    async fn finish_at_last(&self, file: &str, length: u64) -> bool {
+        while let Err(error) = self.finish(file, length).await {
+            let partition = self.pieces.partition;
+            match error.kind {
+                ErrorKind::Fenced => return false,
+                ErrorKind::Corrupt => {
+                    // Its row stays: who puts back what is missing has it made whole.
+                    tracing::error!(partition, file, error = %error.what, "file cannot be whole");
+                    return true;
+                }
+                _ => tracing::warn!(partition, file, error = %error.what, "file is not yet whole"),
+            }
+            tokio::time::sleep(TRY_AGAIN_AFTER).await;
+        }
+        self.tell.tell(|progress| progress.files -= 1);
+        true
     }
 
     async fn finish(&self, file: &str, length: u64) -> Result<(), Error> {
         let _one = self.at_once.acquire().await;
         let objects = &self.pieces.objects;
         if !objects.has_file(file, length).await? {
-            let (path, is_local) = self.at_hand(file, length).await?;
-            let lines = lines_of(&self.dir, &path, is_local).await?;
-            let name = file.trim_end_matches(".warc.gz");
-            objects.put(&format!("{CDXJ}/{name}.cdxj"), lines.into()).await?;
-            objects.put_file(&format!("{WARC}/{file}"), &path, length).await?;
-            if !is_local {
-                // Put together again if it is needed again.
-                let _ = std::fs::remove_file(&path);
+            match self.put(file, length).await {
+                // The owner before may have been at it, too, and have removed the pieces.
+                Err(_) if objects.has_file(file, length).await? => {}
+                put => put?,
             }
         }
         self.pieces.remove(file).await?;
@@ -60,6 +69,20 @@ impl Finishing {
         batch.delete(rows::file_key(file));
         self.database.write(batch).await?;
         tracing::debug!(file, length, "file is whole in the store");
+        Ok(())
+    }
+
+    async fn put(&self, file: &str, length: u64) -> Result<(), Error> {
+        let objects = &self.pieces.objects;
+        let (path, is_local) = self.at_hand(file, length).await?;
+        let lines = lines_of(&self.dir, &path, is_local).await?;
+        let name = file.trim_end_matches(".warc.gz");
+        objects.put(&format!("{CDXJ}/{name}.cdxj"), lines.into()).await?;
+        objects.put_file(&format!("{WARC}/{file}"), &path, length).await?;
+        if !is_local {
+            // Put together again if it is needed again.
+            let _ = std::fs::remove_file(&path);
+        }
         Ok(())
     }
 

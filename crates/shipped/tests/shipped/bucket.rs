@@ -62,8 +62,9 @@ impl Bucket {
     /// None where the server cannot be installed, which is said.
     pub fn start() -> Option<Bucket> {
         let (server, upstream) = moto()?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all();
-        let runtime = { runtime }.build().expect("threads for the proxy");
+        let mut threads = tokio::runtime::Builder::new_multi_thread();
+        let runtime = threads.worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("threads for the proxy");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let port = listener.local_addr().expect("its port").port();
         let shared = Arc::new(Shared::default());

@@ -1,10 +1,12 @@
 //! The copy against what it is a copy of, through take-overs, losses and two owners at once.
 
 mod bucket;
+mod killed;
 mod objects;
 mod partition;
 mod s3;
 mod taking;
 
+#[allow(dead_code, reason = "questions are asked by the tests of the stores alone")]
 #[path = "../../../state/tests/stores/chance.rs"]
 mod chance;

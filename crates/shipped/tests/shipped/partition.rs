@@ -105,6 +105,15 @@ impl Partition {
         }
     }
 
+    /// Pages that rows say are kept: each fetch is a commit, and nothing else is.
+    pub fn pages(&self) -> u64 {
+        self.state.commits()
+    }
+
+    pub fn pages_shipped(&self) -> u64 {
+        self.shipping().progress().shipped
+    }
+
     /// Every page that rows say is kept is in a whole file, once those that have ended are.
     pub fn assert_archive_has_what_rows_claim(&self, dir: &Path) {
         let handle = self.store.handle();
