@@ -164,7 +164,7 @@ impl<'a> Setting<'a> {
             topic,
             surfers: bytes.iter().map(|byte| Surfer::on(*byte)).collect(),
             weights: Vec::new(),
-            is_wanted: vec![false; pages],
+            is_wanted: vec![false; collection.pages.len()],
             wanted: subject.pages.len(),
         };
         subject.pages.iter().for_each(|page| setting.is_wanted[*page as usize] = true);
