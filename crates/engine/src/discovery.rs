@@ -38,7 +38,7 @@ pub enum FoundAs {
     Listed,
     /// The same, with the second (since 1970) at which it is said to have changed.
     Announced(u32),
-    /// Known, and refused or failed before: to be put to admission by the rules that are in force now.
+    /// Known, and refused or failed before: to be put to admission by the rules in force now.
     Readmit,
     /// On a page that is one copy of many, or nearly one: it counts as a link and is not followed.
     Copied,
