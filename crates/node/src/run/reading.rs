@@ -20,7 +20,7 @@ use rhumb_fetch::head::{Head as RawHead, RetryAfter};
 use rhumb_fetch::{Failure, FailureKind, Response, Stage, TlsFault, Truncation};
 use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
-use rhumb_page::html::Requisite;
+use rhumb_page::html::{LinkKind, Requisite};
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
@@ -226,7 +226,9 @@ impl Reader {
         let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
         let directives = told.page.robots_for(&self.token);
         let own_text = told.own_text.as_deref().map(str::len);
-        let scripted = told.page.links.is_empty() && needs_scripts(body, own_text);
+        // What stands in the head, such as a canonical link, says nothing to a reader.
+        let leads_on = told.page.links.iter().any(|link| is_shown(link.kind));
+        let scripted = !leads_on && needs_scripts(body, own_text);
         let links_beyond = told.page.links_beyond;
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
         let mut found: Vec<Found> = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
@@ -308,6 +310,11 @@ fn marks(directives: Directives) -> Marks {
     Marks::NOINDEX.when(directives.noindex)
         | Marks::NOFOLLOW.when(directives.nofollow)
         | Marks::NOARCHIVE.when(directives.noarchive)
+}
+
+/// Whether a reader sees a link, or is taken along by it.
+fn is_shown(kind: LinkKind) -> bool {
+    matches!(kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Frame | LinkKind::Refresh)
 }
 
 /// Whether a page without links has scripts, and next to no text: of so many bytes, where that is

@@ -301,9 +301,7 @@ pub fn make_workers(
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
             revisits: settings.continuous,
-            requisites_max: settings
-                .requisites
-                .then_some(settings.requisites_per_page_max as usize),
+            requisites_max: settings.requisites.taken_max().map(|max| max as usize),
             follows_links,
             seed,
             topic,

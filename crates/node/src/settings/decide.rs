@@ -15,7 +15,7 @@ use super::sections::TrapsSection;
 use super::seeds::{SEEDS_MAX, Seed};
 use super::word::{Archive, LiftList, TopicSpec};
 use super::written::Written;
-use super::{Settings, SettingsError};
+use super::{Requisites, Settings, SettingsError};
 
 /// More sockets than any one machine is allowed to open.
 const CONCURRENCY_MAX: usize = 100_000;
@@ -54,8 +54,15 @@ impl Written {
         }
     }
 
+    fn requisites(&self) -> Requisites {
+        Requisites {
+            are_fetched: self.requisites.unwrap_or(false),
+            per_page_max: self.max_requisites_per_page.unwrap_or(REQUISITES_PER_PAGE_MAX),
+        }
+    }
+
     fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
-        let (access, near) = (self.access(), self.near());
+        let (access, near, requisites) = (self.access(), self.near(), self.requisites());
         let default = Config::default();
         let polite = default.polite;
         let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
@@ -86,9 +93,7 @@ impl Written {
             delay_factor: self.delay_factor.unwrap_or(polite.delay_factor),
             delay_max: self.delay_max.map_or(micros(polite.delay_max), |period| period.0),
             per_address: self.per_address.unwrap_or(polite.per_address),
-            address_delay: self
-                .address_delay
-                .map_or(micros(polite.address_delay), |period| period.0),
+            address_delay: self.address_delay.map_or(micros(polite.address_delay), |p| p.0),
             robots_ttl: self.robots_ttl.map_or(micros(polite.robots_ttl), |period| period.0),
             concurrency: self.concurrency.unwrap_or(default.concurrency),
             partitions: self.partitions.unwrap_or(1),
@@ -110,10 +115,7 @@ impl Written {
             objective: self.objective.map_or(Objective::default(), |word| word.0),
             minor_changes: self.minor_changes.map_or(MinorChanges::default(), |word| word.0),
             sitemaps: self.sitemaps.unwrap_or(true),
-            requisites: self.requisites.unwrap_or(false),
-            requisites_per_page_max: self
-                .max_requisites_per_page
-                .unwrap_or(REQUISITES_PER_PAGE_MAX),
+            requisites,
             sitemaps_per_host_max: self
                 .max_sitemaps_per_host
                 .unwrap_or(default.sitemaps.per_host_max),

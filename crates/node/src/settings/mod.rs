@@ -131,9 +131,7 @@ pub struct Settings {
     pub minor_changes: MinorChanges,
     pub sitemaps: bool,
     pub sitemaps_per_host_max: u32,
-    /// What pages are shown with is fetched, too: so many of one page.
-    pub requisites: bool,
-    pub requisites_per_page_max: u32,
+    pub requisites: Requisites,
     pub noarchive: NoArchive,
     pub near: NearDuplicates,
     pub retry: Retry,
@@ -157,6 +155,21 @@ pub struct Settings {
     pub json: bool,
     /// What was assumed on the way, for people.
     pub notes: Vec<String>,
+}
+
+/// What pages are shown with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requisites {
+    pub are_fetched: bool,
+    /// Of one page or stylesheet.
+    pub per_page_max: u32,
+}
+
+impl Requisites {
+    /// How many of one page are fetched, if any are.
+    pub fn taken_max(self) -> Option<u32> {
+        self.are_fetched.then_some(self.per_page_max)
+    }
 }
 
 impl Settings {
@@ -210,7 +223,7 @@ impl Settings {
                 tried: self.sitemaps && !self.only_seeds,
                 per_host_max: self.sitemaps_per_host_max,
             },
-            requisites_max: self.requisites.then_some(self.requisites_per_page_max),
+            requisites_max: self.requisites.taken_max(),
             near: self.near,
             noarchive: self.noarchive,
             own_sites: self.access.own_sites.clone(),

@@ -10,7 +10,7 @@ use super::sections::RetrySection;
 use super::seeds::{self, Seed, is_bare_host};
 use super::word::{LiftList, UserAgent};
 use super::written::Written;
-use super::{CRAWL_TOML, Settings, SettingsError, document};
+use super::{CRAWL_TOML, Requisites, Settings, SettingsError, document};
 use crate::watch::events::STANDARD_OUTPUT;
 
 /// On a web of strangers, they should be able to reach us.
@@ -96,7 +96,7 @@ impl Typed {
             order: Order::Bfs,
             topic: Vec::new(),
             sitemaps: false,
-            requisites: false,
+            requisites: Requisites { are_fetched: false, ..settings.requisites },
             continuous: false,
             revisit_after: None,
             include: Vec::new(),

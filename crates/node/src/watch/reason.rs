@@ -11,6 +11,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::requisites;
 use rhumb_engine::traps::grown::{TrapRule, trap_rule};
 use rhumb_engine::traps::shape::{self, Shape};
 use rhumb_page::url::Url;
@@ -71,6 +72,9 @@ impl Reasons<'_> {
         let Some(config) = &self.config else { return Ok(rule(why).to_owned()) };
         Ok(match why {
             Refusal::Scope if !config.scope.admits(url) => out_of_scope(config, url),
+            Refusal::Filter if record.role.is_requisite() && config.requisites_max.is_none() => {
+                "pages are shown with it, and --requisites is not given any more".to_owned()
+            }
             Refusal::Filter if !config.rules.admits(url) => match config.rules.excluding(url) {
                 Some(pattern) => format!("--exclude {pattern} matches it"),
                 None => "no --include matches it".to_owned(),
@@ -83,6 +87,10 @@ impl Reasons<'_> {
                 Some(max) => format!("its host has reached --max-pages-per-host {max}"),
                 None => changed(why),
             },
+            Refusal::Hops if record.role.is_requisite() => format!(
+                "more than {} imports and redirects lead to it from its page",
+                requisites::HOPS_MAX
+            ),
             Refusal::Hops => format!("it takes more than {} redirects", config.redirects_max),
             Refusal::Sitemaps => {
                 let (own, chain) = (config.sitemaps.per_host_max, admit::SITEMAP_HOPS_MAX);

@@ -9,6 +9,7 @@ use super::control;
 use super::status::{STATE_DIR, check_is_crawl};
 use crate::settings::Words;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{Role, Status, UrlId, UrlRecord};
 use rhumb_page::url::{HostKey, Url};
@@ -121,7 +122,8 @@ impl HostPattern {
 pub struct UrlLine {
     pub url: String,
     pub state: UrlState,
-    /// A word: why it was refused or failed, `http_404`, `retry`; none where there is no need.
+    /// A word: why it was refused or failed, `http_404`, `retry`, `scripted` of a page that says
+    /// next to nothing without its scripts; none where there is no need.
     pub cause: Option<String>,
     /// The page that names it; none for seeds, and for sitemaps that robots.txt names.
     pub found_on: Option<String>,
@@ -307,6 +309,7 @@ fn line(
 fn cause(record: &UrlRecord) -> Option<String> {
     match record.status {
         Status::Queued if record.tries > 0 => Some("retry".to_owned()),
+        Status::Fetched if record.past.marks.has(Marks::SCRIPTED) => Some("scripted".to_owned()),
         Status::Queued | Status::Fetched | Status::Foreign => None,
         Status::Duplicate => Some("same_bytes".to_owned()),
         Status::Moved | Status::Gone => Some(format!("http_{}", record.http_status)),
