@@ -81,6 +81,7 @@ async fn fetch_clients(port: u16) {
                 address: Some(LOOPBACK),
                 validators: Validators::default(),
                 limits: Limits::default(),
+                screen: None,
             };
             for _ in 0..PAGES_PER_CONNECTION {
                 let response = client.fetch(&request).await.unwrap();
@@ -104,6 +105,7 @@ async fn idle_memory(port: u16) {
             address: Some(LOOPBACK),
             validators: Validators::default(),
             limits: Limits::default(),
+            screen: None,
         };
         client.fetch(&request).await.unwrap();
     }
