@@ -247,7 +247,13 @@ impl Engine {
     /// Notes whether a host is within its hours; when it will be, if it is not.
     fn close(&mut self, now: Time, slot: u32) -> Time {
         let opens = self.opens(now, slot).unwrap_or(Time::ZERO);
-        self.awake.at(slot).closed_until = opens;
+        let run = self.counters.run;
+        let host = self.awake.at(slot);
+        host.closed_until = opens;
+        if opens > now {
+            // It rests in this run: of an earlier one it would be woken at once.
+            host.record.enter_run(run);
+        }
         opens
     }
 

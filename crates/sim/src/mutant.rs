@@ -20,6 +20,10 @@ use std::sync::Arc;
 pub enum Mutant {
     /// Believes that responses ended two seconds before they did (1).
     Hasty,
+    /// Its clock is five hours ahead (1).
+    Sleepless,
+    /// Believes that answers bring no bytes (1).
+    Gluttonous,
     /// Believes that no robots.txt has rules (2).
     Deaf,
     /// Takes what it knows for new (3).
@@ -55,8 +59,10 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 17] = [
+    pub const ALL: [Mutant; 19] = [
         Mutant::Hasty,
+        Mutant::Sleepless,
+        Mutant::Gluttonous,
         Mutant::Deaf,
         Mutant::Credulous,
         Mutant::Forgetful,
@@ -78,7 +84,7 @@ impl Mutant {
     /// The invariant that catches it.
     pub fn breaks(self) -> u8 {
         match self {
-            Mutant::Hasty => 1,
+            Mutant::Hasty | Mutant::Sleepless | Mutant::Gluttonous => 1,
             Mutant::Deaf => 2,
             Mutant::Credulous => 3,
             Mutant::Forgetful => 4,
@@ -119,6 +125,7 @@ impl Subject {
     fn spoil_event(&mut self, now: Time, mut event: Event) -> (Time, Event) {
         match (self.mutant, &mut event) {
             (Some(Mutant::Hasty), Event::Fetched { .. }) => return (now - Span::secs(2), event),
+            (Some(Mutant::Gluttonous), Event::Fetched { report, .. }) => report.bytes = 0,
             (
                 Some(Mutant::Deaf),
                 Event::Fetched { report: Report { outcome: Outcome::Robots(answer), .. }, .. },
@@ -167,6 +174,14 @@ impl Subject {
         (now, event)
     }
 
+    /// By how much its clock is ahead.
+    fn ahead(&self) -> Span {
+        match self.mutant {
+            Some(Mutant::Sleepless) => Span::secs(5 * 3_600),
+            _ => Span::ZERO,
+        }
+    }
+
     fn spoil_step(&mut self, step: &mut Step) {
         match self.mutant {
             Some(Mutant::Miscounting) => step.rows.iter_mut().for_each(|row| {
@@ -203,16 +218,17 @@ impl Subject {
 impl Machine for Subject {
     fn step(&mut self, now: Time, event: Event, step: &mut Step) {
         let (now, event) = self.spoil_event(now, event);
-        self.engine.step(now, event, step);
+        self.engine.step(now + self.ahead(), event, step);
     }
 
     fn conclude(&mut self, now: Time, step: &mut Step) {
-        self.engine.conclude(now, step);
+        self.engine.conclude(now + self.ahead(), step);
         self.spoil_step(step);
     }
 
     fn next_wakeup(&self, now: Time) -> Option<(Time, &'static str)> {
-        self.engine.next_wakeup(now)
+        let (at, why) = self.engine.next_wakeup(now + self.ahead())?;
+        Some((at - self.ahead(), why))
     }
 
     fn over(&self) -> Option<StopReason> {

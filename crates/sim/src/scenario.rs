@@ -205,7 +205,7 @@ impl Scenario {
                 web: WebConfig { seed, ..WebConfig::small() },
                 config: Config {
                     hours: Scenario::hours(),
-                    bytes_per_s: Some(2_000),
+                    bytes_per_s: Some(500),
                     concurrency: 8,
                     ..Scenario::base(seed).config
                 },

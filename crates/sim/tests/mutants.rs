@@ -26,6 +26,15 @@ fn each_mutant_is_caught_by_the_invariant_it_breaks() {
 }
 
 #[test]
+fn who_takes_night_for_day_or_answers_for_empty_is_caught() {
+    let timed = Scenario::named("timed", 1).expect("a scenario of this name");
+    for mutant in [Mutant::Sleepless, Mutant::Gluttonous] {
+        let caught = caught(&timed, mutant);
+        assert!(caught.contains(&mutant.breaks()), "{mutant:?}: caught {caught:?}");
+    }
+}
+
+#[test]
 fn who_misjudges_pages_or_changes_its_mind_about_links_proves_what_is_not_true() {
     for mutant in [Mutant::Partisan, Mutant::Fickle, Mutant::Overpaying, Mutant::Lenient] {
         let topical = |seed| Scenario::named("topical", seed).expect("a scenario of this name");

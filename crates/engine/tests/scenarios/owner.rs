@@ -59,6 +59,9 @@ fn what_is_not_done_when_hours_end_goes_on_when_they_begin_again() {
     let config = Config { polite: delay, ..with_hours("a[.]test", 0, 1) };
     let rule = config.hours.rules[0].clone();
     let mut stage = Stage::new(config.clone()).page("a.test/", &links).seed(&["a.test/"]);
+    for page in &links {
+        stage = stage.page(page, &[]);
+    }
     stage.run_for(HOUR.times(5.0));
     // The process dies within the closed hours: the next one waits for them as well.
     stage.reopen(config);

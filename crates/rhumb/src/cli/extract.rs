@@ -201,7 +201,8 @@ fn is_lines(path: &Path, head: &[u8]) -> bool {
     if [".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)) {
         return true;
     }
-    let is_page = [".html", ".htm", ".xhtml", ".json"].iter().any(|end| name.ends_with(end));
+    let pages = [".html", ".htm", ".xhtml", ".json", ".rtf"];
+    let is_page = pages.iter().any(|end| name.ends_with(end));
     !is_page && head.trim_ascii_start().starts_with(b"{")
 }
 

@@ -18,6 +18,10 @@ pub fn of_status(status: &Status) -> String {
     if let Some(why) = &status.why_nothing_is_fetched {
         text += &format!("nothing is being fetched: {why}\n");
     }
+    if let (true, Some(opens)) = (status.running, &status.report.opens) {
+        let closed = HumanCount(status.report.hosts_closed);
+        text += &format!("outside their hours: {closed} hosts; the next opens at {opens}\n");
+    }
     if let Some(hint) = &status.report.hint {
         text += &format!("hint: {hint}\n");
     }
