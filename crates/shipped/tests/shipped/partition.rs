@@ -85,6 +85,7 @@ impl Partition {
         let response = format!("HTTP/1.1 200 OK\r\n\r\n{body}").into_bytes();
         let packed = Packer::default().capture(&Capture {
             protocol: None,
+            resource_type: None,
             url: &url,
             fetched_us: 1_763_240_820_000_000 + n,
             address: None,
