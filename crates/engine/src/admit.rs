@@ -298,7 +298,7 @@ pub fn fingerprint(config: &Config) -> u64 {
         config.forgotten.fingerprint,
     ];
     let mut hash = Xxh3::new();
-    config.screen.hash(&mut hash);
+    config.screen.hash_into(&mut hash);
     numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
     for patterns in config.rules.patterns() {
         hash.update(&(patterns.len() as u64).to_le_bytes());

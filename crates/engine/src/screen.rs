@@ -30,7 +30,7 @@ pub struct HeadFacts<'a> {
 
 impl Screen {
     /// Adds what it goes by to a fingerprint of the rules of admission; the default adds nothing.
-    pub fn hash(&self, hash: &mut Xxh3) {
+    pub fn hash_into(&self, hash: &mut Xxh3) {
         if *self != Screen::default() {
             hash.update(self.types.to_string().as_bytes());
             hash.update(&self.body_bytes_max.unwrap_or(u64::MAX).to_le_bytes());

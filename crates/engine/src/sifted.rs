@@ -370,7 +370,7 @@ impl Engine {
             if let Some(old) = record.sleep.replace(place) {
                 let is_failing = record.failing.is_some();
                 if self.is_resting(old) {
-                    *self.resting_as(&host, is_failing) -= 1;
+                    *self.resting_as(host, is_failing) -= 1;
                 }
                 self.sleepers.remove(old);
                 step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });

@@ -11,6 +11,9 @@ use crate::features::TEXT_BYTES_MAX;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The row of each word.
+type WordRows = HashMap<Box<str>, u32>;
+
 const MAGIC: i32 = 793_712_314;
 const VERSION: i32 = 12;
 const SUPERVISED: i32 = 3;
@@ -270,7 +273,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Words with their rows, and labels in their order.
-    fn dictionary(&mut self) -> Option<(HashMap<Box<str>, u32>, Vec<String>)> {
+    fn dictionary(&mut self) -> Option<(WordRows, Vec<String>)> {
         let [entries, words_len, labels_len] = self.numbers()?;
         let (_tokens, pruned) = (self.long()?, self.long()?);
         let (mut words, mut labels) = (HashMap::new(), Vec::new());

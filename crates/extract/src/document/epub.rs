@@ -31,10 +31,11 @@ impl Listener for Package {
     fn opened(&mut self, path: &[String], element: &Element<'_>) {
         let attribute = |name| element.attribute(name).unwrap_or_default();
         match path.last().map_or("", String::as_str) {
-            "item" if attribute("media-type") == "application/xhtml+xml" => {
-                if self.manifest.len() < CHAPTERS_MAX {
-                    self.manifest.push((attribute("id"), attribute("href")));
-                }
+            "item"
+                if self.manifest.len() < CHAPTERS_MAX
+                    && attribute("media-type") == "application/xhtml+xml" =>
+            {
+                self.manifest.push((attribute("id"), attribute("href")));
             }
             "itemref" if self.spine.len() < CHAPTERS_MAX => self.spine.push(attribute("idref")),
             _ => (),
