@@ -105,7 +105,7 @@ pub fn lines_of(dir: Option<&Path>, warc: &Path) -> Result<Vec<u8>, Error> {
     Ok(sorted(lines.iter().map(|line| line.as_bytes()).collect()))
 }
 
-/// The lines in a part, or in the segment that it has become, where there is one of this file alone.
+/// The lines in a part, or in the segment that it has become, if that is of this file alone.
 fn written_lines(layout: &Layout, warc: &Path) -> Option<Vec<u8>> {
     let name = warc.file_name()?.to_str()?;
     // First the part: it becomes the segment, never the other way round.

@@ -161,10 +161,8 @@ fn rows_of(page: u64, partition: u64, rng: &mut Rng, rows: &mut Vec<Row>) {
     }
     if page % 100 == 0 {
         let settled = (0..64).map(|n| ((page + n) as u32, rng.draw() as i64 >> 20)).collect();
-        rows.push(Row::Settled {
-            number: (page / 100) as u32,
-            row: SettledRow { settled, ..<_>::default() },
-        });
+        let number = (page / 100) as u32;
+        rows.push(Row::Settled { number, row: SettledRow { settled } });
     }
 }
 

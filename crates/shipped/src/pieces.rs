@@ -126,7 +126,8 @@ impl Objects {
             let bytes = match bytes {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    // What was put is of no use; the store forgets it by its own rules if this fails.
+                    // What was put is of no use. If this fails, too, the store forgets it by
+                    // rules of its own.
                     let _ = upload.abort().await;
                     return Err(error);
                 }
