@@ -37,6 +37,9 @@ pub(super) fn filter_rows(dir: &Path, forgotten: &Forgotten, done: &mut Done) ->
     let filter = || -> io::Result<u64> {
         // What a crash left torn is cut first.
         let mark = RowsFile::open(dir)?.mark();
+        if path.metadata()?.len() == 0 {
+            return Ok(0);
+        }
         let unfinished = dir.join(UNFINISHED_DIR);
         std::fs::create_dir_all(&unfinished)?;
         let new = unfinished.join(EXTRACT_FILE);
