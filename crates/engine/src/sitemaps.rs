@@ -5,8 +5,9 @@
 //! queue, under the rules of its host's robots.txt, retried, durable, of one partition.
 //!
 //! - Those that a robots.txt names are asked for: on any host in scope, and a few beyond the scope
-//!   ([`OUTSIDE_MAX`]), since sites keep their sitemaps elsewhere. So is what an index names, as
-//!   far as the scope goes; an index beyond it may name more of its own site.
+//!   ([`OUTSIDE_MAX`]), since sites keep their sitemaps elsewhere; the same bound holds for those of
+//!   other sites in scope, whose pages must not wait for what a stranger invents. So is what an
+//!   index names of its own site, as far as the scope goes, or beyond it if the index is.
 //! - Of a host whose robots.txt names none, `/sitemap.xml` is tried, if the owner wants whole sites
 //!   (`Sitemaps::tried`) and the file may be asked for. That there is none is no failure, no page.
 //! - A chain of them ends after [`crate::admit::SITEMAP_HOPS_MAX`]; a host has a limit on their
@@ -24,7 +25,7 @@ use rhumb_page::url::Url;
 
 /// Sitemaps of one robots.txt; more are left to indexes.
 const NAMED_MAX: usize = 1_000;
-/// Of these, so many beyond the scope.
+/// Of these, so many beyond the scope or of another site.
 const OUTSIDE_MAX: usize = 10;
 
 impl Engine {
@@ -36,13 +37,19 @@ impl Engine {
         if config.named {
             let mut outside = 0;
             let named = robots.sitemaps().iter().take(NAMED_MAX);
-            for url in named.filter_map(|text| Url::parse(text).ok()) {
+            // Absolute, says the protocol; some give a path.
+            let url = |text: &str| match text.starts_with('/') {
+                true => own.join(text).ok(),
+                false => Url::parse(text).ok(),
+            };
+            for url in named.filter_map(|text| url(text)) {
                 let kind = match self.config.scope.admits(&url) {
                     true => FoundAs::Sitemap,
                     false => FoundAs::OutsideSitemap,
                 };
-                outside += usize::from(kind == FoundAs::OutsideSitemap);
-                if outside <= OUTSIDE_MAX || kind == FoundAs::Sitemap {
+                let is_own = kind == FoundAs::Sitemap && url.site() == own.site();
+                outside += usize::from(!is_own);
+                if is_own || outside <= OUTSIDE_MAX {
                     self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
                 }
             }
@@ -101,6 +108,8 @@ pub(crate) fn link(from: &Entry, to: &Url, kind: FoundAs) -> (FoundAs, u8) {
     }
     match from.record.role {
         Role::Page => (kind, 0),
+        // A stranger's index names a page like any other.
+        Role::Sitemap | Role::TriedSitemap if to.site() != from.url.site() => (FoundAs::Listed, 0),
         Role::OutsideSitemap if to.site() == from.url.site() => {
             (FoundAs::OutsideSitemap, from.record.hops.saturating_add(1))
         }

@@ -3,31 +3,30 @@
 //!
 //! A repository of 2,000 commits and 300 files has some 2,300 pages that say something: its
 //! commits, and its files as they are now. It has millions of views, each file at each commit, and
-//! every commit links to those of its day. These are left out; commits, tags, branches and what has
-//! no commit in its address are not. gitweb, cgit, hgweb, Trac and `ViewVC`, and what has paths like
+//! every commit links to those of its day. These are left out; commits, tags, histories of branches
+//! and the files of the main one are not. gitweb, cgit, hgweb, Trac and `ViewVC`, and what has paths like
 //! those of GitHub, GitLab and Gitea.
 
-/// What gitweb calls views that are of a commit when they name an object.
-const GITWEB_VIEWS: [&str; 15] = [
+/// What gitweb calls views that are of a commit when they name an object or a tag …
+const GITWEB_VIEWS: [&str; 6] = ["blob", "history", "log", "search", "shortlog", "tree"];
+/// … and other forms of what it shows elsewhere.
+const GITWEB_FORMS: [&str; 10] = [
     "blame",
+    "blame_data",
     "blame_incremental",
-    "blob",
     "blob_plain",
     "blobdiff",
     "blobdiff_plain",
     "commitdiff_plain",
-    "history",
-    "log",
     "patch",
     "patches",
     "search",
-    "shortlog",
-    "snapshot",
-    "tree",
 ];
 /// Segments behind which cgit takes a commit from the query.
 const CGIT_VIEWS: [&str; 10] =
     ["about", "blame", "diff", "log", "patch", "plain", "rawdiff", "refs", "stats", "tree"];
+/// Other forms of what cgit shows elsewhere.
+const CGIT_FORMS: [&str; 7] = ["atom", "blame", "diff", "patch", "plain", "rawdiff", "stats"];
 /// Segments behind which a commit is the one of a view …
 const VIEWS: [&str; 13] = [
     "annotate",
@@ -54,23 +53,26 @@ const TRAC_VIEWS: [&str; 4] = ["annotate", "browser", "export", "log"];
 
 /// Whether a URL shows a repository, or a part of it, as it was at one commit.
 pub(super) fn is_of_commit(path: &str, query: Option<&str>) -> bool {
-    is_path_of_commit(path) || query.is_some_and(|query| is_query_of_commit(path, query))
+    let query = query.unwrap_or_default();
+    is_path_of_commit(path) || is_query_of_commit(path, query)
 }
 
 fn is_query_of_commit(path: &str, query: &str) -> bool {
+    if query.is_empty() && !path.contains(".git/") {
+        return false;
+    }
     let value = |wanted: &str| {
         let mut pairs = query.split(['&', ';']).filter_map(|pair| pair.split_once('='));
         pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
     };
     let names_commit = |name: &str| value(name).is_some_and(is_hash);
-    if let Some(action) = value("a") {
-        let is_view = GITWEB_VIEWS.contains(&action) && value("hb").is_none();
-        return names_commit("hb")
-            || names_commit("hp")
-            || (is_view && names_commit("h"))
-            || (action == "commitdiff" && value("ds").is_some());
+    if let Some(action) = value("a").filter(|_| is_gitweb(&value)) {
+        return is_gitweb_view(action, value);
     }
     let within = |views: &[&str]| path.split('/').any(|segment| views.contains(&segment));
+    if is_cgit_view(path, value) {
+        return true;
+    }
     if names_commit("id") || names_commit("id2") {
         return within(&CGIT_VIEWS) || path_behind(path, "commit").is_some();
     }
@@ -80,6 +82,41 @@ fn is_query_of_commit(path: &str, query: &str) -> bool {
     let is_difference = value("r1").is_some() && value("r2").is_some();
     let is_revision = value("revision").is_some() && value("view").is_some();
     is_difference || is_revision || value("pathrev").is_some()
+}
+
+/// Other programs have parameters of these names, too: gitweb's say what project, or what commit.
+fn is_gitweb<'q>(value: &impl Fn(&str) -> Option<&'q str>) -> bool {
+    let is_project = value("p").is_some_and(|project| project.ends_with(".git"));
+    is_project || ["h", "hb"].iter().any(|name| value(name).is_some_and(is_hash))
+}
+
+/// Of what is there now, too, one view is enough: not who wrote each line, nor the bare bytes. The
+/// tree of a branch or tag shares its files with that of `HEAD`.
+fn is_gitweb_view<'q>(action: &str, value: impl Fn(&str) -> Option<&'q str>) -> bool {
+    let of_commit = value("h").is_some_and(|h| is_hash(h) || h.starts_with("refs/tags/"));
+    match action {
+        "commit" | "commitdiff" => ["f", "hp", "ds"].iter().any(|name| value(name).is_some()),
+        _ if GITWEB_FORMS.contains(&action) => true,
+        _ => match value("hb") {
+            Some(base) => base != "HEAD",
+            None => of_commit && GITWEB_VIEWS.contains(&action),
+        },
+    }
+}
+
+/// `/made.git/log/docs/b.md?h=topic`: of the branch that is shown first, files, their histories and
+/// all commits; of the others the commits.
+fn is_cgit_view<'q>(path: &str, value: impl Fn(&str) -> Option<&'q str>) -> bool {
+    let mut segments = path.split('/').skip_while(|segment| !segment.ends_with(".git")).skip(1);
+    let view = segments.next().unwrap_or_default();
+    let is_part = segments.next().is_some_and(|segment| !segment.is_empty());
+    let (of_branch, of_commit) = (value("h").is_some(), value("id").is_some());
+    match view {
+        "tree" | "refs" => of_branch || of_commit,
+        "log" => value("showmsg").is_some() || of_commit || (of_branch && is_part),
+        "commit" => is_part || of_branch,
+        _ => CGIT_FORMS.contains(&view),
+    }
 }
 
 fn is_path_of_commit(path: &str) -> bool {
@@ -100,7 +137,10 @@ fn is_path_of_commit(path: &str) -> bool {
                 _ if is_whole && PATH_VIEWS.contains(&view) => !is_last,
                 _ if is_whole => VIEWS.contains(&view),
                 // gitweb: `/blob/HASH:/path`.
-                _ => rest.starts_with(':') && GITWEB_VIEWS.contains(&view),
+                _ => {
+                    let is_known = GITWEB_VIEWS.contains(&view) || GITWEB_FORMS.contains(&view);
+                    rest.starts_with(':') && is_known
+                }
             };
             if is_view {
                 return true;
@@ -160,11 +200,22 @@ mod tests {
             "/?p=made.git&a=commitdiff&h=SHA&hp=SHA",
             "/?p=made.git;a=commitdiff;h=SHA;ds=sidebyside",
             "/?p=made.git;a=commitdiff_plain;h=SHA",
+            "/?p=made.git;a=commit;f=src;h=SHA",
+            "/?p=made.git;a=blob_plain;f=README.md;hb=HEAD",
+            "/?p=made.git;a=blame;f=README.md;h=SHA;hb=HEAD",
+            "/?p=made.git;a=tree;f=src;h=SHA;hb=refs/heads/topic",
+            "/?p=made.git;a=shortlog;h=refs/tags/v1",
             "/gitweb/made.git/blob/SHA:/docs/b.md",
             "/made.git/tree/?id=SHA",
             "/made.git/tree/docs/b.md?id=SHA",
             "/made.git/diff/?id=SHA&id2=SHA",
             "/made.git/commit/docs/b.md?id=SHA",
+            "/made.git/tree/docs?h=topic",
+            "/made.git/log/docs?h=topic&ofs=50",
+            "/made.git/log/?ofs=50&showmsg=1",
+            "/made.git/commit/?h=topic&id=SHA",
+            "/made.git/plain/docs/b.md",
+            "/made.git/blame/docs/b.md",
             "/browser/docs?rev=5",
             "/log/docs?rev=SHA",
             "/export/SHA/README.md",
@@ -190,11 +241,17 @@ mod tests {
             "/?p=made.git;a=tag;h=SHA",
             "/?p=made.git;a=tree",
             "/?p=made.git;a=blob;f=README.md;h=SHA;hb=HEAD",
-            "/?p=made.git;a=tree;h=refs/heads/main;hb=refs/heads/main",
             "/?p=made.git;a=shortlog;pg=3",
+            "/?p=made.git;a=shortlog;h=refs/heads/topic",
+            "/?a=search&p=trousers",
+            "/shop?a=blame&h=5",
             "/made.git/commit/?id=SHA",
             "/made.git/log/?ofs=50",
             "/made.git/log/?h=topic-1",
+            "/made.git/log/docs/b.md",
+            "/made.git/",
+            "/made.git/tag/?h=v1",
+            "/plain/words?h=1",
             "/made.git/tree/docs/b.md",
             "/changeset/SHA/",
             "/changeset/17",

@@ -169,3 +169,31 @@ fn includes_do_not_speak_of_sitemaps_and_robots_txt_does() {
     let closed = stage("User-agent: *\nDisallow: /list\nSitemap: http://a.test/list\n");
     assert_eq!(closed.record("a.test/list").status, Status::Refused(Refusal::Robots));
 }
+
+/// A robots.txt, and an index, that name a hundred sitemaps of a site that has none.
+#[test]
+fn sitemaps_that_a_stranger_invents_cost_a_site_ten_requests_and_no_page() {
+    let names: String = (0..100).map(|n| format!("Sitemap: http://a.test/s{n}\n")).collect();
+    let names: &'static str = (names + "Sitemap: /index\n").leak();
+    let invented: Vec<String> = (0..100).map(|n| format!("a.test/i{n}")).collect();
+    let invented: Vec<&str> = invented.iter().map(String::as_str).collect();
+    let pages: Vec<String> = (0..30).map(|n| format!("a.test/{n}")).collect();
+    let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
+    let mut stage = Stage::new(Config::default())
+        .answers("evil.test/robots.txt", &[Reply::Rules(names)])
+        .answers("evil.test/index", &sitemap(&[], &invented))
+        .page("evil.test/", &[])
+        .page("a.test/", &pages);
+    stage = pages.iter().fold(stage, |stage, page| stage.page(page, &[]));
+    let mut stage = stage.seed(&["a.test/", "evil.test/"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    let asked = stage.pages();
+    assert!(asked.contains(&"evil.test/index"), "a path alone is of the host itself");
+    let own: Vec<&&str> = asked.iter().filter(|page| page.starts_with("a.test/")).collect();
+    let named = own.iter().filter(|page| page.starts_with("a.test/s")).count();
+    assert_eq!(named, 10);
+    // What the index names is asked for as pages are, in their order.
+    let before = own.iter().position(|page| **page == "a.test/").unwrap();
+    assert!(before <= 10, "{before} requests before its front page");
+    assert!(pages.iter().all(|page| asked.contains(page)));
+}
