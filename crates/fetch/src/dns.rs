@@ -165,8 +165,9 @@ impl Resolver {
 
     async fn ask(&self, host: &str) -> Answer {
         let _permit = self.in_flight.acquire().await.expect("the semaphore is never closed");
-        // With the dot the name is whole: no search list of the system is tried.
-        let name = match Name::from_utf8(format!("{}.", host.trim_end_matches('.'))) {
+        // With the dot the name is whole: no search list of the system is tried. It is ASCII as it
+        // stands in a URL, and may have an underscore, which no rule on other scripts allows.
+        let name = match Name::from_ascii(format!("{}.", host.trim_end_matches('.'))) {
             Ok(name) => name,
             // A name that cannot be asked for cannot exist either.
             Err(error) => {

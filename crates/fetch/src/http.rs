@@ -47,6 +47,9 @@ const PROXY_LOGIN_WANTED: u16 = 407;
 /// connection.
 const MODERN_MAX: usize = 65_536;
 
+/// Hosts of which it is remembered that a connection is good for one request.
+const FRAGILE_MAX: usize = 4_096;
+
 /// How we speak and what we keep open.
 #[derive(Clone, Debug)]
 pub struct HttpConfig {
@@ -110,6 +113,8 @@ pub struct Http {
     open: OpenConnections,
     /// Hosts that speak HTTP/2 alone, as far as they were met.
     modern: Mutex<HashSet<HostKey>>,
+    /// Hosts that keep connections open and do not answer on them again.
+    fragile: Mutex<HashSet<HostKey>>,
 }
 
 impl Http {
@@ -131,6 +136,7 @@ impl Http {
             large: LargeBodies::default(),
             open: OpenConnections::default(),
             modern: Mutex::default(),
+            fragile: Mutex::default(),
         })
     }
 
@@ -173,6 +179,10 @@ impl Http {
         self.modern.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn fragile(&self) -> MutexGuard<'_, HashSet<HostKey>> {
+        self.fragile.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().expect("no code panics while it holds the pool")
     }
@@ -184,17 +194,49 @@ impl Http {
         if let Some(mut line) = idle
             && line.is_still_open().await
         {
-            let outcome = self.exchange_on(line, host, request, started).await;
+            let outcome = self.exchange_on(line, host.clone(), request, started).await;
             // It ended before the first byte was written: nobody has seen this request yet.
             let was_unsent = |failure: &Failure| {
                 failure.kind == FailureKind::Closed && failure.raw_request.is_empty()
             };
             match outcome {
                 Err(failure) if was_unsent(&failure) => {}
-                outcome => return outcome,
+                outcome => return self.used_again(host, outcome),
             }
         }
         self.fetch_anew(request, address, started).await
+    }
+
+    /// What came on a connection that had served before. Some servers keep one open and then do not
+    /// answer on it, or only complain: their next requests have connections of their own, and the
+    /// page that paid for it is to be asked for again.
+    fn used_again(
+        &self,
+        host: HostKey,
+        outcome: Result<Response, Failure>,
+    ) -> Result<Response, Failure> {
+        const BAD_REQUEST: u16 = 400;
+        let is_unanswered = matches!(&outcome, Err(failure)
+            if failure.kind == FailureKind::Closed && failure.raw.is_empty());
+        let is_complaint = has_status(&outcome, BAD_REQUEST);
+        if !is_unanswered && !is_complaint {
+            return outcome;
+        }
+        let mut fragile = self.fragile();
+        if fragile.len() >= FRAGILE_MAX {
+            fragile.clear();
+        }
+        fragile.insert(host);
+        match outcome {
+            Ok(response) => {
+                let detail = "a bad request (400), on a connection that had served others";
+                let failure = Failure::new(FailureKind::Closed, detail);
+                let (raw_request, raw) = (response.raw_request, response.raw);
+                let (address, took) = (response.address, response.took);
+                Err(Failure { raw_request, raw, address, took, ..failure })
+            }
+            outcome => outcome,
+        }
     }
 
     /// On a new connection; on a second one, where the server gives to understand that it speaks
@@ -320,7 +362,7 @@ impl Http {
             }
         }
         let is_whole = matches!(&outcome, Ok(response) if response.truncated.is_none());
-        if is_whole && line.is_idle() {
+        if is_whole && line.is_idle() && !self.fragile().contains(&host) {
             self.pool().put(host, line, Instant::now());
         }
         outcome

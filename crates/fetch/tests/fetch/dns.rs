@@ -320,3 +320,12 @@ fn the_systems_hosts_file_is_honoured_only_without_a_server_of_our_own() {
         assert_eq!(failure.kind, DnsFailureKind::NotFound);
     });
 }
+
+#[test]
+fn a_name_with_an_underscore_is_a_name() {
+    let server = NameServer::start(&[("my_site.test", addresses(&["192.0.2.7"], 60))]);
+    run(async {
+        let found = server.resolver().resolve("my_site.test").await.unwrap();
+        assert_eq!(found.addresses, [ip("192.0.2.7")]);
+    });
+}

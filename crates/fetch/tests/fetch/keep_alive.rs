@@ -81,6 +81,23 @@ fn a_request_that_was_sent_is_never_sent_again() {
 }
 
 #[test]
+fn a_host_that_breaks_or_refuses_used_connections_gets_a_new_one_for_each_request() {
+    let bad = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    let silent = [exchange(HELLO), vec![Act::Read]].concat();
+    let complains = [exchange(HELLO), exchange(bad)].concat();
+    for script in [silent, complains] {
+        let scripts = vec![script.clone(), script.clone(), script];
+        let server = Server::start(scripts);
+        let (client, expected) = (client(), ["200 hello", "closed", "200 hello", "200 hello"]);
+        assert_eq!(fetches(&client, &server, expected.len()), expected);
+        assert_eq!(client.idle_connections(), 0);
+    }
+    // On a new connection it means what it says.
+    let server = Server::start(vec![exchange(bad)]);
+    assert!(fetches(&client(), &server, 1)[0].starts_with("400"));
+}
+
+#[test]
 fn a_connection_that_may_not_be_used_again_is_not_kept() {
     let goodbye = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
     let old = "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello";
