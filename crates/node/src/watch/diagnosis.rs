@@ -186,7 +186,7 @@ fn way_round(why: Refusal) -> &'static str {
 /// What to do about a 4xx status.
 fn answered(status: u16) -> &'static str {
     match status {
-        401 => "rhumb has no way to log in: crawl what is open",
+        401 => "give a login with --auth HOST=USER:PASSWORD_FILE, or a session with --cookies FILE",
         403 => "it may turn crawlers away: name yourself with --user-agent, or ask its owner",
         404 | 410 => "check the URL",
         _ => "check the URL, or ask its owner",
