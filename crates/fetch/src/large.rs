@@ -12,7 +12,7 @@ use std::time::Instant;
 use tokio::sync::Notify;
 
 /// Bytes of large bodies held at one time, over all requests.
-pub const LARGE_BYTES_MAX: usize = 128 << 20;
+pub const LARGE_BYTES_MAX: usize = 96 << 20;
 /// Of these, at one address: the longest body in chunks, with its framing.
 const ADDRESS_BYTES_MAX: usize = LARGE_BYTES_MAX / 4 * 3;
 

@@ -7,7 +7,9 @@
 //! So a page whose wait would be near the round waits for the round exactly, and keeps its place
 //! behind who was before it; further out the wait goes over into the page's own, without a jump:
 //!
-//!     ln(settled/round)   0 within ± doubt, then steeper than 1, and the page's own from 3 doubts
+//! ```text
+//! ln(settled/round)   0 within ± doubt, then steeper than 1, and the page's own from 3 doubts
+//! ```
 //!
 //! The doubt shrinks with the root of the changes that were seen of all pages (firm thresholding:
 //! Gao and Bruce, "WaveShrink with firm shrinkage", Statistica Sinica 7, 1997).

@@ -26,7 +26,7 @@ const GITWEB_FORMS: [&str; 10] = [
 const CGIT_VIEWS: [&str; 10] =
     ["about", "blame", "diff", "log", "patch", "plain", "rawdiff", "refs", "stats", "tree"];
 /// Other forms of what cgit shows elsewhere.
-const CGIT_FORMS: [&str; 7] = ["atom", "blame", "diff", "patch", "plain", "rawdiff", "stats"];
+const CGIT_FORMS: [&str; 6] = ["blame", "diff", "patch", "plain", "rawdiff", "stats"];
 /// Segments behind which a commit is the one of a view …
 const VIEWS: [&str; 13] = [
     "annotate",
@@ -115,6 +115,8 @@ fn is_cgit_view<'q>(path: &str, value: impl Fn(&str) -> Option<&'q str>) -> bool
         "tree" | "refs" => of_branch || of_commit,
         "log" => value("showmsg").is_some() || of_commit || (of_branch && is_part),
         "commit" => is_part || of_branch,
+        // A feed of each file; that of the whole announces what is new.
+        "atom" => is_part,
         _ => CGIT_FORMS.contains(&view),
     }
 }
@@ -215,6 +217,7 @@ mod tests {
             "/made.git/log/?ofs=50&showmsg=1",
             "/made.git/commit/?h=topic&id=SHA",
             "/made.git/plain/docs/b.md",
+            "/made.git/atom/docs/b.md?h=main",
             "/made.git/blame/docs/b.md",
             "/browser/docs?rev=5",
             "/log/docs?rev=SHA",
@@ -251,6 +254,7 @@ mod tests {
             "/made.git/log/docs/b.md",
             "/made.git/",
             "/made.git/tag/?h=v1",
+            "/made.git/atom/?h=main",
             "/plain/words?h=1",
             "/made.git/tree/docs/b.md",
             "/changeset/SHA/",

@@ -115,7 +115,7 @@ fn a_site_that_robots_forbid_is_named_with_the_line() {
 #[test]
 fn a_site_that_wants_a_login_or_forbids_all_is_named_with_its_status() {
     for (status, why) in [
-        ("401 Unauthorized", "the server wants a login (401)"),
+        ("401 Unauthorized", "the server wants a login (401); give a login with --auth"),
         ("403 Forbidden", "the server forbids it (403); it may turn crawlers away"),
         ("404 Not Found", "the server says that it is not there (404); check the URL"),
     ] {

@@ -6,7 +6,9 @@ mod encoding;
 mod framing;
 mod header;
 mod healthy;
+mod maze;
 mod names;
+mod odd;
 mod redirect;
 mod robots;
 mod slow;
@@ -25,6 +27,8 @@ pub type KindGroup = (&'static str, &'static [HostileKind]);
 pub const GROUPS: &[KindGroup] = &[
     ("healthy", healthy::KINDS),
     ("trap", trap::KINDS),
+    ("maze", maze::KINDS),
+    ("odd", odd::KINDS),
     ("redirect", redirect::KINDS),
     ("slow", slow::KINDS),
     ("close", close::KINDS),
