@@ -5,7 +5,7 @@
 //!
 //! Texts are drawn from 50,000 words whose frequencies fall as in real ones, 6 kB each.
 
-use rhumb_topic::features::Features;
+use rhumb_topic::features::{Feature, Features};
 use rhumb_topic::link::Links;
 use rhumb_topic::training::learn;
 use rhumb_topic::{Part, Topic};
@@ -44,10 +44,7 @@ fn main() {
     let mut features = Features::default();
     let taken: Vec<_> = texts.iter().map(|text| features.of(text).to_vec()).collect();
     let (examples, others) = taken.split_at(EXAMPLES);
-    let slices = |texts: &[Vec<_>]| texts.to_vec();
-    let (examples, others) = (slices(examples), slices(others));
-    let refs = |texts: &'_ [Vec<_>]| texts.iter().map(Vec::as_slice).collect::<Vec<_>>();
-    let learnt = learn(&refs(&examples), &refs(&others)).expect("texts to learn from");
+    let learnt = learn(&slices(examples), &slices(others)).expect("texts to learn from");
     let topic = Topic::of(Part::Learnt(Box::new(learnt.model)));
     let before = cpu_us();
     for _ in 0..ROUNDS {
@@ -70,6 +67,10 @@ fn main() {
         black_box(links.weight(&topic, 0.3, black_box(&words)));
     }
     println!("{:.3} µs for a link of two words", (cpu_us() - before) / LINKS as f64);
+}
+
+fn slices(texts: &[Vec<Feature>]) -> Vec<&[Feature]> {
+    texts.iter().map(Vec::as_slice).collect()
 }
 
 /// CPU time of this process so far.
