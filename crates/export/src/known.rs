@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rhumb_engine::mass::Mass;
+use rhumb_engine::mass::{self, FIFTEENTHS, Mass, Surfer};
 use rhumb_engine::record::{Status, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::time::Time;
@@ -21,6 +21,8 @@ pub struct Known {
     pub depth: Option<u16>,
     /// Its share of all importance that is certain, 0 to 1.
     pub importance: Option<f32>,
+    /// How relevant the crawl's topic says it is, 0 to 1; none in a crawl without a topic.
+    pub topic: Option<f32>,
     /// The digest of its cluster's leader: its own, if it leads or is alone.
     pub cluster: Option<String>,
     /// With the leader, if that is another page: 1 of the same bytes.
@@ -75,6 +77,7 @@ impl<'a> Knowledge<'a> {
         Ok(Known {
             depth: Some(record.depth),
             importance: Some((settled + lies_on_it) as f32),
+            topic: self.relevance(part, record.id),
             cluster: leader.digest,
             similarity: leader.similarity,
             change_rate,
@@ -84,6 +87,12 @@ impl<'a> Knowledge<'a> {
             duplicate_of: leader.url,
             page: record.found_on.page().map(|page| (part, page)),
         })
+    }
+
+    fn relevance(&self, part: usize, id: UrlId) -> Option<f32> {
+        let surfer = mass::node(id).and_then(|node| self.masses[part].ledger().surfer(node))?;
+        let is_of_text = surfer.is_biased() && surfer != Surfer::PASSAGE;
+        is_of_text.then(|| f32::from(surfer.relevance()) / f32::from(FIFTEENTHS))
     }
 
     /// A host's URLs follow each other, so the last host's rules are remembered.

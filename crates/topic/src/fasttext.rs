@@ -144,7 +144,7 @@ impl FastText {
         };
         let own = said(self.label);
         let probability = match self.loss {
-            Loss::Each => 1.0 / (1.0 + (-own).exp()),
+            Loss::Each => logistic(own),
             Loss::Softmax => {
                 1.0 / (0..self.labels.len()).map(|l| (said(l) - own).exp()).sum::<f32>()
             }
@@ -224,6 +224,17 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 fn hash(bytes: &[u8]) -> u32 {
     let step = |h: u32, &byte: &u8| (h ^ i32::from(byte as i8) as u32).wrapping_mul(16_777_619);
     bytes.iter().fold(2_166_136_261, step)
+}
+
+/// The logistic curve by the table that fastText has of it, in 512 steps from -8 to 8.
+fn logistic(x: f32) -> f32 {
+    const MOST: f32 = 8.0;
+    const STEPS: f32 = 512.0;
+    if x.abs() > MOST {
+        return if x < 0.0 { 0.0 } else { 1.0 };
+    }
+    let step = ((x + MOST) * STEPS / MOST / 2.0).floor();
+    1.0 / (1.0 + (MOST - step * 2.0 * MOST / STEPS).exp())
 }
 
 /// The number of a label, with its prefix or without.

@@ -98,6 +98,9 @@ pub struct Setting<'a> {
     pub wanted: usize,
 }
 
+/// Pages that a draw begins from.
+const SEEDS: usize = 5;
+
 /// The best of a collection by a topic, such as a model of quality, as a subject: this share of its
 /// pages, and so many draws of seeds, each of five pages of the whole.
 pub fn best(relevances: &[f32], share: f64, draws: usize) -> Subject {
@@ -106,8 +109,18 @@ pub fn best(relevances: &[f32], share: f64, draws: usize) -> Subject {
     by_relevance.sort_by(|a, b| relevances[*b as usize].total_cmp(&relevances[*a as usize]));
     by_relevance.truncate((pages as f64 * share).ceil() as usize);
     let mut rng = Rng::new(pages as u64);
-    let mut five = || (0..5).map(|_| (rng.draw() % pages.max(1) as u64) as u32).collect();
-    Subject { pages: by_relevance, seeds: (0..draws).map(|_| five()).collect() }
+    let mut seeds = Vec::new();
+    for _ in 0..draws {
+        let mut draw: Vec<u32> = Vec::new();
+        while draw.len() < SEEDS.min(pages) {
+            let page = (rng.draw() % pages as u64) as u32;
+            if !draw.contains(&page) {
+                draw.push(page);
+            }
+        }
+        seeds.push(draw);
+    }
+    Subject { pages: by_relevance, seeds }
 }
 
 /// The texts of all pages, taken apart once.
@@ -164,7 +177,7 @@ impl<'a> Setting<'a> {
             topic,
             surfers: bytes.iter().map(|byte| Surfer::on(*byte)).collect(),
             weights: Vec::new(),
-            is_wanted: vec![false; collection.pages.len()],
+            is_wanted: vec![false; relevances.len()],
             wanted: subject.pages.len(),
         };
         subject.pages.iter().for_each(|page| setting.is_wanted[*page as usize] = true);

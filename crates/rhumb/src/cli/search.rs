@@ -159,7 +159,8 @@ fn batch(
 }
 
 fn print(response: &Answer, out: &mut impl Write) -> Result<(), Trouble> {
-    writeln!(out, "{}: {} pages", response.understood, response.total)?;
+    let pages = if response.total == 1 { "page" } else { "pages" };
+    writeln!(out, "{}: {} {pages}", response.understood, response.total)?;
     for (n, shown) in response.results.iter().enumerate() {
         writeln!(out)?;
         print_one(n + 1, shown, out)?;

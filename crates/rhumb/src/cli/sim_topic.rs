@@ -137,7 +137,7 @@ fn answer(
                 continue;
             };
             aucs.push(setting.auc());
-            run_orders(&setting, (name, draw), orders, &mut outcomes);
+            run_orders(&setting, (name.as_str(), draw), orders, &mut outcomes);
         }
     }
     if outcomes.is_empty() {

@@ -85,6 +85,7 @@ fn the_topic_comes_first_and_what_is_proven_of_it_grows_to_nearly_all() {
     assert_eq!(ended["stopped_because"], "finished");
     assert_eq!(topic(&ended, "relevant_pages"), TIDES as f64);
     assert!(topic(&ended, "bound") > 0.99, "{}", ended["topic"]);
+    assert_eq!(exported_topics(&dir), TIDES, "the tables know what is of the topic");
     let status = Command::new(binary::rhumb()).arg("status").arg(&dir).output().unwrap();
     let shown = String::from_utf8_lossy(&status.stdout).into_owned();
     assert!(shown.contains("of the topic; 8 relevant pages"), "{shown}");
@@ -92,6 +93,45 @@ fn the_topic_comes_first_and_what_is_proven_of_it_grows_to_nearly_all() {
     assert_eq!(other.status.code(), Some(2));
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(said.contains("another topic needs another --dir"), "{said}");
+}
+
+/// Pages of the table `pages` that are more of the topic than not.
+fn exported_topics(dir: &Path) -> usize {
+    let tables = dir.with_file_name("tables");
+    let mut export = Command::new(binary::rhumb());
+    let made = export.arg("export").arg(dir).arg("--parquet").arg(&tables).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let venv = Command::new("sh").arg(root.join("scripts/python-env")).status().unwrap();
+    assert!(venv.success(), "scripts/python-env failed");
+    let counts = "import duckdb, sys; print(duckdb.sql(f\"SELECT count(*) FROM \
+        '{sys.argv[1]}/pages/*.parquet' WHERE topic > .5\").fetchone()[0])";
+    let mut python = Command::new(root.join(".venv/bin/python"));
+    let counted = python.args(["-c", counts]).arg(&tables).output().unwrap();
+    let text = String::from_utf8_lossy(&counted.stdout).into_owned();
+    text.trim().parse().unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&counted.stderr)))
+}
+
+#[test]
+fn a_page_by_its_address_is_an_example() {
+    let site = site();
+    let (dir, others) = (site.dir.path().join("crawl"), site.dir.path().join("others"));
+    fs::create_dir(&others).unwrap();
+    for n in 0..20 {
+        let text = format!("A text of something else with words enough to tell {n}. ").repeat(8);
+        fs::write(others.join(n.to_string()), format!("{text}{}", FILLER.repeat(n + 1))).unwrap();
+    }
+    let like = format!("like:http://127.0.0.1:{}/tide/3", site.port);
+    let against = others.to_str().unwrap();
+    let flags = ["--topic", &like, "--topic-against", against, "--max-pages", "30"];
+    let found = report(&crawl(&site, &dir, &flags));
+    assert!(found["topic"]["relevant_pages"].as_u64() >= Some(4), "{}", found["topic"]);
+    let gone = like.replace("127.0.0.1", "127.0.0.2");
+    let other = site.dir.path().join("other");
+    let refused = crawl(&site, &other, &["--topic", &gone, "--topic-against", against]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains("like:http://127.0.0.2"), "{said}");
+    assert!(!other.join("crawl.toml").exists());
 }
 
 #[test]
