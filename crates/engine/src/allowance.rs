@@ -286,7 +286,7 @@ mod tests {
             let mut fakes: Vec<Fake> = first
                 .into_iter()
                 .map(|allowance| {
-                    let work = if rng.draw() % 3 == 0 { 0 } else { rng.draw() % 500 };
+                    let work = if rng.draw().is_multiple_of(3) { 0 } else { rng.draw() % 500 };
                     Fake { allowance, pages: 0, flying: 0, work }
                 })
                 .collect();
@@ -295,11 +295,11 @@ mod tests {
             for _ in 0..5_000 {
                 let own = rng.draw() as usize % parts;
                 fakes[own].fetch(&mut rng);
-                if rng.draw() % 2 == 0 {
+                if rng.draw().is_multiple_of(2) {
                     granter.hear(own, fakes[own].in_force());
                 }
                 late.extend(granter.grant());
-                if rng.draw() % 2 == 0 && !late.is_empty() {
+                if rng.draw().is_multiple_of(2) && !late.is_empty() {
                     let (to, allowance) = late.remove(0);
                     fakes[to].allowance = allowance;
                 }

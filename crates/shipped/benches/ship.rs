@@ -154,12 +154,12 @@ fn rows_of(page: u64, partition: u64, rng: &mut Rng, rows: &mut Vec<Row>) {
         twin: Twin { url: own.clone(), kept: Time(page), payload: [7; 20] },
     });
     // One page in three leads: the rest resembles another.
-    if page % 3 == 0 {
+    if page.is_multiple_of(3) {
         let prints: Vec<u64> = (0..200).map(|n| mix(page << 16 | n)).collect();
         let sketch = Arc::new(Sketch::of(&prints).expect("shingles"));
         rows.push(Row::Leader { id: page as u32, leader: Leader { url: own, sketch } });
     }
-    if page % 100 == 0 {
+    if page.is_multiple_of(100) {
         let settled = (0..64).map(|n| ((page + n) as u32, rng.draw() as i64 >> 20)).collect();
         let number = (page / 100) as u32;
         rows.push(Row::Settled { number, row: SettledRow { settled } });

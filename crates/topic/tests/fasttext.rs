@@ -45,7 +45,7 @@ fn texts_are_as_likely_of_the_label_as_fasttext_itself_says() {
 
 #[test]
 fn what_cannot_be_read_is_told_whatever_its_bytes_are() {
-    let told = |bytes: Vec<u8>, label: &str| file::fast_text(bytes, label).err().expect("an error");
+    let told = |bytes: Vec<u8>, label: &str| file::fast_text(bytes, label).expect_err("an error");
     let whole = fixture("softmax");
     assert!(told(whole.clone(), "").contains("which of its labels is the topic?"));
     assert!(told(whole.clone(), "x").contains("model:FILE#LABEL, of hq, cc"));

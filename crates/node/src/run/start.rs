@@ -130,8 +130,6 @@ fn run(
     let network = make_network(settings, &runtime)?;
     live.watch_connections(network.most_open());
     let workers = make_workers(settings, &network, at, wired, follows_importance, to);
-    let workers = Arc::new(workers);
-    let cookies = Arc::clone(&workers);
     let answering = state.reader();
     let answer = move |question| answering.answer(question);
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
@@ -151,7 +149,7 @@ fn run(
     };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
-        workers,
+        workers: Arc::new(workers),
         fetch_tasks: FetchTasks::default(),
         runtime: runtime.handle().clone(),
         clock: clock.clone(),
@@ -172,7 +170,7 @@ fn run(
         log.finish(ended.as_ref().copied());
     }
     live.publish(node.engine.snapshot(clock.now()));
-    let kept_cookies = keep_cookies(settings, &cookies.fetcher.http);
+    let kept_cookies = keep_cookies(settings, network.http());
     runtime.shutdown_background();
     let reason = put_away(ended, kept_cookies, &mut archive, rows)?;
     if settings.index {

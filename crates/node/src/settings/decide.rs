@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rhumb_engine::admit::Reach;
-use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order, Traps};
+use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order, Polite, Traps};
 use rhumb_engine::refresh::index::Objective;
+use rhumb_engine::time::Span;
 use rhumb_page::url::Scheme;
 
 use rhumb_state::local::PARTITIONS_MAX;
@@ -63,9 +64,8 @@ impl Written {
 
     fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
         let (access, near, requisites) = (self.access(), self.near(), self.requisites());
-        let default = Config::default();
-        let polite = default.polite;
-        let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
+        let (default, polite) = (Config::default(), Polite::default());
+        let micros = |span: Span| Duration::from_micros(span.0);
         let texts = |patterns: Option<Vec<super::Pattern>>| texts(patterns.unwrap_or_default());
         // A later run may begin in another directory.
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
@@ -169,6 +169,7 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
+        self.check_partitions()?;
         let is_fresh = !self.dir.join("state").exists();
         let file_seed = self.seeds.iter().find(|seed| seed.url.scheme() == Scheme::File);
         let wrong = match () {
@@ -182,18 +183,6 @@ impl Settings {
             }
             () if self.concurrency == 0 || self.concurrency > CONCURRENCY_MAX => {
                 format!("concurrency is 1 to {CONCURRENCY_MAX}, not {}", self.concurrency)
-            }
-            () if self.partitions == 0 || self.partitions > PARTITIONS_MAX => {
-                format!("partitions are 1 to {PARTITIONS_MAX}, not {}", self.partitions)
-            }
-            () if self.partitions as usize > self.concurrency => format!(
-                "{} partitions need a concurrency of at least as many, not {}",
-                self.partitions, self.concurrency
-            ),
-            () if self.partitions > 1 && (self.extract || self.index) => {
-                "several partitions write no rows or search index while they crawl: run `rhumb \
-                 extract` or `rhumb index` on the directory afterwards"
-                    .to_owned()
             }
             () if self.hosts_awake_max == 0 || self.hosts_awake_max > HOSTS_AWAKE_MAX => {
                 format!("hosts_awake_max is 1 to {HOSTS_AWAKE_MAX}, not {}", self.hosts_awake_max)
@@ -237,6 +226,25 @@ impl Settings {
             }
             () if self.limits.body_bytes_max == 0 || self.limits.header_bytes_max == 0 => {
                 "limits on bytes are above 0".to_owned()
+            }
+            () => return Ok(()),
+        };
+        Err(SettingsError::Usage(wrong))
+    }
+
+    fn check_partitions(&self) -> Result<(), SettingsError> {
+        let (count, concurrency) = (self.partitions, self.concurrency);
+        let wrong = match () {
+            () if count == 0 || count > PARTITIONS_MAX => {
+                format!("partitions are 1 to {PARTITIONS_MAX}, not {count}")
+            }
+            () if count as usize > concurrency => {
+                format!("{count} partitions need a concurrency of at least {count}")
+            }
+            () if count > 1 && (self.extract || self.index) => {
+                "several partitions write no rows or search index while they crawl: run `rhumb \
+                 extract` or `rhumb index` on the directory afterwards"
+                    .to_owned()
             }
             () => return Ok(()),
         };

@@ -50,7 +50,8 @@ impl LocalReader {
         all.into_iter().flatten()
     }
 
-    /// The URLs that have these numbers in one store: a walk over all URLs, in the memory of those asked for.
+    /// The URLs that have these numbers in one store: a walk over all URLs, in the memory of those
+    /// asked for.
     pub fn urls_numbered(&self, wanted: &HashSet<UrlId>) -> Result<HashMap<UrlId, Url>, Error> {
         let mut found = HashMap::with_capacity(wanted.len());
         let mut rows = self.shared.store.all(Table::Url);
