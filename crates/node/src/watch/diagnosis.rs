@@ -74,7 +74,8 @@ type Targets = HashMap<UrlId, (Url, UrlRecord)>;
 impl Case<'_> {
     /// None if the seed led somewhere, or was not asked for yet.
     fn fate(&self, seed: &Url, targets: &mut Option<Targets>) -> Result<Option<Fate>, Error> {
-        let Some(mut record) = self.reader.snapshot().url(&seed.key())? else { return Ok(None) };
+        let holding = self.reader.holding(seed);
+        let Some(mut record) = holding.snapshot().url(&seed.key())? else { return Ok(None) };
         let (mut url, mut hops) = (seed.clone(), 0);
         while record.status == Status::Moved && hops < HOPS_MAX {
             let known = match targets {
@@ -138,7 +139,8 @@ impl Case<'_> {
 
     /// How the last request to a URL's host failed, if it did.
     fn failing_host(&self, url: &Url) -> Result<Option<FailKind>, Error> {
-        Ok(self.reader.snapshot().host(&url.host_key())?.and_then(|record| record.failing))
+        let holding = self.reader.holding(url);
+        Ok(holding.snapshot().host(&url.host_key())?.and_then(|record| record.failing))
     }
 
     /// That robots.txt cannot be had says less than how the requests failed.
@@ -177,8 +179,12 @@ fn way_round(why: Refusal) -> &'static str {
         | Refusal::ListOrder
         | Refusal::Snapshot
         | Refusal::Login
-        | Refusal::Reply => "name this rule in --lift-traps",
+        | Refusal::Reply
+        | Refusal::Archive => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
+        Refusal::MediaType => "add its type to --types",
+        Refusal::Size => "raise [limits] body_bytes_max",
+        Refusal::Forgotten => "nothing: its owner asked for that",
         Refusal::Robots => "only its owner can permit it (--own-site, if that is you)",
     }
 }
