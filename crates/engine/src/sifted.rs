@@ -357,7 +357,9 @@ impl Engine {
         let better = match record.sleep {
             None => true,
             // It lay down because of pages that are not asked for any more.
-            Some(_) if self.is_finishing() && record.failing.is_none() => true,
+            Some(_) if self.is_finishing() => {
+                matches!(work, Place::Later { .. }) && record.failing.is_none()
+            }
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
             // New work brings its day nearer unless the host itself asked for the rest.
             Some(SleepPlace::Later { due, .. }) => record.not_before < due,

@@ -176,3 +176,18 @@ fn a_requisite_that_was_refused_as_a_page_is_fetched_and_one_without_the_flag_is
     assert!(stage(with_requisites()));
     assert!(!stage(Config { requisites_max: None, ..with_requisites() }));
 }
+
+#[test]
+fn a_crawl_of_one_page_has_what_the_page_is_shown_with() {
+    let mut stage = Stage::new(Config { pages_max: Some(1), ..with_requisites() })
+        .page("a.test/", &["a.test/two"])
+        .page("a.test/s.css", &[])
+        .page("a.test/i", &[])
+        .page("a.test/in-css", &[])
+        .shows("a.test/", &["@a.test/s.css", "a.test/i"])
+        .shows("a.test/s.css", &["a.test/in-css"])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::Pages);
+    let requisites = stage.engine.requisites();
+    assert_eq!((requisites.fetched, requisites.waiting), (3, 0), "{:?}", stage.told());
+}
