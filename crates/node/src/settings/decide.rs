@@ -52,12 +52,7 @@ impl Written {
 
     fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
         let (access, near) = (self.access(), self.near());
-        let default = Config::default();
-        let polite = default.polite;
-        let micros = |span: rhumb_engine::time::Span| Duration::from_micros(span.0);
-        let texts = |patterns: Option<Vec<super::Pattern>>| texts(patterns.unwrap_or_default());
-        // A later run may begin in another directory.
-        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let (default, polite) = (Config::default(), Config::default().polite);
         Settings {
             dir,
             seeds: without_repeats(self.seeds.unwrap_or_default()),
@@ -134,8 +129,17 @@ fn order_of(topic: &Option<Vec<TopicSpec>>) -> Order {
     }
 }
 
-fn texts(patterns: Vec<super::Pattern>) -> Vec<String> {
-    patterns.into_iter().map(|pattern| pattern.0).collect()
+fn texts(patterns: Option<Vec<super::Pattern>>) -> Vec<String> {
+    patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
+}
+
+fn micros(span: rhumb_engine::time::Span) -> Duration {
+    Duration::from_micros(span.0)
+}
+
+/// A later run may begin in another directory.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 fn traps(section: TrapsSection, lifted: Option<LiftList>) -> Traps {
