@@ -1,7 +1,7 @@
 //! What the head of an answer says of its body: whether the body is wanted at all.
 //!
 //! Workers ask here when a head has come and its body has not; a body that is not wanted is not
-//! read. Only pages are screened, by answers with status 2xx: robots.txt and sitemaps are read up to
+//! read. Only pages are screened, by answers with status 2xx: robots.txt and sitemaps are read to
 //! their limits whatever they call themselves.
 
 use crate::record::Refusal;

@@ -198,19 +198,6 @@ impl Scenario {
                 },
                 ..Scenario::base(seed)
             },
-            "timed" => Scenario {
-                name: "timed",
-                what: "half of the hosts by night alone, some in hours that clocks skip, and few \
-                       bytes a second",
-                web: WebConfig { seed, ..WebConfig::small() },
-                config: Config {
-                    hours: Scenario::hours(),
-                    bytes_per_s: Some(500),
-                    concurrency: 8,
-                    ..Scenario::base(seed).config
-                },
-                ..Scenario::base(seed)
-            },
             "limited" => Scenario {
                 name: "limited",
                 what: "stopped at a number of pages three times, and taken up again",
@@ -258,9 +245,22 @@ impl Scenario {
         Some(scenario)
     }
 
-    /// Those with a topic.
+    /// Those with a topic, or with hours.
     fn with_topic(name: &str, seed: u64) -> Option<Scenario> {
         let scenario = match name {
+            "timed" => Scenario {
+                name: "timed",
+                what: "half of the hosts by night alone, some in hours that clocks skip, and few \
+                       bytes a second",
+                web: WebConfig { seed, ..WebConfig::small() },
+                config: Config {
+                    hours: Scenario::hours(),
+                    bytes_per_s: Some(500),
+                    concurrency: 8,
+                    ..Scenario::base(seed).config
+                },
+                ..Scenario::base(seed)
+            },
             "topical" => Scenario {
                 name: "topical",
                 what: "a crawl with a topic: relevant pages and likely links first",

@@ -5,7 +5,7 @@
 //! that no later run fetches them, and a file that says that a takedown is under way, so that none
 //! begins before it is finished. Then the places of all records to be overwritten are written down;
 //! only after that is anything overwritten (`records`). Index, rows, search and state (`rows`)
-//! follow from what is left. To run it again is to do all of it again: each step finds what is done.
+//! follow from what is left. To run it again is to do all again: each step finds what is done.
 
 pub mod list;
 mod plan;

@@ -65,10 +65,6 @@ impl Written {
     fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
         let (access, near, requisites) = (self.access(), self.near(), self.requisites());
         let (default, polite) = (Config::default(), Polite::default());
-        let micros = |span: Span| Duration::from_micros(span.0);
-        let texts = |patterns: Option<Vec<super::Pattern>>| texts(patterns.unwrap_or_default());
-        // A later run may begin in another directory.
-        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         Settings {
             dir,
             seeds: without_repeats(self.seeds.unwrap_or_default()),
@@ -145,8 +141,17 @@ fn order_of(topic: &Option<Vec<TopicSpec>>) -> Order {
     }
 }
 
-fn texts(patterns: Vec<super::Pattern>) -> Vec<String> {
-    patterns.into_iter().map(|pattern| pattern.0).collect()
+fn texts(patterns: Option<Vec<super::Pattern>>) -> Vec<String> {
+    patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
+}
+
+fn micros(span: rhumb_engine::time::Span) -> Duration {
+    Duration::from_micros(span.0)
+}
+
+/// A later run may begin in another directory.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 fn traps(section: TrapsSection, lifted: Option<LiftList>) -> Traps {

@@ -33,7 +33,7 @@ begin, and the crawl waits for it. One that matches single URLs puts those off.
 | key | meaning |
 |---|---|
 | `pattern` | a regular expression, searched in the whole URL |
-| `from`, `to` | times of day, as in `from = \"22:00\"` and `to = \"06:00\"`, over midnight if need be |
+| `from`, `to` | times of day, as in `from = \"22:00\"` and `to = \"06:00\"`, or over midnight |
 | `zone` | the zone of these times: `Europe/Berlin`, `UTC`, `+02:00`; the system's, if left out |
 
 ## [[priority]]
