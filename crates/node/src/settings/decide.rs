@@ -7,7 +7,6 @@ use std::time::Duration;
 use rhumb_engine::admit::Reach;
 use rhumb_engine::config::{Config, MinorChanges, NearDuplicates, Order, Polite, Traps};
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::time::Span;
 use rhumb_page::url::Scheme;
 
 use rhumb_state::local::PARTITIONS_MAX;
