@@ -5,7 +5,10 @@
 //! the same machines in virtual time. Times are of the caller's own boot-time clock, which goes on
 //! while the machine is suspended. Nothing here ever compares the clocks of two machines.
 
+pub mod address;
+pub mod allowance;
 pub mod beat;
+pub mod collection;
 pub mod event;
 pub mod gate;
 pub mod lease;
