@@ -22,6 +22,7 @@ impl Engine {
         let held = self.flights.len() + self.comparing.len();
         let free = self.config.concurrency.saturating_sub(self.flights.len());
         let free = free.min(self.config.held_max().saturating_sub(held));
+        let free = free.min(self.allowed_slots(held));
         match self.config.pages_max {
             Some(max) => free.min(max.saturating_sub(self.counters.pages + held as u64) as usize),
             None => free,

@@ -6,6 +6,7 @@
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
 use crate::compare::Comparisons;
+use crate::allowance::Allowance;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;
@@ -108,6 +109,7 @@ pub struct Engine {
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
+    pub(crate) allowance: Allowance,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -156,6 +158,7 @@ impl Engine {
             review: Review::open(&config, opening.rules_fingerprint, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
+            allowance: Allowance::default(),
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -214,6 +217,7 @@ impl Engine {
             Event::Delivered { from, number, message } => self.delivered(from, number, message),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Told(hand) => self.told(now, hand, step),
+            Event::Allowed(allowance) => self.allowance = allowance,
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
         }
@@ -229,7 +233,7 @@ impl Engine {
         self.conclude_review(step);
         self.conclude_outbound(now, step);
         if self.stopping.is_none() {
-            if !self.hands.is_paused {
+            if !self.begins_nothing() {
                 self.dispatch(now, step);
                 self.wake(now, step);
             }
@@ -286,7 +290,7 @@ impl Engine {
         let round = self.round_due().map(|t| (t, "messages to other partitions are due"));
         let mass = self.is_pushing().then_some((now, "importance is being pushed"));
         let fetching = host.into_iter().chain(sleeper).chain(budget);
-        let next = fetching.filter(|_| !self.hands.is_paused).chain(round).chain(mass).min()?;
+        let next = fetching.filter(|_| !self.begins_nothing()).chain(round).chain(mass).min()?;
         Some((next.0.max(now), next.1))
     }
 

@@ -1,5 +1,6 @@
 //! What comes into the engine and what goes out of it.
 
+use crate::allowance::Allowance;
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::hands::{Hand, HandLine};
@@ -54,6 +55,8 @@ pub enum Event {
     },
     /// The owner asked for something.
     Told(Hand),
+    /// How far this partition may go from now on.
+    Allowed(Allowance),
     /// Finish what is in flight and begin nothing more.
     Stopped(StopReason),
     /// Time has passed.

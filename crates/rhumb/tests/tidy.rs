@@ -30,8 +30,8 @@ const ARROWS: [(&str, &[&str]); 19] = [
     (
         "node",
         &[
-            "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster",
-            "state", "archive", "fetch",
+            "disk", "page", "neardup", "extract", "search", "topic", "engine", "cluster", "state",
+            "archive", "fetch",
         ],
     ),
     ("web", &["page", "search", "node"]),
@@ -46,8 +46,8 @@ const ARROWS: [(&str, &[&str]); 19] = [
     (
         "rhumb",
         &[
-            "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state",
-            "archive", "fetch", "node", "sim", "web", "lab", "search", "export", "topic",
+            "disk", "page", "graph", "neardup", "extract", "engine", "cluster", "state", "archive",
+            "fetch", "node", "sim", "web", "lab", "search", "export", "topic",
         ],
     ),
 ];

@@ -42,9 +42,6 @@ fn explore(mut world: World, budget: Budget, ticks: u64) -> Explored {
             continue;
         }
         explored.states += 1;
-        if explored.states > 1_000_000 {
-            return explored;
-        }
         if next.violation.is_none() && next.now >= next.until {
             explored.ends += 1;
             next.violation = recovers(next.clone());
@@ -83,53 +80,83 @@ fn settled(nodes: usize, partitions: u32, mutant: Option<Mutant>) -> World {
     world
 }
 
+/// The first node that owns a partition is stopped, and goes on at any moment.
+fn stopped(mut world: World) -> World {
+    let owner = world.owner_of(0);
+    world.nodes[owner].is_stopped = true;
+    world
+}
+
 fn holds(name: &str, world: World, budget: Budget, ticks: u64) {
     let explored = explore(world, budget, ticks);
-    assert_eq!(explored.violation, None, "{name}");
     println!("{name}: {} states, {} ends", explored.states, explored.ends);
+    assert_eq!(explored.violation, None, "{name}");
+    assert!(explored.ends > 0, "{name}");
+}
+
+const SLOW: Budget = Budget { slow: 1, ..NOTHING };
+const LOST: Budget = Budget { lost: 1, ..NOTHING };
+
+#[test]
+fn two_that_take_a_new_partition() {
+    let new = || World::new(2, 1, None);
+    holds("all goes well", new(), NOTHING, 8);
+    holds("one is slow", new(), SLOW, 2);
+    holds("one is lost", new(), LOST, 2);
 }
 
 #[test]
-fn count() {
-    let only: Option<usize> = std::env::var("CASE").ok().and_then(|c| c.parse().ok());
-    for mutant in [
-        None,
-        Some(Mutant::LeaseFromTheEnd),
-        Some(Mutant::EpochUsedAgain),
-        Some(Mutant::ReleasedUnshipped),
-        Some(Mutant::NoProof),
-        Some(Mutant::LateBeats),
-    ] {
-        for (nodes, partitions, slow, lost, stops, restarts, leaves, ticks) in [
-            (2, 1, 0, 0, 1, 0, 0, 9),
-            (2, 1, 1, 0, 1, 0, 0, 7),
-            (2, 1, 0, 0, 0, 1, 0, 9),
-            (2, 1, 1, 0, 0, 1, 0, 7),
-            (2, 1, 0, 0, 0, 0, 1, 9),
-            (2, 1, 1, 0, 0, 0, 1, 6),
-            (2, 1, 0, 1, 0, 0, 1, 6),
-            (2, 1, 0, 1, 0, 1, 0, 6),
-            (2, 1, 1, 1, 0, 0, 0, 6),
-            (2, 1, 2, 0, 0, 0, 0, 6),
-            (2, 1, 0, 2, 0, 0, 0, 6),
-            (3, 1, 0, 0, 1, 0, 0, 6),
-            (2, 2, 0, 0, 1, 0, 0, 6),
-            (3, 2, 0, 0, 0, 0, 1, 5),
-        ] {
-            if mutant.is_some() && nodes * partitions > 2 {
-                continue;
-            }
-            let budget = Budget { slow, lost, stops, restarts, leaves };
-            let explored = explore(settled(nodes, partitions as u32, mutant), budget, ticks);
-            println!(
-                "{mutant:?} {nodes} {partitions} slow {slow} lost {lost} stop {stops} restart {restarts} leave {leaves} for {ticks}: {} states, {} ends {:?}",
-                explored.states,
-                explored.ends,
-                explored.violation.map(|v| v[..v.len().min(100)].to_owned())
-            );
-        }
-        if only.is_none() {
-            break;
-        }
-    }
+fn an_owner_whose_operations_are_slow_or_lost() {
+    holds("two are slow", settled(2, 1, None), Budget { slow: 2, ..NOTHING }, 4);
+    holds("one is slow", settled(2, 1, None), SLOW, 7);
+    holds("two are lost", settled(2, 1, None), Budget { lost: 2, ..NOTHING }, 6);
+    holds("one is slow and one lost", settled(2, 1, None), Budget { slow: 1, ..LOST }, 4);
+    holds("two partitions", settled(2, 2, None), LOST, 4);
+}
+
+#[test]
+fn an_owner_that_stands_still_and_goes_on() {
+    holds("at any moment", settled(2, 1, None), Budget { stops: 1, ..NOTHING }, 5);
+    holds("past its lease", stopped(settled(2, 1, None)), NOTHING, 9);
+    holds("and one is slow", stopped(settled(2, 1, None)), SLOW, 6);
+    holds("before two takers", stopped(settled(3, 1, None)), NOTHING, 6);
+}
+
+#[test]
+fn a_node_that_is_started_again() {
+    holds("at any moment", settled(2, 1, None), Budget { restarts: 1, ..NOTHING }, 9);
+    let budget = Budget { restarts: 1, ..LOST };
+    holds("and one is lost", settled(2, 1, None), budget, 3);
+    let mut lost = settled(2, 1, None);
+    lost.nodes.iter_mut().for_each(|node| node.has_own_disk = false);
+    holds("without its disk", lost, Budget { restarts: 1, ..NOTHING }, 9);
+}
+
+#[test]
+fn a_node_that_leaves_and_one_that_joins() {
+    holds("leaves", settled(2, 1, None), Budget { leaves: 1, ..NOTHING }, 9);
+    holds("and one is slow", settled(2, 1, None), Budget { leaves: 1, ..SLOW }, 3);
+    let mut joined = settled(1, 2, None);
+    joined.join();
+    holds("joins", joined.clone(), NOTHING, 7);
+    holds("joins, and one is lost", joined, LOST, 3);
+}
+
+#[test]
+fn what_is_wrong_with_the_world_is_caught() {
+    let caught = |mutant, budget, ticks| {
+        let stopped = stopped(settled(2, 1, Some(mutant)));
+        let worlds = [settled(2, 1, Some(mutant)), stopped];
+        let wrong = worlds.into_iter().find_map(|world| explore(world, budget, ticks).violation);
+        println!("{mutant:?}: {wrong:?}");
+        wrong
+    };
+    let fetch = caught(Mutant::LeaseFromTheEnd, Budget { slow: 2, ..NOTHING }, 6);
+    assert!(fetch.is_some_and(|what| what.contains("fetch for")));
+    let fetch = caught(Mutant::NoProof, SLOW, 7);
+    assert!(fetch.is_some_and(|what| what.contains("fetch for")));
+    let read = caught(Mutant::EpochUsedAgain, Budget { restarts: 1, ..NOTHING }, 9);
+    assert!(read.is_some_and(|what| what.contains("both are read")));
+    let early = caught(Mutant::ReleasedUnshipped, Budget { leaves: 1, ..NOTHING }, 6);
+    assert!(early.is_some_and(|what| what.contains("not everything shipped")));
 }

@@ -31,8 +31,6 @@ pub enum Mutant {
     ReleasedUnshipped,
     /// What is asked as a proof is said to be durable, and nothing is written.
     NoProof,
-    /// Heart-beats of one run take effect in any order.
-    LateBeats,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +69,7 @@ pub struct Node {
     /// Its clock is ahead of the true one.
     ahead: u64,
     run: u64,
-    has_own_disk: bool,
+    pub has_own_disk: bool,
     pub member: Member,
     pub allowed: BTreeMap<u32, (u64, u64)>,
     /// What was committed here and is not shipped, by partition.
@@ -363,8 +361,7 @@ impl World {
                 self.violation = Some(format!("{partition} released, and not everything shipped"));
             }
         }
-        let in_any_order = self.mutant == Some(Mutant::LateBeats);
-        let last = self.beats.get(&beat.node.id).filter(|_| !in_any_order);
+        let last = self.beats.get(&beat.node.id);
         if last.is_none_or(|last| (last.node.run, last.counter) < (beat.node.run, beat.counter)) {
             self.beats.insert(beat.node.id.clone(), beat);
         }
@@ -476,6 +473,11 @@ impl World {
             }
         };
         node.pending.push(Pending { began, operation, effect: None, is_slow: false });
+    }
+
+    pub fn owner_of(&self, partition: u32) -> usize {
+        let owns = |node: &Node| node.allowed.contains_key(&partition);
+        self.nodes.iter().position(owns).expect("somebody owns it")
     }
 
     /// Who could begin a fetch for a partition now.
