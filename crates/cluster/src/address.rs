@@ -1,9 +1,9 @@
 //! Politeness towards an address that hosts of several nodes share.
 //!
-//! Within a node requests to an address are counted exactly. Across nodes the owner of the partition
-//! to which the address hashes grants them, for a few seconds at a time. Without a grant a node has
-//! one slot at an address; that is the price of knowing nothing, and it is bounded by the number of
-//! nodes.
+//! Within a node requests to an address are counted exactly. Across nodes they are granted, for a
+//! few seconds at a time, by the owner of the partition to which the address hashes. Without a
+//! grant a node has one slot at an address; that is the price of knowing nothing, and it is bounded
+//! by the number of nodes.
 //!
 //! A grant counts, for the node, from when it began to ask, and for the grantor from when it
 //! answered, which is later; so the grantor never believes that a slot is free while a node uses

@@ -110,22 +110,30 @@ impl<S> Collection<S> {
 }
 
 /// What a partition reports as owed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owed {
+    opened: Time,
     /// All that was ever released, by the moment at which that was seen; the oldest first.
     released: VecDeque<(Time, i64)>,
 }
 
 impl Owed {
-    /// To be added to what is owed now, given all that was ever released: what was released within
-    /// the last minute. Asked at every report, and at least every second.
-    pub fn still(&mut self, now: Time, released: i64) -> i64 {
+    /// At the opening of the partition.
+    pub fn new(now: Time) -> Owed {
+        Owed { opened: now, released: VecDeque::new() }
+    }
+
+    /// To be added to what is owed now, given all that was released since the opening, which may
+    /// wrap around: what was released within the last minute. None in the first one: what the owner
+    /// before released nobody knows, and no sums are reported. Asked at least every second.
+    pub fn still(&mut self, now: Time, released: i64) -> Option<i64> {
         self.released.push_back((now, released));
         // The last that is older than a minute is where the minute begins.
         while self.released.get(1).is_some_and(|(at, _)| now.since(*at) >= OWED_FOR) {
             self.released.pop_front();
         }
-        released - self.released.front().map_or(0, |(_, before)| *before)
+        let before = self.released.front().map_or(0, |(_, before)| *before);
+        (now.since(self.opened) >= OWED_FOR).then(|| released.wrapping_sub(before))
     }
 }
 
@@ -181,12 +189,13 @@ mod tests {
     #[test]
     fn what_is_no_longer_owed_stays_owed_for_a_minute() {
         let at = |s: u64| Time::ZERO + Span::secs(s);
-        let mut owed = Owed::default();
-        assert_eq!(owed.still(at(0), 0), 0);
-        assert_eq!(owed.still(at(1), 5), 5);
-        assert_eq!(owed.still(at(30), 7), 7);
-        assert_eq!(owed.still(at(60), 7), 7);
-        assert_eq!(owed.still(at(61), 7), 2);
-        assert_eq!(owed.still(at(95), 7), 0);
+        let mut owed = Owed::new(at(0));
+        assert_eq!(owed.still(at(1), 5), None, "an owner before may have released more");
+        assert_eq!(owed.still(at(30), 7), None);
+        assert_eq!(owed.still(at(60), 7), Some(2));
+        assert_eq!(owed.still(at(89), 7), Some(2));
+        assert_eq!(owed.still(at(90), 7), Some(0));
+        assert_eq!(owed.still(at(100), i64::MAX), Some(i64::MAX - 7));
+        assert_eq!(owed.still(at(150), i64::MIN), Some(i64::MAX - 6));
     }
 }

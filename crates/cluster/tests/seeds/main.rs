@@ -1,6 +1,6 @@
 //! Nodes and a store in virtual time, by seeds: operations that are slow or lost, a store that is
-//! away, nodes that are cut off, stopped, killed with and without their disk and gone for ever, that
-//! join and leave, with clocks apart and of different speed, at the times of production.
+//! away, nodes that are cut off, stopped, killed with and without their disk and gone for ever,
+//! that join and leave, with clocks apart and of different speed, at the times of production.
 //!
 //! At no moment do two nodes fetch for one partition; nothing is released that is not shipped; and
 //! when the faults are over, every partition has an owner before long.
