@@ -182,8 +182,8 @@ impl Member {
         self.conclude(now, commands);
     }
 
-    /// When to be called again though nothing happens.
-    pub fn next_wakeup(&self, now: Time) -> Time {
+    /// When to be called again though nothing happens; none if it only waits for answers.
+    pub fn next_wakeup(&self, now: Time) -> Option<Time> {
         let beat = Some(self.beat_due).filter(|_| self.may_beat());
         let look = Some(self.look_due).filter(|_| !self.is_looking);
         let leave = self.leaving.as_ref().map(|leaving| {
@@ -199,7 +199,7 @@ impl Member {
             ends.into_iter().chain([proof])
         });
         let waits = waits.flatten().filter(|at| *at > now).min();
-        [beat, look, leave, waits].into_iter().flatten().min().unwrap_or(now).max(now)
+        [beat, look, leave, waits].into_iter().flatten().min().map(|at| at.max(now))
     }
 
     /// What it is, for those who ask.

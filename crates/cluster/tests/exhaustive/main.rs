@@ -111,7 +111,7 @@ fn an_owner_whose_operations_are_slow_or_lost() {
     holds("one is slow", settled(2, 1, None), SLOW, 7);
     holds("two are lost", settled(2, 1, None), Budget { lost: 2, ..NOTHING }, 6);
     holds("one is slow and one lost", settled(2, 1, None), Budget { slow: 1, ..LOST }, 4);
-    holds("two partitions", settled(2, 2, None), LOST, 4);
+    holds("two partitions", settled(2, 2, None), LOST, 3);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn an_owner_that_stands_still_and_goes_on() {
     holds("at any moment", settled(2, 1, None), Budget { stops: 1, ..NOTHING }, 5);
     holds("past its lease", stopped(settled(2, 1, None)), NOTHING, 9);
     holds("and one is slow", stopped(settled(2, 1, None)), SLOW, 6);
-    holds("before two takers", stopped(settled(3, 1, None)), NOTHING, 6);
+    holds("before two takers", stopped(settled(3, 1, None)), NOTHING, 5);
 }
 
 #[test]

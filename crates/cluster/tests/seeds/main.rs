@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Faults happen for so long; then everything works until the end.
 const FAULTS_FOR: u64 = 120_000_000;
-const RECOVERS_WITHIN: u64 = 60_000_000;
+const RECOVERS_WITHIN: u64 = 100_000_000;
+/// By then who was asked to leave is gone.
+const LEFT_WITHIN: u64 = 30_000_000;
 /// A client gives an operation up after this.
 const TIMEOUT: u64 = 5_000_000;
 /// While it fetches, a partition is shipped so often.
@@ -46,6 +48,7 @@ enum Due {
     Effect(usize, u64, u64),
     Answer(usize, u64, u64),
     Fault,
+    Check,
 }
 
 #[derive(Clone)]
@@ -204,6 +207,7 @@ impl World {
                 }
             }
             Due::Fault => self.fault(),
+            Due::Check => (0..PARTITIONS).for_each(|partition| self.check(partition)),
         }
     }
 
@@ -224,8 +228,9 @@ impl World {
             Operation::Beat(beat) => self.event(n, Event::BeatFailed { counter: beat.counter }),
             Operation::Open(partition) => self.event(n, Event::OpenFailed { partition }),
             // The store's client tries again until it is answered.
-            Operation::Write(..) | Operation::Close(..) => self.begin_operation(n, operation),
-            Operation::Copy(_) => {}
+            Operation::Write(..) | Operation::Close(..) | Operation::Copy(_) => {
+                self.begin_operation(n, operation);
+            }
         }
     }
 
@@ -302,8 +307,8 @@ impl World {
         self.nodes[n].member.step(now, event, &mut commands);
         commands.into_iter().for_each(|command| self.perform(n, command));
         let node = &mut self.nodes[n];
-        if node.exit.is_none() {
-            let at = node.truly(node.member.next_wakeup(now)).max(self.now + 1);
+        if let (None, Some(at)) = (node.exit, node.member.next_wakeup(now)) {
+            let at = node.truly(at).max(self.now + 1);
             let run = node.run;
             node.woken_at = at;
             self.at(at, Due::Wake(n, run));
@@ -366,6 +371,9 @@ impl World {
                     self.restart(n, true);
                 }
             }
+            if now == self.faults_until {
+                self.at(now + LEFT_WITHIN, Due::Fault);
+            }
             return;
         }
         let n = (self.rng.draw() % self.nodes.len() as u64) as usize;
@@ -374,7 +382,7 @@ impl World {
         match self.rng.draw() % 8 {
             0 if is_up => {
                 self.nodes[n].stopped_until = now + span;
-                self.at(now + span, Due::Fault);
+                self.at(now + span, Due::Check);
             }
             1 => self.nodes[n].cut_off_until = now + span,
             2 => self.away_until = now + span,
