@@ -9,10 +9,11 @@
 //! Why two nodes never fetch for one partition. Let X own it in epoch e, and Y open a later epoch
 //! at moment o. X fetches only after a write that was durable before o and that began when a
 //! heart-beat that names e had been written: so Y's look after o shows X. If X's heart-beat is
-//! older than `hold`, X's lease has run out, and after the gap its next write must come before its next
-//! fetch: it fails. If it is not, Y waits for `hold` from o, and X fetches for `lease` from the
-//! beginning of its last durable write at most, which was before o. An epoch that Y did not know
-//! shows by its number: Y's is then not the next one after the last it knew, and Y waits as well.
+//! older than `hold`, X's lease has run out, and after the gap its next write must come before its
+//! next fetch: it fails. If it is not, Y waits for `hold` from o, and X fetches for `lease` from
+//! the beginning of its last durable write at most, which was before o. An epoch that Y did not
+//! know shows by its number: Y's is then not the next one after the last it knew, and Y waits as
+//! well.
 
 use crate::beat::{Heartbeat, Identity, Timing};
 use crate::event::{Command, Dropped, Event, Exit};

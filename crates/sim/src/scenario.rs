@@ -40,13 +40,12 @@ pub struct Faults {
     pub brief_per_mille: u32,
     /// Of 1,024 names, how many have a first address where nobody answers.
     pub dead_addresses_per_mille: u32,
-    /// Of 1,000 messages between partitions, how many are delivered twice, and how many come so late
-    /// that they were sent again before.
+    /// Of 1,000 messages between partitions, how many are delivered twice, and how many come so
+    /// late that they were sent again before.
     pub twice_per_mille: u32,
     /// How often each process dies, between any two lines of the loop.
     pub crashes: u32,
-    /// How often power is cut, between any two lines as well. Only of a crawl in one part: what
-    /// another part has heard of is not taken back.
+    /// How often the power of each is cut, between any two lines as well.
     pub power_cuts: u32,
     /// By how much the crawler's clock jumps at each crash, ahead or back.
     pub clock_jump_s: i64,
@@ -302,10 +301,6 @@ impl Scenario {
     /// The rules of each run.
     pub fn runs(&self) -> impl Iterator<Item = &Config> {
         self.before.iter().chain([&self.config])
-    }
-
-    pub fn power_cuts(&self) -> u32 {
-        if self.partitions == 1 { self.faults.power_cuts } else { 0 }
     }
 
     pub fn with_faults(mut self, faults: Faults) -> Scenario {
