@@ -406,10 +406,11 @@ mod tests {
                 }
                 7 if !self.reclaims.is_empty() => {
                     let p = self.reclaims.swap_remove(any(rng, self.reclaims.len())) as usize;
-                    self.holders[p].reclaimed(books(self.committed[p]), rng.draw() % 2 == 0);
+                    self.holders[p]
+                        .reclaimed(books(self.committed[p]), rng.draw().is_multiple_of(2));
                     self.ask(p);
                 }
-                8 if rng.draw() % 4 == 0 => self.lose(p),
+                8 if rng.draw().is_multiple_of(4) => self.lose(p),
                 _ => {}
             }
         }

@@ -243,7 +243,7 @@ impl World {
         let is_cut_off = now < self.nodes[n].cut_off_until;
         let is_lost = self.chance(20) || is_cut_off;
         // Lost on the way there, or back.
-        if !is_lost || (!is_cut_off && self.rng.draw() % 2 == 0) {
+        if !is_lost || (!is_cut_off && self.rng.draw().is_multiple_of(2)) {
             self.at(now + there, Due::Effect(n, run, id));
         }
         self.operations.insert(id, (now, operation, None));
@@ -391,11 +391,11 @@ impl World {
                 self.nodes[n].allowed.clear();
             }
             4 | 5 if !is_up => {
-                let has_disk = self.rng.draw() % 2 == 0;
+                let has_disk = self.rng.draw().is_multiple_of(2);
                 self.restart(n, has_disk);
             }
             6 if is_up => {
-                let returns_within = (self.rng.draw() % 2 == 0).then_some(Span::secs(20));
+                let returns_within = self.rng.draw().is_multiple_of(2).then_some(Span::secs(20));
                 self.event(n, Event::Leave { returns_within });
             }
             _ => {}
