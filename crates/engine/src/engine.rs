@@ -5,8 +5,8 @@
 //! `judge` (what becomes of a URL), `sifted` (admission), `review` (readmission), `hosts` (waking
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
+use crate::ceilings::Ceilings;
 use crate::compare::Comparisons;
-use crate::allowance::Allowance;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;
@@ -109,7 +109,7 @@ pub struct Engine {
     pub(crate) review: Review,
     pub(crate) nearer: Nearer,
     pub(crate) hands: Hands,
-    pub(crate) allowance: Allowance,
+    pub(crate) ceilings: Ceilings,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -158,7 +158,7 @@ impl Engine {
             review: Review::open(&config, opening.rules_fingerprint, &opening.counters),
             nearer: Nearer::default(),
             hands: Hands::open(opening.hands),
-            allowance: Allowance::default(),
+            ceilings: Ceilings::default(),
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -217,7 +217,7 @@ impl Engine {
             Event::Delivered { from, number, message } => self.delivered(from, number, message),
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Told(hand) => self.told(now, hand, step),
-            Event::Allowed(allowance) => self.allowance = allowance,
+            Event::Bounded(ceilings) => self.ceilings = ceilings,
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
         }

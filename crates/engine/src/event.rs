@@ -1,6 +1,6 @@
 //! What comes into the engine and what goes out of it.
 
-use crate::allowance::Allowance;
+use crate::ceilings::Ceilings;
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::hands::{Hand, HandLine};
@@ -56,7 +56,7 @@ pub enum Event {
     /// The owner asked for something.
     Told(Hand),
     /// How far this partition may go from now on.
-    Allowed(Allowance),
+    Bounded(Ceilings),
     /// Finish what is in flight and begin nothing more.
     Stopped(StopReason),
     /// Time has passed.

@@ -4,9 +4,9 @@
 //! iteration order of a hash map. Time and randomness are arguments. Begin with [`turn`], the
 //! loop that drives it, then [`event`], what goes in and out, then [`engine`].
 
-pub mod allowance;
 pub mod admit;
 mod announce;
+pub mod ceilings;
 mod compare;
 pub mod config;
 mod copies;

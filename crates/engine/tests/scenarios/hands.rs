@@ -1,7 +1,7 @@
 //! What the owner asks of a crawl that runs.
 
 use crate::stage::{DAWN, Reply, Stage, url};
-use rhumb_engine::allowance::Allowance;
+use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::config::{Config, Polite};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::hands::{HANDS_KEPT, Hand};
@@ -48,20 +48,20 @@ fn a_paused_crawl_asks_for_nothing_and_goes_on_when_it_is_resumed() {
 fn an_engine_waits_at_its_allowance_and_goes_on_when_it_is_given_more() {
     let mut stage = wide(10);
     let allow = |stage: &mut Stage, allowance| {
-        stage.send(Span::ZERO, Event::Allowed(allowance));
+        stage.send(Span::ZERO, Event::Bounded(allowance));
     };
-    allow(&mut stage, Allowance { pages: 4, ..Allowance::default() });
+    allow(&mut stage, Ceilings { pages: 4, ..Ceilings::default() });
     stage.run_for(Span::secs(600));
     assert_eq!(stage.engine.counters().pages, 4, "no page more than the ceiling");
     assert_eq!(stage.engine.over(), None, "it waits and does not stop");
     let asked = stage.engine.counters().asked;
-    allow(&mut stage, Allowance { requests: asked + 3, ..Allowance::default() });
+    allow(&mut stage, Ceilings { requests: asked + 3, ..Ceilings::default() });
     stage.run_for(Span::secs(600));
     assert_eq!(stage.engine.counters().asked, asked + 3);
-    allow(&mut stage, Allowance { is_held: true, ..Allowance::default() });
+    allow(&mut stage, Ceilings { is_held: true, ..Ceilings::default() });
     stage.run_for(Span::secs(600));
     assert_eq!(stage.engine.counters().asked, asked + 3);
-    allow(&mut stage, Allowance::default());
+    allow(&mut stage, Ceilings::default());
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.pages().len(), 11);
 }
