@@ -39,7 +39,8 @@ impl<T> Gate<T> {
         }
     }
 
-    /// A commit of this number and so many bytes, rows and bodies together. Numbers increase.
+    /// A commit of this number and so many bytes, rows and bodies together. Numbers increase. One
+    /// without rows is none: nothing would ship it, and what rests on it would wait for ever.
     pub fn committed(&mut self, number: u64, bytes: u64) {
         assert!(number > self.committed, "commit {number} after {}", self.committed);
         self.committed = number;

@@ -1,10 +1,10 @@
 //! Until when an owner may begin fetches for a partition.
 //!
-//! Two things must be fresh: a good heart-beat that named the epoch, since others take the partition
-//! when there is none; and a durable write in the epoch, since that fails once another has opened
-//! it. Both count from their *beginning*: nobody knows when within its duration a write took
-//! effect. After a gap between heart-beats another may have opened the partition and begun, so the
-//! write must be one that began after the heart-beats went on.
+//! Two things must be fresh: a good heart-beat that named the epoch, since others take the
+//! partition when there is none; and a durable write in the epoch, since that fails once another
+//! has opened it. Both count from their *beginning*: nobody knows when within its duration a write
+//! took effect. After a gap between heart-beats another may have opened the partition and begun, so
+//! the write must be one that began after the heart-beats went on.
 
 use rhumb_engine::time::{Span, Time};
 

@@ -8,11 +8,12 @@
 //!
 //! Why two nodes never fetch for one partition. Let X own it in epoch e, and Y open a later epoch
 //! at moment o. X fetches only after a write that was durable before o and that began when a
-//! heart-beat that names e had been written: so Y's look after o shows X. If X's heart-beat is older
-//! than `hold`, X's lease has run out, and after the gap its next write must come before its next
-//! fetch: it fails. If it is not, Y waits for `hold` from o, and X fetches for `lease` from the
-//! beginning of its last durable write at most, which was before o. An epoch that Y did not know
-//! shows by its number: Y's is then not the next one after the last it knew, and Y waits as well.
+//! heart-beat that names e had been written: so Y's look after o shows X. If X's heart-beat is
+//! older than `hold`, X's lease has run out, and after the gap its next write must come before its
+//! next fetch: it fails. If it is not, Y waits for `hold` from o, and X fetches for `lease` from
+//! the beginning of its last durable write at most, which was before o. An epoch that Y did not
+//! know shows by its number: Y's is then not the next one after the last it knew, and Y waits as
+//! well.
 
 use crate::beat::{Heartbeat, Identity, Timing};
 use crate::event::{Command, Dropped, Event, Exit};
@@ -182,8 +183,8 @@ impl Member {
         self.conclude(now, commands);
     }
 
-    /// When to be called again though nothing happens.
-    pub fn next_wakeup(&self, now: Time) -> Time {
+    /// When to be called again though nothing happens; none if it only waits for answers.
+    pub fn next_wakeup(&self, now: Time) -> Option<Time> {
         let beat = Some(self.beat_due).filter(|_| self.may_beat());
         let look = Some(self.look_due).filter(|_| !self.is_looking);
         let leave = self.leaving.as_ref().map(|leaving| {
@@ -199,7 +200,7 @@ impl Member {
             ends.into_iter().chain([proof])
         });
         let waits = waits.flatten().filter(|at| *at > now).min();
-        [beat, look, leave, waits].into_iter().flatten().min().unwrap_or(now).max(now)
+        [beat, look, leave, waits].into_iter().flatten().min().map(|at| at.max(now))
     }
 
     /// What it is, for those who ask.

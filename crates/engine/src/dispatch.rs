@@ -27,6 +27,7 @@ impl Engine {
         let slots = self.slots();
         let free = slots.saturating_sub(self.flights.len());
         let free = free.min(Config::held_max_of(slots).saturating_sub(held));
+        let free = free.min(self.allowed_slots(held));
         match self.pages_max() {
             Some(max) if !self.is_finishing() => {
                 free.min(max.saturating_sub(self.counters.pages + held as u64) as usize)

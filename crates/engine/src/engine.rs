@@ -6,6 +6,7 @@
 //! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
 use crate::allowance::Allowance;
+use crate::ceilings::Ceilings;
 use crate::compare::Comparisons;
 use crate::config::Config;
 use crate::copies::Copies;
@@ -117,6 +118,7 @@ pub struct Engine {
     pub(crate) requisites: Requisites,
     /// One of several uses no more of the crawl's limits.
     pub(crate) allowance: Option<Allowance>,
+    pub(crate) ceilings: Ceilings,
     /// As of the last fit of the link model.
     pub(crate) topic_estimate: Option<f64>,
 }
@@ -183,6 +185,7 @@ impl Engine {
             hands: Hands::open(opening.hands),
             requisites: Requisites::open(opening.requisites),
             allowance: None,
+            ceilings: Ceilings::default(),
             topic_estimate: None,
             mass: opening.mass,
             promotions: 0,
@@ -244,6 +247,7 @@ impl Engine {
             Event::Acknowledged { by, number } => self.acknowledged(by, number, step),
             Event::Allowed(allowance) => self.allowed(allowance),
             Event::Told(hand) => self.told(now, hand, step),
+            Event::Bounded(ceilings) => self.ceilings = ceilings,
             Event::Stopped(reason) => self.stopping = self.stopping.or(Some(reason)),
             Event::Tick => {}
         }
@@ -260,7 +264,7 @@ impl Engine {
         self.conclude_review(step);
         self.conclude_outbound(now, step);
         if self.stopping.is_none() {
-            if !self.hands.is_paused {
+            if !self.begins_nothing() {
                 self.dispatch(now, step);
                 self.wake(now, step);
                 // Those that open now are asked for, or there is no room for them.
@@ -329,7 +333,7 @@ impl Engine {
         let round = self.round_due().map(|t| (t, "messages to other partitions are due"));
         let mass = self.is_pushing().then_some((now, "importance is being pushed"));
         let fetching = host.into_iter().chain(sleeper).chain(budget);
-        let next = fetching.filter(|_| !self.hands.is_paused).chain(round).chain(mass).min()?;
+        let next = fetching.filter(|_| !self.begins_nothing()).chain(round).chain(mass).min()?;
         Some((next.0.max(now), next.1))
     }
 

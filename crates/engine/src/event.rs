@@ -1,6 +1,7 @@
 //! What comes into the engine and what goes out of it.
 
 use crate::allowance::Allowance;
+use crate::ceilings::Ceilings;
 use crate::counters::Counters;
 use crate::discovery::{Chunk, Discovery};
 use crate::hands::{Hand, HandLine};
@@ -58,6 +59,8 @@ pub enum Event {
     Allowed(Allowance),
     /// The owner asked for something.
     Told(Hand),
+    /// How far this partition may go from now on.
+    Bounded(Ceilings),
     /// Finish what is in flight and begin nothing more.
     Stopped(StopReason),
     /// Time has passed.

@@ -7,6 +7,7 @@
 pub mod admit;
 pub mod allowance;
 mod announce;
+pub mod ceilings;
 mod compare;
 pub mod config;
 mod copies;

@@ -105,8 +105,10 @@ pub struct TurnBuffers {
 }
 
 impl TurnBuffers {
-    fn is_sync_due(&self, now: Time) -> bool {
-        self.unsynced.is_some_and(|since| now.since(since) >= SYNC_EVERY)
+    /// When archive and state are to be synced, if there is anything to sync. The loop wakes for
+    /// it: messages to other partitions leave after a sync, also when nothing else happens here.
+    pub fn sync_due(&self) -> Option<Time> {
+        self.unsynced.map(|since| since + SYNC_EVERY)
     }
 }
 
@@ -118,8 +120,9 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
     world: &mut W,
     buffers: &mut TurnBuffers,
 ) -> Result<Option<StopReason>, Error> {
+    let sync = buffers.sync_due().map(|due| (due, "a sync is due"));
     let TurnBuffers { step, events, .. } = buffers;
-    let wakeup = engine.next_wakeup(world.now());
+    let wakeup = engine.next_wakeup(world.now()).into_iter().chain(sync).min();
     let now = world.wait(wakeup, events)?;
     for event in events.drain(..) {
         engine.step(now, event, step);
@@ -144,7 +147,7 @@ pub fn turn<M: Machine, A: Archive, S: State, W: World>(
         engine.last_words(&mut buffers.step);
         state.commit(&mut buffers.step.rows, archived)?;
         state.sync()?;
-    } else if buffers.is_sync_due(now) || state.wants_sync() {
+    } else if buffers.sync_due().is_some_and(|due| due <= now) || state.wants_sync() {
         archive.sync()?;
         state.sync()?;
         buffers.unsynced = None;

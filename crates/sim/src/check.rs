@@ -55,6 +55,7 @@ pub struct Checker {
     pub written: Written,
     digest: Xxh3,
     pub violations: Vec<Violation>,
+    pub first_violation: Option<Time>,
     is_unbalanced: bool,
     pub tally: Tally,
     /// One point for each comparison.
@@ -120,6 +121,7 @@ impl Checker {
             written: Written::new(runs),
             digest: Xxh3::new(),
             violations: Vec::new(),
+            first_violation: None,
             is_unbalanced: false,
             tally: Tally::default(),
             curve: Vec::new(),
@@ -145,6 +147,7 @@ impl Checker {
     }
 
     pub fn violated(&mut self, invariant: u8, what: impl Into<String>) {
+        self.first_violation.get_or_insert(self.now);
         if self.violations.len() < VIOLATIONS_MAX {
             let at = self.now.since(self.began).as_secs_f64();
             let what = format!("at {at:.3} s: {}", what.into());

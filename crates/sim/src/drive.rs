@@ -32,6 +32,10 @@ const MEASURED_PER_TURN: u64 = 1;
 /// takes longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;
 
+/// A crawl in which something went wrong is watched for so long: partitions may wait for ever for
+/// what was lost.
+const GIVEN_UP_AFTER: Span = Span::secs(5_000);
+
 pub struct Drive {
     web: Rc<Web>,
     shared: SharedRef,
@@ -64,7 +68,7 @@ impl Drive {
     ) -> Drive {
         let process = |own: u32| {
             let (place, seed) = ((Rc::clone(shared), own), scenario.config.seed);
-            let mut world = SimWorld::new(Rc::clone(web), place, scenario.faults, seed);
+            let mut world = SimWorld::new(Rc::clone(web), place, scenario.faults, (seed, mutant));
             world.stop_at = scenario.time_max.map(|span| crate::run::BEGINNING + span);
             world.wants_addresses = order::policy(&scenario.config).follows_importance();
             world.keeps_visits = scenario.config.continuous.is_some();
@@ -124,10 +128,20 @@ impl Drive {
             }
             self.turns += 1;
             self.compare();
+            if self.is_hopeless() {
+                return None;
+            }
         }
         let over = self.processes.first().and_then(|process| process.over);
         check_limit(config, &mut self.shared.borrow_mut());
         over
+    }
+
+    /// Something went wrong, and the crawl does not come to an end by it.
+    fn is_hopeless(&self) -> bool {
+        let shared = self.shared.borrow();
+        let wrong = shared.checker.first_violation;
+        wrong.is_some_and(|at| shared.clock.since(at) > GIVEN_UP_AFTER)
     }
 
     /// Whose turn it is, after the mail that comes before it. None if there is nothing to do.
@@ -140,7 +154,8 @@ impl Drive {
             // Time passes where it is waited for, and not here: an engine is asked when it wants
             // to be called before the moment has come.
             let Some(at) = mail else { return first.map(|(_, n)| n) };
-            if let Some((to, event)) = shared.mail.deliver(at, &shared.parts) {
+            let Shared { mail, parts, checker, .. } = shared;
+            if let Some((to, event)) = mail.deliver(at, parts, checker) {
                 let process = &mut self.processes[to as usize];
                 // What comes to a process that is down, nobody hears.
                 if process.subject.is_some() && process.over.is_none() {
@@ -153,10 +168,13 @@ impl Drive {
     /// Several partitions are told when none has anything left to do and nothing is on its way:
     /// none of them could know.
     fn tell_if_all_are_idle(&mut self) {
-        let is_quiet = |process: &Process| process.over.is_none() && process.is_quiet();
-        let is_over = self.processes.len() > 1 && self.processes.iter().all(is_quiet);
-        if !is_over || self.shared.borrow().mail.next().is_some() {
-            return;
+        {
+            let shared = self.shared.borrow();
+            let is_quiet = |process: &Process| process.over.is_none() && process.is_quiet(&shared);
+            let is_over = self.processes.len() > 1 && self.processes.iter().all(is_quiet);
+            if !is_over || shared.mail.next().is_some() {
+                return;
+            }
         }
         let engines = self.processes.iter().filter_map(|process| process.subject.as_ref());
         let mut reasons = engines.map(|subject| subject.engine.idle_because());
@@ -169,7 +187,10 @@ impl Drive {
 
     /// Nobody has anything to do and the crawl is not over: somebody waits for nothing.
     fn stuck(&mut self) -> Option<()> {
-        let own = self.processes.iter().position(|process| !process.is_quiet()).unwrap_or(0);
+        let own = {
+            let shared = self.shared.borrow();
+            self.processes.iter().position(|process| !process.is_quiet(&shared)).unwrap_or(0)
+        };
         let error = self.processes[own].turn(&self.shared).expect_err("nothing will come");
         self.failed(own, &error)
     }
@@ -189,8 +210,7 @@ impl Drive {
         }
         let starts_at = {
             let shared = &mut *self.shared.borrow_mut();
-            shared.checker.crashed(own as u32, shared.clock);
-            shared.cut_power(own as u32, self.mutant);
+            shared.died(own as u32, self.mutant);
             shared.parts[own].skew_us += self.clock_jump_s * 1_000_000;
             shared.clock + DOWNTIME
         };
@@ -236,6 +256,7 @@ impl Process {
         let (opening, now) = {
             let shared = &mut *shared.borrow_mut();
             shared.clock = shared.clock.max(self.starts_at);
+            shared.opened(self.partition.own);
             let part = &mut shared.parts[self.partition.own as usize];
             let opening = part.state.reopen();
             part.state.compare_texts(config.near.threshold);
@@ -252,10 +273,12 @@ impl Process {
         self.world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
     }
 
-    /// It is up, has nothing left to do, and nothing is on its way to it.
-    fn is_quiet(&self) -> bool {
+    /// It is up, has nothing left to do, and nothing is on its way to it, or from it.
+    fn is_quiet(&self, shared: &Shared) -> bool {
         let is_idle = |subject: &Subject| subject.engine.is_idle();
-        self.world.next(None).is_none() && self.subject.as_ref().is_some_and(is_idle)
+        let is_waiting = shared.part(self.partition.own).is_holding();
+        let has_heard_all = self.world.next(None).is_none();
+        !is_waiting && has_heard_all && self.subject.as_ref().is_some_and(is_idle)
     }
 
     /// When it has something to do.
@@ -264,8 +287,9 @@ impl Process {
             (_, Some(_)) => None,
             (None, None) => Some(self.starts_at),
             (Some(subject), None) => {
-                let now = self.world.clock();
-                self.world.next(subject.next_wakeup(now))
+                let wakeup = subject.next_wakeup(self.world.clock());
+                let sync = self.buffers.sync_due().map(|due| (due, "a sync is due"));
+                self.world.next(wakeup.into_iter().chain(sync).min())
             }
         }
     }
@@ -274,7 +298,7 @@ impl Process {
         let own = self.partition.own;
         let subject = self.subject.as_mut().expect("a process that is up");
         let mut archive = SimArchive { shared: Rc::clone(shared), own, mutant: subject.mutant };
-        let mut state = SimState { shared: Rc::clone(shared), own };
+        let mut state = SimState { shared: Rc::clone(shared), own, mutant: subject.mutant };
         let over =
             turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.buffers)?;
         self.turns += 1;

@@ -3,13 +3,15 @@
 //! [`web`] is the web itself, a pure function. [`run`] drives the engine's own loop over it in
 //! virtual time, or several engines that write each other messages (`drive`, `mail`); [`world`]
 //! performs their actions, `store` keeps their rows and bodies and crashes where it is told to,
-//! `power` knows what a power cut leaves of them, [`check`] watches everything and knows what must
-//! never happen, and [`mutant`] holds the broken engines by which we know that the watch is awake.
+//! `power` knows what a power cut leaves of them and `history` what the watch knows then,
+//! [`check`] watches everything and knows what must never happen, and [`mutant`] holds the broken
+//! engines by which we know that the watch is awake.
 //! Nothing here may decide anything that production decides otherwise.
 
 pub mod check;
 mod drive;
 mod end;
+mod history;
 pub mod importance;
 mod mail;
 pub mod mutant;

@@ -1,6 +1,7 @@
 //! Messages between partitions on their way: each comes at least once, some twice, some late, in
 //! any order, and again and again until its sender has heard that it is on record.
 
+use crate::check::Checker;
 use crate::scenario::Faults;
 use crate::store::Part;
 use rhumb_engine::event::Event;
@@ -49,11 +50,22 @@ impl Mail {
 
     /// The next envelope that is due, as its addressee hears of it. A message that its sender no
     /// longer has was acknowledged.
-    pub fn deliver(&mut self, now: Time, parts: &[Part]) -> Option<(u32, Event)> {
+    pub fn deliver(
+        &mut self,
+        now: Time,
+        parts: &[Part],
+        checker: &mut Checker,
+    ) -> Option<(u32, Event)> {
         while self.next().is_some_and(|at| at <= now) {
             let Reverse((_, _, envelope)) = self.coming.pop().expect("just seen");
             match envelope {
                 Envelope::Acknowledgement { by, to, number } => {
+                    let sent = &parts[to as usize].state.rows.numbers.sent;
+                    if sent.get(by as usize).is_none_or(|sent| number > *sent) {
+                        let what = format!("{by} has message {number} of {to}: never sent");
+                        checker.violated(5, what);
+                        continue;
+                    }
                     return Some((to, Event::Acknowledged { by, number }));
                 }
                 Envelope::Message { from, to, number } => {

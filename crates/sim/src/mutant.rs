@@ -46,6 +46,12 @@ pub enum Mutant {
     Greedy,
     /// Does not write down what it sent, and would send it again after a crash (5).
     Indebted,
+    /// Sends messages that a power cut may take back (5).
+    Blabbing,
+    /// Acknowledges what a power cut may take back (5).
+    Assuring,
+    /// Repeats an acknowledgement of what a power cut may take back (5).
+    Insisting,
     /// Acts in an order that no seed decides (6).
     Capricious,
     /// Lets some bodies go unkept (7).
@@ -59,7 +65,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 19] = [
+    pub const ALL: [Mutant; 22] = [
         Mutant::Hasty,
         Mutant::Sleepless,
         Mutant::Gluttonous,
@@ -74,6 +80,9 @@ impl Mutant {
         Mutant::Fickle,
         Mutant::Greedy,
         Mutant::Indebted,
+        Mutant::Blabbing,
+        Mutant::Assuring,
+        Mutant::Insisting,
         Mutant::Capricious,
         Mutant::Careless,
         Mutant::Rash,
@@ -91,6 +100,7 @@ impl Mutant {
             Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
             Mutant::Partisan | Mutant::Fickle => 5,
             Mutant::Greedy | Mutant::Indebted => 5,
+            Mutant::Blabbing | Mutant::Assuring | Mutant::Insisting => 5,
             Mutant::Capricious => 6,
             Mutant::Careless | Mutant::Rash | Mutant::Gullible => 7,
             Mutant::Hoarding => 8,

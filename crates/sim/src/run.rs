@@ -3,6 +3,7 @@
 use crate::check::{Checker, Point, Tally, Violation};
 use crate::drive::Drive;
 use crate::end;
+use crate::history::History;
 use crate::mail::Mail;
 use crate::mutant::Mutant;
 use crate::power::Disk;
@@ -54,15 +55,17 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         Checker::new(scenario.runs().cloned().collect(), scenario.partitions, BEGINNING);
     checker.written.oracle.trust(&web.seeds());
     let part = |own: u32| {
-        let (seed, cuts) = (seed ^ u64::from(own) << 32, scenario.power_cuts());
-        let disk = (cuts > 0).then(|| Disk::new(own, checker.written.clone()));
+        let (seed, cuts) = (seed ^ u64::from(own) << 32, scenario.faults.power_cuts);
+        let disk = (cuts > 0).then(Disk::default);
         Part::new(seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
     };
+    let history = (scenario.faults.power_cuts > 0).then(|| History::new(checker.written.clone()));
     let shared: SharedRef = Rc::new(RefCell::new(Shared {
         clock: BEGINNING,
         parts: (0..scenario.partitions).map(part).collect(),
         checker,
         mail: Mail::new(seed, scenario.faults),
+        history,
     }));
     let mut drive = Drive::new(scenario, &web, &shared, mutant);
     let mut stopped = None;

@@ -47,8 +47,7 @@ pub struct Faults {
     pub twice_per_mille: u32,
     /// How often each process dies, between any two lines of the loop.
     pub crashes: u32,
-    /// How often power is cut, between any two lines as well. Only of a crawl in one part: what
-    /// another part has heard of is not taken back.
+    /// How often the power of each is cut, between any two lines as well.
     pub power_cuts: u32,
     /// By how much the crawler's clock jumps at each crash, ahead or back.
     pub clock_jump_s: i64,
@@ -351,10 +350,6 @@ impl Scenario {
     /// The rules of each run.
     pub fn runs(&self) -> impl Iterator<Item = &Config> {
         self.before.iter().chain([&self.config])
-    }
-
-    pub fn power_cuts(&self) -> u32 {
-        if self.partitions == 1 { self.faults.power_cuts } else { 0 }
     }
 
     pub fn with_faults(mut self, faults: Faults) -> Scenario {

@@ -1,9 +1,11 @@
 //! Where the simulated process keeps rows and bodies, where it dies, and where its power is cut.
 
 use crate::check::Checker;
+use crate::history::{Change, History};
 use crate::mail::{Envelope, Mail};
 use crate::mutant::Mutant;
 use crate::power::Disk;
+use rhumb_cluster::gate::Gate;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{FetchId, Keep, KeepAs, Row};
 use rhumb_engine::rng::Rng;
@@ -21,7 +23,12 @@ pub struct Shared {
     pub checker: Checker,
     pub parts: Vec<Part>,
     pub mail: Mail,
+    /// None where power is never cut.
+    pub history: Option<History>,
 }
+
+/// Bytes are not counted: a loop that syncs every few seconds bounds what is not shipped.
+const UNSHIPPED_MAX: u64 = u64::MAX;
 
 /// All of a partition that outlives a crash, and the bodies that do not.
 pub struct Part {
@@ -33,11 +40,30 @@ pub struct Part {
     pub disk: Option<Disk>,
     /// Bodies that workers hold.
     pub held: BTreeMap<FetchId, Url>,
+    /// What goes to other partitions once the commit that it rests on is synced.
+    gate: Gate<Envelope>,
+    commits: u64,
+    /// The last acknowledgement to each partition.
+    acknowledged: BTreeMap<u32, u64>,
 }
 
 impl Part {
     pub fn new(seed: u64, crash: CrashPlan, disk: Option<Disk>) -> Part {
-        Part { skew_us: 0, state: MemoryState::new(seed), crash, disk, held: BTreeMap::new() }
+        Part {
+            skew_us: 0,
+            state: MemoryState::new(seed),
+            crash,
+            disk,
+            held: BTreeMap::new(),
+            gate: Gate::new(0, UNSHIPPED_MAX),
+            commits: 0,
+            acknowledged: BTreeMap::new(),
+        }
+    }
+
+    /// Something waits here to leave for another partition.
+    pub fn is_holding(&self) -> bool {
+        self.gate.waiting() > 0
     }
 
     /// A moment as the crawler's clock has it, and back.
@@ -58,18 +84,76 @@ impl Shared {
     /// The rules of this run are in force.
     pub fn begin_run(&mut self, run: usize) {
         self.checker.written.oracle.begin_run(run);
-        let disks = self.parts.iter_mut().filter_map(|part| part.disk.as_mut());
-        disks.for_each(|disk| disk.written.oracle.begin_run(run));
+        self.history.iter_mut().for_each(|history| history.push(0, Change::Began(run)));
     }
 
-    /// Cuts the power of a process that has just died, if that is what it died of.
-    pub fn cut_power(&mut self, own: u32, mutant: Option<Mutant>) {
-        let Shared { clock, checker, parts, .. } = self;
+    /// A process has died. Cuts its power, if that is what it died of.
+    pub fn died(&mut self, own: u32, mutant: Option<Mutant>) {
+        let Shared { clock, checker, parts, history, .. } = self;
+        checker.crashed(own, *clock);
+        let Some(history) = history else { return };
         let Part { crash, disk, state, .. } = &mut parts[own as usize];
-        let Some(disk) = disk.as_mut().filter(|_| crash.is_power_cut) else { return };
-        disk.cut(&mut crash.rng, mutant == Some(Mutant::Gullible));
+        let Some(disk) = disk.as_mut().filter(|_| crash.is_power_cut) else {
+            return history.push(own, Change::Died);
+        };
+        let left = disk.cut(&mut crash.rng, mutant == Some(Mutant::Gullible));
         state.rows = disk.rows.clone();
-        checker.power_cut(own, *clock, disk.written.clone(), &state.rows);
+        checker.power_cut(own, *clock, history.cut(own, &left), &state.rows);
+    }
+
+    /// A process begins: what its disk holds was synced by the opening, and messages that nobody
+    /// has acknowledged go again.
+    pub fn opened(&mut self, own: u32) {
+        self.sync_archive(own);
+        let part = &mut self.parts[own as usize];
+        part.gate = Gate::new(part.commits, UNSHIPPED_MAX);
+        part.acknowledged.clear();
+        for &(to, number) in part.state.rows.messages.keys() {
+            part.gate.hold(Envelope::Message { from: own, to, number });
+        }
+        self.sync_state(own);
+    }
+
+    fn sync_archive(&mut self, own: u32) {
+        self.parts[own as usize].disk.iter_mut().for_each(Disk::sync_archive);
+        self.history.iter_mut().for_each(|history| history.synced_archive(own));
+    }
+
+    /// Everything committed survives a power cut now: what rests on it leaves.
+    fn sync_state(&mut self, own: u32) {
+        let Part { disk, gate, commits, .. } = &mut self.parts[own as usize];
+        disk.iter_mut().for_each(Disk::sync_state);
+        gate.shipped(*commits);
+        self.history.iter_mut().for_each(|history| history.synced_state(own));
+        self.let_leave(own);
+    }
+
+    fn let_leave(&mut self, own: u32) {
+        while let Some(envelope) = self.parts[own as usize].gate.pass() {
+            self.mail.send(self.clock, envelope);
+        }
+    }
+
+    /// A partition has something to say to another.
+    pub fn hold(&mut self, own: u32, envelope: Envelope, mutant: Option<Mutant>) {
+        let part = &mut self.parts[own as usize];
+        let is_repeated = match envelope {
+            Envelope::Acknowledgement { to, number, .. } => {
+                part.acknowledged.insert(to, number) == Some(number)
+            }
+            Envelope::Message { .. } => false,
+        };
+        let leaves_early = match (mutant, envelope) {
+            (Some(Mutant::Blabbing), Envelope::Message { .. }) => true,
+            (Some(Mutant::Assuring), Envelope::Acknowledgement { .. }) => true,
+            (Some(Mutant::Insisting), _) => is_repeated,
+            _ => false,
+        };
+        match leaves_early {
+            true => self.mail.send(self.clock, envelope),
+            false => part.gate.hold(envelope),
+        }
+        self.let_leave(own);
     }
 }
 
@@ -122,7 +206,7 @@ pub struct SimArchive {
 
 impl Archive for SimArchive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
-        let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
+        let Shared { checker, parts, history, .. } = &mut *self.shared.borrow_mut();
         let part = &mut parts[self.own as usize];
         for keep in keeps.drain(..) {
             part.crash.point()?;
@@ -137,7 +221,9 @@ impl Archive for SimArchive {
                         checker.violated(7, what);
                     }
                     checker.written.archived(&url);
-                    part.disk.iter_mut().for_each(|disk| disk.keep(&url));
+                    part.disk.iter_mut().for_each(Disk::keep);
+                    let history = history.iter_mut();
+                    history.for_each(|h| h.push(self.own, Change::Archived(url.clone())));
                 }
                 (_, None) => checker.violated(7, "the archive was given no body to keep"),
             }
@@ -147,40 +233,56 @@ impl Archive for SimArchive {
     }
 
     fn sync(&mut self) -> Result<(), Error> {
-        let part = &mut self.shared.borrow_mut().parts[self.own as usize];
-        part.crash.point()?;
+        let shared = &mut *self.shared.borrow_mut();
+        shared.parts[self.own as usize].crash.point()?;
         if self.mutant != Some(Mutant::Rash) {
-            part.disk.iter_mut().for_each(Disk::sync_archive);
+            shared.sync_archive(self.own);
         }
-        part.crash.point()
+        shared.parts[self.own as usize].crash.point()
     }
 }
 
 pub struct SimState {
     pub shared: SharedRef,
     pub own: u32,
+    pub mutant: Option<Mutant>,
 }
 
 impl State for SimState {
     fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
-        let Shared { clock, checker, parts, mail } = &mut *self.shared.borrow_mut();
-        let part = &mut parts[self.own as usize];
-        part.crash.point()?;
+        let shared = &mut *self.shared.borrow_mut();
+        let own = self.own;
+        shared.parts[own as usize].crash.point()?;
+        let mut messages = Vec::new();
         for row in rows.iter() {
-            checker.row(self.own, row);
+            shared.checker.row(own, row);
             if let Row::Message { to, number, message: Some(_) } = row {
-                mail.send(*clock, Envelope::Message { from: self.own, to: *to, number: *number });
+                messages.push(Envelope::Message { from: own, to: *to, number: *number });
             }
         }
-        part.disk.iter_mut().for_each(|disk| disk.commit(rows, archived));
-        part.state.commit(rows);
-        part.crash.point()
+        let part = &mut shared.parts[own as usize];
+        if !rows.is_empty() {
+            part.commits += 1;
+            part.gate.committed(part.commits, rows.len() as u64);
+        }
+        let is_safe = part.disk.is_none();
+        if let Some(disk) = &mut part.disk {
+            let copy = Rc::new(rows.to_vec());
+            disk.commit(&copy, archived);
+            shared.history.iter_mut().for_each(|h| h.push(own, Change::Commit(Rc::clone(&copy))));
+        }
+        shared.parts[own as usize].state.commit(rows);
+        messages.into_iter().for_each(|message| shared.hold(own, message, self.mutant));
+        if is_safe {
+            shared.sync_state(own);
+        }
+        shared.parts[own as usize].crash.point()
     }
 
     fn sync(&mut self) -> Result<(), Error> {
-        let part = &mut self.shared.borrow_mut().parts[self.own as usize];
-        part.crash.point()?;
-        part.disk.iter_mut().for_each(Disk::sync_state);
-        part.crash.point()
+        let shared = &mut *self.shared.borrow_mut();
+        shared.parts[self.own as usize].crash.point()?;
+        shared.sync_state(self.own);
+        shared.parts[self.own as usize].crash.point()
     }
 }

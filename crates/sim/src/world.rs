@@ -1,6 +1,8 @@
 //! The outside world in virtual time: performs the engine's actions against the synthetic web.
 
+use crate::history::Change;
 use crate::mail::Envelope;
+use crate::mutant::Mutant;
 use crate::scenario::Faults;
 use crate::store::{Shared, SharedRef};
 use crate::topic;
@@ -41,6 +43,7 @@ pub struct SimWorld {
     /// Its partition.
     own: u32,
     faults: Faults,
+    mutant: Option<Mutant>,
     rng: Rng,
     coming: BinaryHeap<Coming>,
     order: u64,
@@ -88,13 +91,14 @@ impl SimWorld {
         web: Rc<Web>,
         (shared, own): (SharedRef, u32),
         faults: Faults,
-        seed: u64,
+        (seed, mutant): (u64, Option<Mutant>),
     ) -> SimWorld {
         SimWorld {
             web,
             shared,
             own,
             faults,
+            mutant,
             rng: Rng::new(seed ^ 0x301d ^ u64::from(own) << 32),
             coming: BinaryHeap::new(),
             order: 0,
@@ -165,11 +169,13 @@ impl SimWorld {
             match *self.coming.pop().expect("peeked").what {
                 Due::Event(mut event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
-                        let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
+                        let Shared { checker, history, .. } = &mut *self.shared.borrow_mut();
                         checker.fetch_ended(self.own, now, fetch, report);
-                        let disk = parts[self.own as usize].disk.as_mut();
-                        if let Some(disk) = disk.filter(|_| fetch.purpose != Purpose::Robots) {
-                            disk.answered(&fetch.url, report);
+                        if let Some(history) =
+                            history.as_mut().filter(|_| fetch.purpose != Purpose::Robots)
+                        {
+                            let report = Box::new(report.clone());
+                            history.push(self.own, Change::Answered(fetch.url.clone(), report));
                         }
                     }
                     if let (false, Event::Fetched { report, .. }) =
@@ -455,8 +461,8 @@ impl World for SimWorld {
                 self.schedule(after, Event::Resolved { host, answer }, None);
             }
             Action::Acknowledge { to, number } => {
-                let Shared { clock, mail, .. } = &mut *self.shared.borrow_mut();
-                mail.send(*clock, Envelope::Acknowledgement { by: self.own, to, number });
+                let envelope = Envelope::Acknowledgement { by: self.own, to, number };
+                self.shared.borrow_mut().hold(self.own, envelope, self.mutant);
             }
             Action::Log(_) => {}
             Action::Ask(question) => self.ask(question),

@@ -36,7 +36,8 @@ fn messages_that_come_twice_and_late_and_each_dying_alone_break_nothing() {
     for seed in 1..=3 {
         let scenario = scenario("parted", seed, 3).with_faults(Faults::usual());
         let simulated = passes(&scenario);
-        assert_eq!(simulated.tally.crashes, u64::from(3 * Faults::usual().crashes));
+        let Faults { crashes, power_cuts, .. } = Faults::usual();
+        assert_eq!(simulated.tally.crashes, u64::from(3 * (crashes + power_cuts)));
     }
 }
 
@@ -87,4 +88,28 @@ fn who_takes_mass_twice_or_forgets_what_it_sent_is_caught() {
     // What is taken twice is proven twice, sooner or later.
     assert!(caught(Mutant::Greedy, &scenario("small", 1, 3)), "no bound was too high");
     caught(Mutant::Indebted, &scenario("small", 1, 3));
+}
+
+/// Power fails at one partition, which falls back to what it had synced; the others have heard only
+/// of what was.
+#[test]
+fn power_cuts_of_each_alone_take_back_nothing_that_another_has_heard_of() {
+    for seed in 1..=3 {
+        let faults = Faults { power_cuts: 10, ..Faults::usual() };
+        let simulated = passes(&scenario("parted", seed, 3).with_faults(faults));
+        assert_eq!(simulated.tally.power_cuts, 30);
+    }
+}
+
+#[test]
+fn what_leaves_before_it_is_shipped_is_caught() {
+    let faults = Faults { power_cuts: 10, ..Faults::usual() };
+    for mutant in [Mutant::Blabbing, Mutant::Assuring, Mutant::Insisting] {
+        let caught = (1..=5).any(|seed| {
+            let scenario = scenario("parted", seed, 3).with_faults(faults);
+            let violations = simulate(&scenario, Some(mutant)).violations;
+            violations.iter().any(|violation| violation.invariant == mutant.breaks())
+        });
+        assert!(caught, "{mutant:?}");
+    }
 }

@@ -28,6 +28,8 @@ pub struct Exchange {
     sum: i64,
     /// What messages that are on their way take back.
     owed: i64,
+    /// All that was ever owed in this run and is not any more; it wraps around.
+    released: i64,
     /// URLs of others on which there is more by an octave than when they were last looked at.
     grown: Vec<u32>,
 }
@@ -54,6 +56,10 @@ impl Exchange {
         *total += moved;
         self.sum += moved;
         *total
+    }
+
+    pub fn released(&self) -> i64 {
+        self.released
     }
 
     pub fn forget_grown(&mut self) {
@@ -87,6 +93,12 @@ impl Ledger {
     /// A message went, or, below zero, it arrived, which takes so much back.
     pub fn owe(&mut self, mass: i64) {
         self.exchange.owed += mass;
+        let released = &mut self.exchange.released;
+        *released = released.wrapping_add((-mass).max(0));
+    }
+
+    pub fn released(&self) -> i64 {
+        self.exchange.released()
     }
 
     /// What lies on URLs of other partitions, above zero or below.
@@ -132,6 +144,12 @@ impl Mass {
 
     pub fn owe(&mut self, mass: i64) {
         self.ledger.owe(mass);
+    }
+
+    /// What messages took back and no longer owe, of all this run. Sums of other partitions that
+    /// are older than their acknowledgements may lack it.
+    pub fn released(&self) -> i64 {
+        self.ledger.released()
     }
 
     /// There is enough for other partitions to be worth a round of messages. Together they leave as

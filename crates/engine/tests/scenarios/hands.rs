@@ -1,6 +1,7 @@
 //! What the owner asks of a crawl that runs.
 
 use crate::stage::{DAWN, Reply, Stage, url};
+use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::config::{Config, Polite};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::hands::{HANDS_KEPT, Hand};
@@ -39,6 +40,28 @@ fn a_paused_crawl_asks_for_nothing_and_goes_on_when_it_is_resumed() {
     assert!(snapshot.paused && snapshot.why_idle().is_some_and(|why| why.contains("paused")));
     assert_eq!(stage.engine.over(), None);
     tell(&mut stage, Hand::Resume);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages().len(), 11);
+}
+
+#[test]
+fn an_engine_waits_at_its_allowance_and_goes_on_when_it_is_given_more() {
+    let mut stage = wide(10);
+    let allow = |stage: &mut Stage, allowance| {
+        stage.send(Span::ZERO, Event::Bounded(allowance));
+    };
+    allow(&mut stage, Ceilings { pages: 4, ..Ceilings::default() });
+    stage.run_for(Span::secs(600));
+    assert_eq!(stage.engine.counters().pages, 4, "no page more than the ceiling");
+    assert_eq!(stage.engine.over(), None, "it waits and does not stop");
+    let asked = stage.engine.counters().asked;
+    allow(&mut stage, Ceilings { requests: asked + 3, ..Ceilings::default() });
+    stage.run_for(Span::secs(600));
+    assert_eq!(stage.engine.counters().asked, asked + 3);
+    allow(&mut stage, Ceilings { is_held: true, ..Ceilings::default() });
+    stage.run_for(Span::secs(600));
+    assert_eq!(stage.engine.counters().asked, asked + 3);
+    allow(&mut stage, Ceilings::default());
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.pages().len(), 11);
 }

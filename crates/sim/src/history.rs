@@ -1,0 +1,107 @@
+//! What the watch would know had a power cut taken back what it took: all that happened, in order,
+//! and what of it is safe. What one partition loses, the others have still seen.
+
+use crate::power::Left;
+use crate::written::Written;
+use rhumb_engine::event::Row;
+use rhumb_engine::outcome::Report;
+use rhumb_page::url::Url;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+pub struct History {
+    /// As of the last moment up to which all is safe.
+    base: Written,
+    since: VecDeque<Happened>,
+}
+
+struct Happened {
+    part: u32,
+    what: Change,
+    is_safe: bool,
+}
+
+pub enum Change {
+    /// The web answered a page. Not on any disk: what the watch needs to understand the commits.
+    Answered(Url, Box<Report>),
+    Archived(Url),
+    Commit(Rc<Vec<Row>>),
+    /// The process died.
+    Died,
+    /// The rules of this run are in force.
+    Began(usize),
+}
+
+impl History {
+    pub fn new(base: Written) -> History {
+        History { base, since: VecDeque::new() }
+    }
+
+    pub fn push(&mut self, part: u32, what: Change) {
+        let is_safe = matches!(what, Change::Died | Change::Began(_));
+        self.since.push_back(Happened { part, what, is_safe });
+    }
+
+    pub fn synced_archive(&mut self, part: u32) {
+        self.make_safe(part, |what| matches!(what, Change::Archived(_)));
+    }
+
+    pub fn synced_state(&mut self, part: u32) {
+        self.make_safe(part, |what| !matches!(what, Change::Archived(_)));
+    }
+
+    fn make_safe(&mut self, part: u32, is_meant: fn(&Change) -> bool) {
+        let of_part = self.since.iter_mut().filter(|happened| happened.part == part);
+        of_part.filter(|happened| is_meant(&happened.what)).for_each(|h| h.is_safe = true);
+        while self.since.front().is_some_and(|happened| happened.is_safe) {
+            let happened = self.since.pop_front().expect("just seen");
+            happened.apply(&mut self.base);
+        }
+    }
+
+    /// Of what was not safe of a partition, so much is left; what is known then.
+    pub fn cut(&mut self, part: u32, left: &Left) -> Written {
+        let Left { mut bodies, mut commits } = *left;
+        let mut is_lost = false;
+        self.since.retain_mut(|happened| {
+            if happened.part != part || happened.is_safe {
+                return true;
+            }
+            happened.is_safe = true;
+            match happened.what {
+                Change::Archived(_) => take_one(&mut bodies),
+                Change::Commit(_) => {
+                    is_lost |= !take_one(&mut commits);
+                    !is_lost
+                }
+                Change::Answered(..) => !is_lost,
+                Change::Died | Change::Began(_) => true,
+            }
+        });
+        self.push(part, Change::Died);
+        let mut written = self.base.clone();
+        self.since.iter().for_each(|happened| happened.apply(&mut written));
+        written
+    }
+}
+
+fn take_one(left: &mut u64) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left
+}
+
+impl Happened {
+    /// The watch has complained already, when it happened.
+    fn apply(&self, written: &mut Written) {
+        match &self.what {
+            Change::Answered(url, report) => written.answered(self.part, url, report),
+            Change::Archived(url) => written.archived(url),
+            Change::Commit(rows) => rows.iter().for_each(|row| {
+                written.row(self.part, row);
+            }),
+            Change::Died => written.oracle.crashed(self.part),
+            Change::Began(run) => written.oracle.begin_run(*run),
+        }
+    }
+}
