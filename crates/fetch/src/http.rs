@@ -225,6 +225,7 @@ impl Http {
         if !is_unanswered && !is_complaint {
             return outcome;
         }
+        self.pool().forget(&host);
         let mut fragile = self.fragile();
         if fragile.len() >= FRAGILE_MAX {
             fragile.clear();

@@ -95,6 +95,11 @@ impl Pool {
         self.idle.len()
     }
 
+    /// Closes the host's connection, if it has one.
+    pub fn forget(&mut self, host: &HostKey) {
+        drop(self.remove(host));
+    }
+
     fn remove(&mut self, host: &HostKey) -> Option<Idle> {
         let idle = self.idle.remove(host)?;
         self.by_age.remove(&idle.age);
