@@ -5,8 +5,9 @@
 //! the last commit that was shipped is in it, byte by byte, and what it has beyond is shipped.
 //! Elsewhere it is made anew of the copy's rows, and of the frames behind them.
 
-use crate::database::{Database, Scan};
+use crate::database::{Budget, Database, Scan};
 use crate::error::format_error;
+use crate::objects::Objects;
 use crate::owned::Owned;
 use crate::rows::{self, ArchiveEnd, ChunkHead, Epoch};
 use crate::store::Store;
@@ -16,11 +17,16 @@ use slatedb::{IterationOrder, WriteBatch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
 
 /// Rows that are handed over at once while a store is made.
 const ROWS_AT_ONCE: usize = 1_024;
 /// So often before whoever scans waits for whoever writes.
 const HANDED_MAX: usize = 8;
+
+/// Openings of a database that cannot be read, until it is believed.
+const OPENINGS_MAX: u32 = 4;
+const OPEN_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// How a partition was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +101,27 @@ impl Store {
         let (node, dir) = (node.to_owned(), dir.to_owned());
         // SlateDB's tasks belong to the runtime that opens it.
         let task = self.handle().spawn(async move {
-            let database = Database::open(&objects, partition, &budget).await?;
+            let database = open(&objects, partition, &budget).await?;
             let taking = Taking { database: Arc::new(database), partition, node, dir };
             taking.take().await
         });
         let ended = |e| Error::new(ErrorKind::Retry, format!("taking partition {partition}: {e}"));
         task.await.map_err(ended)?
     }
+}
+
+/// A store may answer a put that met another as it answers one that found something there, when
+/// nothing is: SlateDB takes that for damage. Who looks again knows.
+async fn open(objects: &Objects, partition: u32, budget: &Budget) -> Result<Database, Error> {
+    let mut opened = Database::open(objects, partition, budget).await;
+    for _ in 1..OPENINGS_MAX {
+        if !opened.as_ref().is_err_and(|error| error.kind == ErrorKind::Corrupt) {
+            break;
+        }
+        tokio::time::sleep(OPEN_AGAIN_AFTER).await;
+        opened = Database::open(objects, partition, budget).await;
+    }
+    opened
 }
 
 struct Taking {

@@ -95,11 +95,16 @@ fn the_answer_of_each_put_in_turn_is_lost_and_nothing_is() {
 #[test]
 fn a_store_that_refuses_for_a_while_or_is_slow_costs_time_alone() {
     let Some(bucket) = Bucket::start() else { return };
-    for status in [StatusCode::CONFLICT, StatusCode::SERVICE_UNAVAILABLE] {
-        for put in [0, 2, 4] {
-            bucket.set(Faults { answered: Some((put, status)), ..Faults::default() });
-            short_life(&bucket.objects(&format!("refused-{status}-{put}").replace(' ', "-")), 2);
-        }
+    // A clash over a name of the log says that there is another owner: only the first put is none.
+    let refused = [
+        (StatusCode::CONFLICT, 0),
+        (StatusCode::SERVICE_UNAVAILABLE, 0),
+        (StatusCode::SERVICE_UNAVAILABLE, 2),
+        (StatusCode::SERVICE_UNAVAILABLE, 4),
+    ];
+    for (status, put) in refused {
+        bucket.set(Faults { answered: Some((put, status)), ..Faults::default() });
+        short_life(&bucket.objects(&format!("refused-{}-{put}", status.as_u16())), 2);
     }
     bucket.set(Faults { delay: Duration::from_millis(30), ..Faults::default() });
     short_life(&bucket.objects("slow"), 3);
