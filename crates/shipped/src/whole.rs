@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 
-const TRY_AGAIN_AFTER: Duration = Duration::from_secs(5);
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// Where a file of a node that is gone is put together.
 const FOLDER: &str = "finishing";
 
