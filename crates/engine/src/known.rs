@@ -42,7 +42,7 @@ impl KnownLinks {
         self.weights.push(weight);
     }
 
-    /// SequenceNumbers with their weights; nought in a crawl without a topic.
+    /// Numbers with their weights; nought in a crawl without a topic.
     pub fn weighted(&self) -> impl Iterator<Item = (u32, u8)> {
         let weights = self.weights.iter().copied().chain(std::iter::repeat(0));
         self.ids.iter().copied().zip(weights)
@@ -64,7 +64,7 @@ impl KnownLinks {
         self.ids.is_empty()
     }
 
-    /// SequenceNumbers with their addresses, if addresses are kept.
+    /// Numbers with their addresses, if addresses are kept.
     pub fn addressed(&self) -> impl Iterator<Item = (u32, &str)> {
         let mut from = 0;
         self.ids.iter().zip(&self.ends).map(move |(id, &end)| {

@@ -5,7 +5,7 @@
 //! are not crawled it assumes the worst that any web could hold, that they keep for ever what
 //! reaches them; so a bound that this truth bears out is borne out by every web.
 
-use crate::numbers::{Named, SequenceNumbers};
+use crate::numbers::{Named, UrlNumbers};
 use rhumb_engine::config::Config;
 use rhumb_engine::outcome::{Outcome, Report};
 use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
@@ -23,7 +23,7 @@ pub struct Oracle {
     /// The rules of each run, and which run it is: what is inside depends on them.
     runs: Vec<Config>,
     run: usize,
-    numbers: SequenceNumbers,
+    numbers: UrlNumbers,
     nodes: Vec<Node>,
     /// Answers whose visit is not on record, by partition and node.
     answered: PlainMap<(u32, u32), Option<Linked>>,
@@ -78,7 +78,7 @@ impl Oracle {
         Oracle {
             runs,
             run: 0,
-            numbers: SequenceNumbers::default(),
+            numbers: UrlNumbers::default(),
             nodes: Vec::new(),
             answered: PlainMap::default(),
             trusted: Vec::new(),

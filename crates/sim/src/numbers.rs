@@ -9,7 +9,7 @@ use rhumb_state::plain::PlainMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 #[derive(Clone, Default)]
-pub struct SequenceNumbers {
+pub struct UrlNumbers {
     by_text: PlainMap<u128, u32>,
     /// By partition and the number that it gave.
     given: Vec<Vec<Given>>,
@@ -31,7 +31,7 @@ pub struct Named {
     pub is_taken: bool,
 }
 
-impl SequenceNumbers {
+impl UrlNumbers {
     /// The number of a URL. Those that were never named have the next one.
     pub fn of(&mut self, url: &Url) -> u32 {
         let next = self.by_text.len() as u32;
@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn a_number_that_two_urls_got_and_a_url_with_two_numbers_are_told_apart() {
         let url = |n: u32| Url::parse(&format!("http://a.test/{n}")).unwrap();
-        let mut numbers = SequenceNumbers::default();
+        let mut numbers = UrlNumbers::default();
         let first = numbers.of(&url(1));
-        let row = |numbers: &mut SequenceNumbers, n, id| {
+        let row = |numbers: &mut UrlNumbers, n, id| {
             let Named { url, is_taken } = numbers.of_row(1, &url(n).key(), UrlId(id));
             (url, is_taken)
         };

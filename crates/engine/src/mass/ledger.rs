@@ -35,7 +35,7 @@ use super::surfer::{Links, SURFERS, Surfer};
 use sums::Waiting;
 pub use sums::{DeadEnds, Settled, Sums};
 
-/// SequenceNumbers given to URLs are below this; later ones have no part in the books.
+/// Numbers given to URLs are below this; later ones have no part in the books.
 pub const NODES_MAX: u64 = NONE as u64;
 
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use rhumb_disk::sync_dir;
 use rhumb_engine::error::Error;
 use std::sync::OnceLock;
 
-/// SequenceNumbers are part of the journal's format: new tables go to the end.
+/// Numbers are part of the journal's format: new tables go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     Meta,
