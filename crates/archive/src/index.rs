@@ -126,7 +126,8 @@ fn sorted(mut lines: Vec<&[u8]>) -> Vec<u8> {
 pub const SERIES_FILES: u32 = 1 << 20;
 
 /// The WARC files of a crawl's directory that are ours, by their serial numbers. Those in series,
-/// one after the other, have numbers from [`SERIES_FILES`] on: there the greatest is not the latest.
+/// one after the other, have numbers from [`SERIES_FILES`] on: there the greatest is not the
+/// latest.
 pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
     let layout = Layout::of(dir);
     let names = layout.warc_names()?;

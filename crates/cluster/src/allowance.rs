@@ -317,7 +317,8 @@ mod tests {
     }
 
     /// Owners die and come back, messages are lost, doubled and late, ceilings are reclaimed, the
-    /// grantor falls back to nothing but its ledger: the books never exceed the limit, and reach it.
+    /// grantor falls back to nothing but its ledger: the books never exceed the limit, and reach
+    /// it.
     #[test]
     fn the_shipped_books_never_exceed_the_limit_and_reach_it() {
         for seed in 0..300 {

@@ -2,8 +2,8 @@
 //!
 //! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. The
 //! methods are spread over the rooms that they belong to: `fetched` (what became of a request),
-//! `compare` (what became of a visit), `sifted` (admission), `review` (readmission), `hosts` (waking
-//! and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
+//! `compare` (what became of a visit), `sifted` (admission), `review` (readmission), `hosts`
+//! (waking and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
 
 use crate::allowance::Allowance;
 use crate::ceilings::Ceilings;

@@ -5,8 +5,8 @@
 //! queue, under the rules of its host's robots.txt, retried, durable, of one partition.
 //!
 //! - Those that a robots.txt names are asked for: on any host in scope, and a few beyond the scope
-//!   ([`OUTSIDE_MAX`]), since sites keep their sitemaps elsewhere; the same bound holds for those of
-//!   other sites in scope, whose pages must not wait for what a stranger invents. So is what an
+//!   ([`OUTSIDE_MAX`]), since sites keep their sitemaps elsewhere; the same bound holds for those
+//!   of other sites in scope, whose pages must not wait for what a stranger invents. So is what an
 //!   index names of its own site, as far as the scope goes, or beyond it if the index is.
 //! - Of a host whose robots.txt names none, `/sitemap.xml` is tried, if the owner wants whole sites
 //!   (`Sitemaps::tried`) and the file may be asked for. That there is none is no failure, no page.

@@ -251,19 +251,27 @@ impl MemoryRows {
             Row::Message { to, number, message: None } => {
                 self.messages.remove(&(to, number));
             }
-            Row::SequenceNumbers(numbers) => self.numbers = *numbers,
             Row::Foreign { node, url } => {
                 self.foreign.insert(node, url);
             }
             Row::Moved { node, mass } => {
                 self.moved.insert(node, mass);
             }
+            single => self.apply_single(single),
+        }
+    }
+
+    /// Rows of which there is one.
+    fn apply_single(&mut self, row: Row) {
+        match row {
+            Row::SequenceNumbers(numbers) => self.numbers = *numbers,
             Row::Rules(rules_fingerprint) => self.rules_fingerprint = Some(rules_fingerprint),
             Row::Hands(lines) => self.hands = lines,
             Row::Refresh(scheduler) => self.scheduler = Some(*scheduler),
             Row::LinkModel(model) => self.link_model = Some(*model),
             Row::Requisites(counters) => self.requisites = counters,
             Row::Counters(counters) => self.counters = *counters,
+            many => unreachable!("there are many rows of this kind: {many:?}"),
         }
     }
 

@@ -4,8 +4,8 @@
 //! A repository of 2,000 commits and 300 files has some 2,300 pages that say something: its
 //! commits, and its files as they are now. It has millions of views, each file at each commit, and
 //! every commit links to those of its day. These are left out; commits, tags, histories of branches
-//! and the files of the main one are not. gitweb, cgit, hgweb, Trac and `ViewVC`, and what has paths like
-//! those of GitHub, GitLab and Gitea.
+//! and the files of the main one are not. gitweb, cgit, hgweb, Trac and `ViewVC`, and what has
+//! paths like those of GitHub, GitLab and Gitea.
 
 /// What gitweb calls views that are of a commit when they name an object or a tag …
 const GITWEB_VIEWS: [&str; 6] = ["blob", "history", "log", "search", "shortlog", "tree"];

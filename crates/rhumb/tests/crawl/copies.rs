@@ -55,7 +55,7 @@ fn a_site_that_answers_every_path_with_one_page_comes_to_an_end() {
         "/robots.txt" => not_found(),
         _ => html("<a href='a/'>a</a><a href='b/'>b</a><a href='c/'>c</a>"),
     });
-    let report = site.crawl(&["--max-pages", "1000"]);
+    let report = site.crawl(&["--max-pages", "1000", "--lift-traps", "pattern"]);
     assert_eq!(report["stopped_because"], "finished", "{report}");
     let (pages, copies) = pages(&report);
     // The first and 32 copies of it are followed, each to three more.

@@ -295,7 +295,8 @@ impl LocalReader {
         LocalReader { shared, partition: Partition::WHOLE, parts: Arc::new([]) }
     }
 
-    /// The rows as they are now, of one store. What is overwritten while it is held stays in memory for it.
+    /// The rows as they are now, of one store. What is overwritten while it is held stays in memory
+    /// for it.
     pub fn snapshot(&self) -> LocalSnapshot<'_> {
         LocalSnapshot::take(&self.shared.store)
     }
