@@ -101,7 +101,7 @@ fn urls_are_listed_as_json_lines_for_machines() {
         row("/lost", "refused", "depth", "/a", 2, Value::Null),
         row("/old", "moved", "http_301", "/", 1, json!(301)),
         row("/private/b", "refused", "robots", "/", 1, Value::Null),
-        row("/x.zip", "refused", "depth", "/a", 2, Value::Null),
+        row("/x.zip", "refused", "archive", "/a", 2, Value::Null),
     ];
     assert_eq!(rows, wanted);
 }
