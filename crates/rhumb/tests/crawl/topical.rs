@@ -105,7 +105,7 @@ fn exported_topics(dir: &Path) -> usize {
     let venv = Command::new("sh").arg(root.join("scripts/python-env")).status().unwrap();
     assert!(venv.success(), "scripts/python-env failed");
     let counts = "import duckdb, sys; print(duckdb.sql(f\"SELECT count(*) FROM \
-        '{sys.argv[1]}/pages/*.parquet' WHERE topic > .5\").fetchone()[0])";
+        '{sys.argv[1]}/pages/*.parquet' WHERE topic > .5\").fetchall()[0][0])";
     let mut python = Command::new(root.join(".venv/bin/python"));
     let counted = python.args(["-c", counts]).arg(&tables).output().unwrap();
     let text = String::from_utf8_lossy(&counted.stdout).into_owned();
