@@ -32,15 +32,6 @@ pub(super) const KINDS: &[HostileKind] = &[
     })
     .names(64)
     .lookups(200),
-    HostileKind::new(
-        "strangers",
-        "robots.txt names 1,000 sitemaps of the healthy site, and an index 1,000 more",
-        "ten requests at the healthy site, none of them before its pages' turn is over",
-        small,
-    )
-    .robots(invented_sitemaps)
-    .sitemap(invented_index)
-    .fetches(&["/"]),
     HostileKind::new("push", "multipart/x-mixed-replace for ever", "total limits", |_| {
         WireScript::head("200 OK", &["Content-Type: multipart/x-mixed-replace; boundary=x"]).repeat(
             &b"--x\r\nContent-Type: text/html\r\n\r\n<p>again <a href=/z>z</a>\r\n"[..],
@@ -83,27 +74,6 @@ fn babble(request: &HostileRequest) -> WireScript {
 fn small(request: &HostileRequest) -> WireScript {
     let none: [&str; 0] = [];
     WireScript::page(&format!("page {} of {}", request.target, request.host), none)
-}
-
-fn invented_sitemaps(request: &HostileRequest) -> WireScript {
-    let (own, healthy) = (request.origin(), request.origin_of("good"));
-    let named = (0..1_000).map(|n| format!("Sitemap: {healthy}/sitemap-{n}.xml\n"));
-    let named: String = named.collect();
-    WireScript::text(format!(
-        "User-agent: *\nDisallow: /private/\nSitemap: {own}/sitemap-index.xml\n{named}"
-    ))
-}
-
-fn invented_index(request: &HostileRequest) -> WireScript {
-    let healthy = request.origin_of("good");
-    let listed: String = (0..1_000)
-        .map(|n| format!("<sitemap><loc>{healthy}/sitemap-i{n}.xml</loc></sitemap>"))
-        .collect();
-    let body = format!(
-        "<?xml version=\"1.0\"?><sitemapindex \
-         xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{listed}</sitemapindex>"
-    );
-    WireScript::answer("200 OK", &["Content-Type: application/xml"], body)
 }
 
 fn sizes(request: &HostileRequest) -> WireScript {
