@@ -24,6 +24,8 @@ use std::sync::Arc;
 
 /// The least time between two rounds of messages, so that mass gathers by target.
 const ROUND_EVERY: Span = Span::secs(1);
+/// The same once nothing is left to fetch here: nothing more gathers, and others wait for it.
+const ROUND_AT_END_EVERY: Span = Span::millis(20);
 /// Messages of full length that wait for the sieve or are in it, or as many items in more of them;
 /// more are not heard until they come again.
 pub const MESSAGES_HELD_MAX: usize = 4;
@@ -348,7 +350,8 @@ impl Engine {
             && !self.outbound.is_asking
             && self.outbound.has_arrived()
             && self.mass.is_worth_a_round(count);
-        is_due.then(|| self.outbound.round_at + ROUND_EVERY)
+        let every = if self.has_work() { ROUND_EVERY } else { ROUND_AT_END_EVERY };
+        is_due.then(|| self.outbound.round_at + every)
     }
 
     /// Where the heaviest are to be sent.
