@@ -74,7 +74,7 @@ fn links_that_change_take_back_what_was_settled_in_other_partitions() {
 
 #[test]
 fn the_same_seed_does_the_same() {
-    let scenario = scenario("small", 3, 3).with_faults(Faults::usual());
+    let scenario = scenario("parted", 3, 3).with_faults(Faults::usual());
     assert_eq!(passes(&scenario), passes(&scenario));
 }
 
