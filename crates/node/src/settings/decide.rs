@@ -242,7 +242,7 @@ impl Settings {
             () if count == 0 || count > PARTITIONS_MAX => {
                 format!("partitions are 1 to {PARTITIONS_MAX}, not {count}")
             }
-            () if count as usize > concurrency => {
+            () if count > 1 && count as usize > concurrency => {
                 format!("{count} partitions need a concurrency of at least {count}")
             }
             () if count > 1 && (self.extract || self.index) => {

@@ -115,7 +115,7 @@ fn what_links_say_is_found_whenever_it_comes_and_what_is_removed_is_not() {
 }
 
 #[test]
-fn damage_that_only_a_query_meets_is_an_answer_with_what_to_do() {
+fn damage_that_only_a_query_meets_is_an_error_and_no_panic() {
     let dir = tempfile::tempdir().expect("a directory");
     index(dir.path(), (0..200).map(numbered));
     let terms = dir.path().join("terms");
@@ -132,7 +132,7 @@ fn damage_that_only_a_query_meets_is_an_answer_with_what_to_do() {
             let Ok(index) = Index::open(dir.path()) else { continue };
             for query in ["tides", "number12 cats3", "\"tells of\" -cats1", "lang:en tides"] {
                 if let Err(error) = index.search(query, &SearchOptions::default()) {
-                    assert!(error.to_string().contains("rhumb index"), "{error}");
+                    assert!(error.to_string().starts_with("search index"), "{error}");
                 }
             }
         }
