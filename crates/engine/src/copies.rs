@@ -5,7 +5,7 @@
 //! have no end. So of pages of one site with the same bytes only the first few have their links
 //! followed; those of the others are known for their importance alone. The counts are kept in
 //! memory, for this run: a new run, or too many contents to count, costs a few pages more
-//! (docs/decisions/0021-copies.md).
+//! (docs/decisions/0029-copies.md).
 
 use crate::outcome::ContentDigest;
 use rhumb_page::url::Url;

@@ -110,3 +110,26 @@ fn no_crate_is_built_in_two_versions_but_for_those_known() {
     let doubles = versions.iter().filter(|(_, count)| **count > 1).map(|(name, _)| name.as_str());
     assert_eq!(doubles.collect::<BTreeSet<_>>(), DOUBLES.into_iter().collect());
 }
+
+#[test]
+fn every_version_of_what_others_wrote_is_named_in_the_table_of_the_workspace() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut own = Vec::new();
+    for room in std::fs::read_dir(root.join("crates")).unwrap() {
+        let path = room.unwrap().path().join("Cargo.toml");
+        let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let platforms = manifest.get("target").and_then(toml::Value::as_table);
+        let of_platforms =
+            platforms.iter().flat_map(|all| all.values()).filter_map(|t| t.as_table());
+        for table in std::iter::once(&manifest).chain(of_platforms) {
+            for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+                let Some(wanted) = table.get(kind).and_then(toml::Value::as_table) else {
+                    continue;
+                };
+                let elsewhere = wanted.iter().filter(|(_, how)| how.get("workspace").is_none());
+                own.extend(elsewhere.map(|(name, _)| format!("{}: {name}", path.display())));
+            }
+        }
+    }
+    assert!(own.is_empty(), "versions outside the table of the workspace: {own:#?}");
+}

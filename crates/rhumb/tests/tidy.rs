@@ -239,3 +239,14 @@ fn names_of_the_glossary_are_in_the_code_and_the_names_before_them_are_not() {
         assert!(old.is_none() || is_migration, "{old:?} in {path:?}");
     }
 }
+
+#[test]
+fn each_decision_has_a_number_of_its_own() {
+    let mut pages = Vec::new();
+    files(&root().join("docs/decisions"), "md", &mut pages);
+    let mut numbers: Vec<String> =
+        pages.iter().map(|p| p.file_name().unwrap().to_string_lossy()[..4].to_owned()).collect();
+    numbers.sort();
+    let twice: Vec<&[String]> = numbers.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "numbers of decisions that stand twice: {twice:?}");
+}

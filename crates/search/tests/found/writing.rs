@@ -132,7 +132,7 @@ fn damage_that_only_a_query_meets_is_an_error_and_no_panic() {
             let Ok(index) = Index::open(dir.path()) else { continue };
             for query in ["tides", "number12 cats3", "\"tells of\" -cats1", "lang:en tides"] {
                 if let Err(error) = index.search(query, &SearchOptions::default()) {
-                    assert!(error.to_string().starts_with("search index"), "{error}");
+                    assert!(error.to_string().contains("search index"), "{error}");
                 }
             }
         }
