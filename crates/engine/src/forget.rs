@@ -13,6 +13,7 @@ use crate::mass;
 use crate::outcome::ContentDigest;
 use crate::past::Past;
 use crate::record::{Refusal, Role, Status, UrlRecord};
+use crate::requisites::{self, RequisiteCounters};
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct Takedown<'a> {
     forgotten: &'a Forgotten,
-    pub counters: Counters,
+    counters: Counters,
+    requisites: RequisiteCounters,
     /// What hosts lose by it.
     hosts: BTreeMap<HostKey, Lost>,
     /// URLs that were taken down.
@@ -37,8 +39,14 @@ struct Lost {
 }
 
 impl<'a> Takedown<'a> {
-    pub fn new(forgotten: &'a Forgotten, counters: Counters) -> Takedown<'a> {
-        Takedown { forgotten, counters, hosts: BTreeMap::new(), urls: 0, left_calendar: Vec::new() }
+    /// Of a crawl with these counters.
+    pub fn new(
+        forgotten: &'a Forgotten,
+        counters: Counters,
+        requisites: RequisiteCounters,
+    ) -> Takedown<'a> {
+        let (hosts, left_calendar) = (BTreeMap::new(), Vec::new());
+        Takedown { forgotten, counters, requisites, hosts, urls: 0, left_calendar }
     }
 
     /// Takes a URL; the bytes that later pages may have been compared with, if it is forgotten.
@@ -95,11 +103,14 @@ impl<'a> Takedown<'a> {
             self.counters.admitted -= 1;
             match record.role {
                 Role::Page => lost.pages += 1,
+                // No host's budget counts them.
+                role if role.is_requisite() => {}
                 _ => lost.sitemaps += 1,
             }
         }
         if let Some(place) = record.place {
             self.counters.queued -= 1;
+            self.requisites.waiting -= u64::from(requisites::is_first(&place));
             lost.queued += 1;
             rows.push(Row::Queue { host, place, entry: None });
         }
@@ -144,5 +155,14 @@ impl<'a> Takedown<'a> {
             (record.now_after, record.later_after, record.robots_until) = (None, None, None);
         }
         rows.push(Row::Host { key: key.clone(), record });
+    }
+
+    /// Writes the counters, after all hosts, if there is anything else to write: they are what the
+    /// rows say.
+    pub fn finish(self, rows: &mut Vec<Row>) {
+        if !rows.is_empty() {
+            rows.push(Row::Requisites(self.requisites));
+            rows.push(Row::Counters(Box::new(self.counters)));
+        }
     }
 }
