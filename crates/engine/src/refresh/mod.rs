@@ -6,19 +6,13 @@
 //! the price at which the budget is spent, on a [`sample`] of the pages. [`detect`] says what a
 //! visit found, [`trust`] how far servers are believed.
 //!
-//! The rest is for pages whose rates are known: [`policy`] (one a file), [`allocate`] and
-//! [`host_caps`] (exact solutions), [`closed`] (what they buy), and [`estimate`] (the estimators of
-//! the literature).
+//! What is exact for pages whose rates are known, and the estimators of the literature, is in the
+//! laboratory (`crates/lab/src/refresh`): no crawl needs it.
 
-pub mod allocate;
 pub mod belief;
 pub mod budget;
-pub mod closed;
 pub mod detect;
-pub mod estimate;
-pub mod host_caps;
 pub mod index;
-pub mod policy;
 pub mod population;
 pub mod sample;
 pub mod scheduler;
