@@ -1,7 +1,6 @@
 //! What becomes of a URL once its bytes are here: is it a twin or nearly a twin of another page,
 //! what is kept, what is found in it, and when it is due again.
 
-use crate::announce;
 use crate::config::{Config, NearDuplicates, NearPolicy, NoArchive};
 use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
@@ -12,9 +11,10 @@ use crate::marks::Marks;
 use crate::mass::{self, Surfer};
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
-use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
+use crate::refresh::announce;
+use crate::refresh::past::Visits;
 use crate::requisites;
 use crate::sitemaps;
 use crate::time::Time;

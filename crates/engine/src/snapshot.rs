@@ -6,8 +6,8 @@ use crate::engine::Engine;
 use crate::event::StopReason;
 use crate::mass::{Coverage, Mass, Sums, TopicCoverage};
 use crate::outbound::SequenceNumbers;
+use crate::refresh::revisit::Collection;
 use crate::requisites::RequisiteCounters;
-use crate::revisit::Collection;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]
