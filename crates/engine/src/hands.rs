@@ -139,28 +139,28 @@ impl Engine {
         match hand {
             Hand::Pause => self.hands.is_paused = true,
             Hand::Resume => self.hands.is_paused = false,
-            Hand::Stop => self.stopping = self.stopping.or(Some(StopReason::Interrupted)),
+            Hand::Stop => self.limits.stop(StopReason::Interrupted),
             Hand::Seed { url, weight } => {
                 self.seeded(vec![(named(url, FoundAs::Seed), weight)], step)
             }
             Hand::Exclude { rules, .. } => {
                 self.config = Config { rules, ..self.config.clone() };
-                self.review.rules_changed(&self.config);
+                self.admission.review.rules_changed(&self.config);
             }
             Hand::Rest { host, span } => self.lay_to_rest(now + span.min(REST_MAX), host),
-            Hand::FetchNow { url } => self.outbox.push(named(url, FoundAs::Asked)),
+            Hand::FetchNow { url } => self.admission.outbox.push(named(url, FoundAs::Asked)),
         }
     }
 
     /// A host that stands in a line is looked at when its turn comes: it is not asked then.
     pub(crate) fn lay_to_rest(&mut self, until: Time, host: HostKey) {
-        if let Some(slot) = self.awake.slot_of(&host) {
-            let record = &mut self.awake.at(slot).record;
+        if let Some(slot) = self.frontier.awake.slot_of(&host) {
+            let record = &mut self.frontier.awake.at(slot).record;
             record.not_before = record.not_before.max(until);
-            self.mark_dirty(slot);
+            self.frontier.mark_dirty(slot);
         } else if self.hands.rests.len() < RESTS_MAX {
             self.hands.rests.insert(host.clone(), until);
-            self.sleepers.call(host);
+            self.frontier.sleepers.call(host);
         }
     }
 
@@ -178,10 +178,10 @@ impl Engine {
             return;
         }
         let host = discovery.url.host_key();
-        let slot = self.awake.slot_of(&host);
+        let slot = self.frontier.awake.slot_of(&host);
         let old = record.place;
         if let (Some(slot), Some(old)) = (slot, old)
-            && !self.awake.at(slot).queue(old.section()).withdraw(old)
+            && !self.frontier.awake.at(slot).queue(old.section()).withdraw(old)
         {
             // It is being fetched.
             return;
@@ -191,11 +191,11 @@ impl Engine {
             Some(Place::Later { .. }) | None => Place::Later { due: now, id },
         };
         let was_first = old.as_ref().is_some_and(requisites::is_first);
-        self.requisites.counters.waiting -= u64::from(was_first);
+        self.books.requisites.waiting -= u64::from(was_first);
         record.place = Some(place);
         if let Place::Now { class, .. } = place {
             record.class = class;
-            self.mass.file(record.id, Some(class));
+            self.books.mass.file(record.id, Some(class));
         }
         let entry = Entry { url: discovery.url, record };
         if let Some(place) = old {
@@ -204,12 +204,12 @@ impl Engine {
         step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
         let waits_anew = u64::from(old.is_none());
-        self.counters.queued += waits_anew;
+        self.books.counters.queued += waits_anew;
         if let Some(slot) = slot {
-            let awake = self.awake.at(slot);
+            let awake = self.frontier.awake.at(slot);
             awake.record.queued += waits_anew;
             awake.queue(place.section()).insert(place, entry);
-            self.mark_dirty(slot);
+            self.frontier.mark_dirty(slot);
             batch.slots.insert(slot);
             return;
         }
@@ -238,11 +238,11 @@ impl Engine {
         if !sleeps_longer(asleep.sleep, due) {
             return;
         }
-        let place = SleepPlace::Later { due, rank: self.counters.next_sleep };
-        self.counters.next_sleep += 1;
-        self.sleepers.add(place);
+        let place = SleepPlace::Later { due, rank: self.books.counters.next_sleep };
+        self.books.counters.next_sleep += 1;
+        self.frontier.sleepers.add(place);
         if let Some(place) = asleep.sleep.replace(place) {
-            self.sleepers.remove(place);
+            self.frontier.sleepers.remove(place);
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: false });
         }
         step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });

@@ -4,8 +4,10 @@
 //! iteration order of a hash map. Time and randomness are arguments. Begin with [`turn`], the
 //! loop that drives it, then [`event`], what goes in and out, then [`engine`].
 
+mod admission;
 pub mod admit;
 pub mod allowance;
+mod books;
 pub mod ceilings;
 mod compare;
 pub mod config;
@@ -28,6 +30,7 @@ pub mod host;
 mod hosts;
 pub mod hours;
 pub mod known;
+mod limits;
 mod links;
 pub mod log;
 mod lookups;
@@ -54,5 +57,6 @@ mod sifted;
 mod sitemaps;
 pub mod snapshot;
 pub mod time;
+mod traffic;
 pub mod traps;
 pub mod turn;

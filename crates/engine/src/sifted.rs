@@ -60,9 +60,9 @@ struct LetIn {
 
 impl Engine {
     pub(crate) fn sifted(&mut self, now: Time, sifted: Sifted, step: &mut Step) {
-        let chunks = self.outbox.sifted(&mut self.counters, step);
+        let chunks = self.admission.outbox.sifted(&mut self.books.counters, step);
         let mut known: HashMap<HostKey, HostRecord> = sifted.hosts.into_iter().collect();
-        known.extend(self.since_sift.drain());
+        known.extend(self.frontier.since_sift.drain());
         let mut batch = Batch { known, ..Batch::default() };
         let mut promoted = Vec::new();
         let mut ids = Vec::with_capacity(sifted.to_admit.len());
@@ -99,8 +99,8 @@ impl Engine {
         }
         self.find_risen(&chunks, &sifted.targets);
         for (key, record) in batch.touched {
-            if self.sleepers.is_asked() {
-                self.since_wake.insert(key.clone(), record.clone());
+            if self.frontier.sleepers.is_asked() {
+                self.frontier.since_wake.insert(key.clone(), record.clone());
             }
             step.rows.push(Row::Host { key, record });
         }
@@ -116,9 +116,9 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) -> UrlId {
-        let id = UrlId(self.counters.next_url);
-        self.counters.next_url += 1;
-        self.counters.known += 1;
+        let id = UrlId(self.books.counters.next_url);
+        self.books.counters.next_url += 1;
+        self.books.counters.known += 1;
         let host = discovery.url.host_key();
         let (depth, hops) = (discovery.depth, discovery.hops);
         let is_listed = matches!(discovery.kind, FoundAs::Listed | FoundAs::Announced(_));
@@ -134,10 +134,10 @@ impl Engine {
                 self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
             }
             Err(why) => {
-                *self.counters.refused_as(why) += 1;
+                *self.books.counters.refused_as(why) += 1;
                 self.log(now, step, || Happening::Refused { url: discovery.url.clone(), why });
                 let record = record(Status::Refused(why));
-                self.mass.stand(&record);
+                self.books.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });
             }
         }
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     fn let_in(&mut self, url: LetIn, batch: &mut Batch) {
-        self.mass.stand(&url.record);
+        self.books.mass.stand(&url.record);
         let role = url.record.role;
         let is_sitemap = role.is_sitemap();
         let is_counted = self.config.host_pages_max.is_some() || is_sitemap;
@@ -214,7 +214,7 @@ impl Engine {
             record.found_on = if is_listed { found_on.listed() } else { found_on };
         }
         discovery.depth = discovery.depth.min(record.depth);
-        if let (Refusal::Depth, Some(shortest)) = (why, self.nearer.depth(record.id)) {
+        if let (Refusal::Depth, Some(shortest)) = (why, self.admission.nearer.depth(record.id)) {
             discovery.depth = discovery.depth.min(shortest);
         }
         // It was refused as a page, and is named as a sitemap.
@@ -225,17 +225,17 @@ impl Engine {
         let spent = self.spent(&host, role, batch);
         match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
-                *self.counters.refused_as(why) -= 1;
+                *self.books.counters.refused_as(why) -= 1;
                 (record.depth, record.hops) = (discovery.depth, discovery.hops);
                 record.status = Status::Queued;
                 self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
             }
             Err(still) if still != why || discovery.depth < record.depth => {
-                *self.counters.refused_as(why) -= 1;
-                *self.counters.refused_as(still) += 1;
+                *self.books.counters.refused_as(why) -= 1;
+                *self.books.counters.refused_as(still) += 1;
                 record.depth = discovery.depth;
                 record.status = Status::Refused(still);
-                self.mass.stand(&record);
+                self.books.mass.stand(&record);
                 step.rows.push(Row::Url { key: discovery.url.key(), record });
             }
             Err(_) => {}
@@ -253,7 +253,8 @@ impl Engine {
             true => u64::from(record.sitemaps),
             false => record.admitted,
         };
-        let awake = self.awake.slot_of(host).and_then(|slot| self.awake.get(slot));
+        let awake =
+            self.frontier.awake.slot_of(host).and_then(|slot| self.frontier.awake.get(slot));
         let before = awake
             .map(|host| &host.record)
             .or_else(|| batch.touched.get(host))
@@ -266,46 +267,44 @@ impl Engine {
         let LetIn { discovery, mut record, host, is_new } = url;
         let place = match record.role {
             Role::Page if discovery.kind == FoundAs::Asked => hands::front(record.id.0),
-            Role::Page => self.place(discovery.url.as_str(), discovery.depth, record.id),
+            Role::Page => {
+                let url = (discovery.url.as_str(), discovery.depth, record.id);
+                self.ranking.place(&self.config, url, &self.books.mass)
+            }
             role if role.is_requisite() => requisites::place(record.id),
             _ => order::place_of_sitemap(record.id),
         };
         record.class = class_of(&place);
-        self.requisites.counters.waiting += u64::from(requisites::is_first(&place));
+        self.books.requisites.waiting += u64::from(requisites::is_first(&place));
         let role = record.role;
         let listed = if is_new { traps::listed(&discovery.url, &record) } else { None };
         record.place = Some(place);
-        self.mass.file(record.id, filed_class(&record));
-        self.counters.admitted += u64::from(is_new);
-        self.counters.queued += 1;
+        self.books.mass.file(record.id, filed_class(&record));
+        self.books.counters.admitted += u64::from(is_new);
+        self.books.counters.queued += 1;
         step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
         let entry = Entry { url: discovery.url, record };
         step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
-        let slot = match self.awake.slot_of(&host) {
+        let slot = match self.frontier.awake.slot_of(&host) {
             Some(slot) => Some(slot),
             None => self.lay_down((host, place), (role, is_new, listed), batch, step),
         };
         if let Some(slot) = slot {
-            let awake = self.awake.at(slot);
+            let awake = self.frontier.awake.at(slot);
             awake.record.count_admitted(role, is_new);
             awake.record.patterns.lists(listed);
             awake.queue(place.section()).insert(place, entry);
             if awake.record.sleep.is_none() {
                 // It was woken for a referral and had no work: a restart must find it too.
                 let class = class_of(&place);
-                let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
-                self.counters.next_sleep += 1;
+                let place = SleepPlace::Ready { class, rank: self.books.counters.next_sleep };
+                self.books.counters.next_sleep += 1;
                 awake.record.sleep = Some(place);
                 step.rows.push(Row::Sleep { host: awake.key.clone(), place, asleep: true });
             }
-            self.mark_dirty(slot);
+            self.frontier.mark_dirty(slot);
             batch.slots.insert(slot);
         }
-    }
-
-    pub(crate) fn place(&self, url: &str, depth: u16, id: UrlId) -> Place {
-        let (policy, rules) = (self.policy.as_ref(), &self.config.priorities);
-        order::place(policy, rules, (url, depth, id), &self.mass)
     }
 
     /// Work for a host that is not awake: it sleeps where its new work puts it. A host that was
@@ -322,13 +321,13 @@ impl Engine {
         let mut record = before.unwrap_or_default();
         self.move_bed(&host, &mut record, work, step);
         if is_new_host {
-            self.counters.hosts += 1;
-            if self.awake.len() < self.awake_limit {
-                self.sleepers.remove(record.sleep.expect("it was just laid down"));
-                let rows_max = self.awake.rows_of_next();
+            self.books.counters.hosts += 1;
+            if self.frontier.awake.len() < self.frontier.awake_limit {
+                self.frontier.sleepers.remove(record.sleep.expect("it was just laid down"));
+                let rows_max = self.frontier.awake.rows_of_next();
                 let (now, later) = (BackQueue::empty(rows_max), BackQueue::empty(rows_max));
-                let slot = self.awake.insert(Awake::new(host, record, now, later));
-                self.mark_dirty(slot);
+                let slot = self.frontier.awake.insert(Awake::new(host, record, now, later));
+                self.frontier.mark_dirty(slot);
                 return Some(slot);
             }
         }
@@ -357,7 +356,7 @@ impl Engine {
         let better = match record.sleep {
             None => true,
             // It lay down because of pages that are not asked for any more.
-            Some(_) if self.is_finishing() => {
+            Some(_) if self.limits.is_finishing() => {
                 matches!(work, Place::Later { .. }) && record.failing.is_none()
             }
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
@@ -367,18 +366,18 @@ impl Engine {
             Some(SleepPlace::Resting { .. }) => false,
         };
         if better {
-            let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
-            self.counters.next_sleep += 1;
+            let place = SleepPlace::Ready { class, rank: self.books.counters.next_sleep };
+            self.books.counters.next_sleep += 1;
             if let Some(old) = record.sleep.replace(place) {
                 let is_failing = record.failing.is_some();
                 if self.is_resting(old) {
-                    *self.resting_as(host, is_failing) -= 1;
+                    *self.frontier.resting_as(host, is_failing, &self.config.hours) -= 1;
                 }
-                self.sleepers.remove(old);
+                self.frontier.sleepers.remove(old);
                 step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
             }
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
-            self.sleepers.add(place);
+            self.frontier.sleepers.add(place);
         }
     }
 }

@@ -55,12 +55,12 @@ impl Engine {
             return;
         }
         let host = discovery.url.host_key();
-        let slot = self.awake.slot_of(&host);
-        if slot.is_some_and(|slot| !self.awake.at(slot).later.withdraw(old)) {
+        let slot = self.frontier.awake.slot_of(&host);
+        if slot.is_some_and(|slot| !self.frontier.awake.at(slot).later.withdraw(old)) {
             return;
         }
         let known = match slot {
-            Some(slot) => self.awake.at(slot).record.clone(),
+            Some(slot) => self.frontier.awake.at(slot).record.clone(),
             None => match batch.touched.remove(&host).or_else(|| batch.known.remove(&host)) {
                 Some(known) => known,
                 None => return,
@@ -74,12 +74,12 @@ impl Engine {
         record.past.learnt = Some(Learnt { announced_s, ..learnt });
         let entry = Entry { url: discovery.url, record };
         step.refile(&host, (old, place), &entry);
-        self.counters.announced += 1;
+        self.books.counters.announced += 1;
         match slot {
             Some(slot) => {
-                self.awake.at(slot).later.insert(place, entry);
+                self.frontier.awake.at(slot).later.insert(place, entry);
                 // Its row may still say that nothing waits before where it lay down.
-                self.mark_dirty(slot);
+                self.frontier.mark_dirty(slot);
                 batch.slots.insert(slot);
             }
             None => {
@@ -122,11 +122,11 @@ impl Engine {
         let due = due.max(record.not_before).max(now);
         let Some(old @ SleepPlace::Later { due: present, .. }) = record.sleep else { return };
         if due < present {
-            let place = SleepPlace::Later { due, rank: self.counters.next_sleep };
-            self.counters.next_sleep += 1;
+            let place = SleepPlace::Later { due, rank: self.books.counters.next_sleep };
+            self.books.counters.next_sleep += 1;
             record.sleep = Some(place);
-            self.sleepers.remove(old);
-            self.sleepers.add(place);
+            self.frontier.sleepers.remove(old);
+            self.frontier.sleepers.add(place);
             step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
         }
