@@ -1,6 +1,7 @@
 //! What becomes of a URL once its bytes are here: is it a twin or nearly a twin of another page,
 //! what is kept, what is found in it, and when it is due again.
 
+use crate::books::{UrlHost, UrlPosition};
 use crate::config::{Config, NearDuplicates, NearPolicy, NoArchive};
 use crate::copies::Copies;
 use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
@@ -16,7 +17,6 @@ use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
 use crate::refresh::announce;
 use crate::refresh::past::Visits;
-use crate::requisites;
 use crate::sitemaps;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
@@ -209,7 +209,6 @@ impl Engine {
     }
 
     fn conclude_visit(&mut self, now: Time, mut comparison: Comparison, kin: Kin, step: &mut Step) {
-        self.leave_status(comparison.entry.record.status);
         self.remember(&mut comparison, &kin, step);
         let Comparison { slot, fetch, place, entry, mut report } = comparison;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
@@ -241,7 +240,7 @@ impl Engine {
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
         let next = self.tried(&record, next);
-        self.books.mass.stand(&record);
+        self.books.stand(&record);
         self.log_answer(now, &entry.url, &report, (&record, next), step);
         if let Outcome::Moved { to: Some(to) } = &report.outcome {
             self.follow_seed(&entry, report.status, to, step);
@@ -256,7 +255,8 @@ impl Engine {
         }
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
-        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
+        let was = UrlPosition::at(place, &entry.record);
+        self.settle(slot, was, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
     }
 
@@ -282,64 +282,40 @@ impl Engine {
     pub(crate) fn settle(
         &mut self,
         slot: u32,
-        place: Place,
-        mut entry: Entry,
+        was: UrlPosition,
+        entry: Entry,
         next: Next,
         step: &mut Step,
     ) {
-        let host = self.frontier.awake.at(slot);
-        host.queue(place.section()).settled(place);
-        self.books.requisites.waiting -= u64::from(requisites::is_first(&place));
-        step.rows.push(Row::Queue { host: host.key.clone(), place, entry: None });
-        entry.record.place = match next {
+        let id = entry.record.id.0;
+        let later = match next {
             Next::Never => None,
-            Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
+            Next::At(due) => Some(Place::Later { due, id }),
         };
-        self.books.mass.stand(&entry.record);
-        self.hands.note_moved(entry.record.id.0);
-        if let Some(revisiting) =
-            self.revisiting.as_mut().filter(|_| self.admission.outbox.is_sifting())
-        {
-            revisiting.since_sift.insert(entry.record.id.0);
+        self.hands.note_moved(id);
+        let is_sifting = self.admission.outbox.is_sifting();
+        if let Some(revisiting) = self.revisiting.as_mut().filter(|_| is_sifting) {
+            revisiting.since_sift.insert(id);
         }
-        let key = entry.url.key();
-        match entry.record.place {
-            Some(later) => {
-                let (host_key, again) = (host.key.clone(), Some(entry.clone()));
-                step.rows.push(Row::Url { key, record: entry.record.clone() });
-                step.rows.push(Row::Queue { host: host_key, place: later, entry: again });
-                host.later.insert(later, entry);
-            }
-            None => {
-                step.rows.push(Row::Url { key, record: entry.record });
-                host.record.queued -= 1;
-                self.books.counters.queued -= 1;
-            }
-        }
+        let host = UrlHost::Awake(self.frontier.awake.at(slot));
+        self.books.put(host, was, entry, later, &mut step.rows);
         self.frontier.mark_dirty(slot);
     }
 
-    /// Refuses a URL that was admitted by rules that are not in force any more.
-    pub(crate) fn refuse_waiting(
+    /// A URL that came up waits again, until then.
+    pub(crate) fn defer(
         &mut self,
-        now: Time,
         slot: u32,
-        row: (Place, Entry),
-        why: Refusal,
+        (place, entry): (Place, Entry),
+        due: Time,
         step: &mut Step,
     ) {
-        self.books.counters.admitted -= 1;
-        let host = &mut self.frontier.awake.at(slot).record;
-        match row.1.record.role {
-            Role::Page => host.admitted -= 1,
-            role if role.is_requisite() => {}
-            _ => host.sitemaps = host.sitemaps.saturating_sub(1),
-        }
-        self.refuse((now, slot), row, (why, Next::Never), step);
+        let was = UrlPosition::at(place, &entry.record);
+        self.settle(slot, was, entry, Next::At(due), step);
     }
 
     /// Settles a URL without asking for it.
-    fn refuse(
+    pub(crate) fn refuse(
         &mut self,
         (now, slot): (Time, u32),
         (place, entry): (Place, Entry),
@@ -350,20 +326,10 @@ impl Engine {
         if !matches!(entry.record.status, Status::Refused(_)) {
             self.leave_calendar(&entry.record);
         }
-        self.leave_status(entry.record.status);
-        *self.books.counters.refused_as(why) += 1;
         self.log(now, step, || Happening::Refused { url: entry.url.clone(), why });
-        let record = UrlRecord { status: Status::Refused(why), ..entry.record };
-        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
-    }
-
-    /// A URL that was refused, or failed, gets another status.
-    pub(crate) fn leave_status(&mut self, before: Status) {
-        match before {
-            Status::Refused(why) => *self.books.counters.refused_as(why) -= 1,
-            Status::Failed(kind) => *self.books.counters.failed_as(kind) -= 1,
-            _ => {}
-        }
+        let was = UrlPosition::at(place, &entry.record);
+        let entry = Entry { url: entry.url, record: entry.record.refused(why) };
+        self.settle(slot, was, entry, next, step);
     }
 
     /// Rules change: a crawl that goes on looks again when they were read anew some times, which
@@ -410,11 +376,7 @@ impl Engine {
                 self.books.counters.forbidden += u64::from(report.status == 403);
             }
             Outcome::Busy { kind, .. } | Outcome::Failed(kind) | Outcome::Cut { kind, .. } => {
-                if failed_for_good(*kind) {
-                    *self.books.counters.failed_as(*kind) += 1;
-                } else {
-                    self.books.counters.retries += 1;
-                }
+                self.books.counters.retries += u64::from(!failed_for_good(*kind));
             }
             Outcome::Robots(_) | Outcome::Unwanted(_) => {}
         }

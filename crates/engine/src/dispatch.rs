@@ -168,18 +168,18 @@ impl Engine {
         }
         while let Some((place, entry)) = self.next_row(now, slot) {
             if let Some(due) = self.too_soon(now, slot, place, &entry) {
-                self.settle(slot, place, entry, Next::At(due), step);
+                self.defer(slot, (place, entry), due, step);
                 continue;
             }
             if let Some(opens) = self.url_opens(now, &entry.url) {
-                self.settle(slot, place, entry, Next::At(opens), step);
+                self.defer(slot, (place, entry), opens, step);
                 continue;
             }
             let host = self.frontier.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.admitted.saturating_sub(host.record.queued);
             if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
-                self.refuse_waiting(now, slot, (place, entry), why, step);
+                self.refuse((now, slot), (place, entry), (why, Next::Never), step);
                 continue;
             }
             match self.worth(slot, place, &entry) {
@@ -189,7 +189,8 @@ impl Engine {
                     continue;
                 }
                 Worth::Never => {
-                    self.refuse_waiting(now, slot, (place, entry), Refusal::Pattern, step);
+                    let pattern = (Refusal::Pattern, Next::Never);
+                    self.refuse((now, slot), (place, entry), pattern, step);
                     continue;
                 }
             }

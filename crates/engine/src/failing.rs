@@ -12,7 +12,7 @@ use crate::event::Step;
 use crate::frontier::awake::RobotsReferral;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, back_off};
+use crate::record::back_off;
 use crate::time::{Span, Time};
 
 /// The longest that a failing host rests before it is tried again.
@@ -88,7 +88,7 @@ impl Engine {
         match host.record.failing {
             Some(kind) if kind.may_be_of_page() => {
                 let due = now + back_off(&retry, host.record.failures, None);
-                self.settle(slot, place, entry, Next::At(due), step);
+                self.defer(slot, (place, entry), due, step);
             }
             _ => host.queue(place.section()).put_back(place, entry),
         }

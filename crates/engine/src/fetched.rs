@@ -8,7 +8,7 @@ use crate::frontier::awake::{Doing, RobotsReferral};
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
 use crate::queue::{Entry, Place};
-use crate::record::Refusal;
+use crate::record::{Next, Refusal};
 use crate::sitemaps;
 use crate::time::{Span, Time};
 use crate::traffic::{Flight, Requested};
@@ -79,7 +79,7 @@ impl Engine {
         self.note_health(now, slot, &report.outcome, step);
         self.keep_as_it_came(fetch, report, step);
         entry.record.http_status = report.status;
-        self.refuse_waiting(now, slot, (place, entry), why, step);
+        self.refuse((now, slot), (place, entry), (why, Next::Never), step);
     }
 
     /// The response has ended: from here the host's delay runs.

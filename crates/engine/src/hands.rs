@@ -6,6 +6,7 @@
 //! sent it has written it into the settings first. A pause ends with its run: starting a crawl
 //! means that it is to go on.
 
+use crate::books::{UrlHost, UrlPosition};
 use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
@@ -14,7 +15,6 @@ use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::UrlRecord;
-use crate::requisites;
 use crate::sifted::Batch;
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Rules, Url};
@@ -169,7 +169,7 @@ impl Engine {
         &mut self,
         now: Time,
         discovery: Discovery,
-        mut record: UrlRecord,
+        record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -190,32 +190,19 @@ impl Engine {
             Some(Place::Now { .. }) => front(id),
             Some(Place::Later { .. }) | None => Place::Later { due: now, id },
         };
-        let was_first = old.as_ref().is_some_and(requisites::is_first);
-        self.books.requisites.waiting -= u64::from(was_first);
-        record.place = Some(place);
-        if let Place::Now { class, .. } = place {
-            record.class = class;
-            self.books.mass.file(record.id, Some(class));
-        }
+        let was = UrlPosition::of(&record);
         let entry = Entry { url: discovery.url, record };
-        if let Some(place) = old {
-            step.rows.push(Row::Queue { host: host.clone(), place, entry: None });
-        }
-        step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
-        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
-        let waits_anew = u64::from(old.is_none());
-        self.books.counters.queued += waits_anew;
         if let Some(slot) = slot {
-            let awake = self.frontier.awake.at(slot);
-            awake.record.queued += waits_anew;
-            awake.queue(place.section()).insert(place, entry);
+            let home = UrlHost::Awake(self.frontier.awake.at(slot));
+            self.books.put(home, was, entry, Some(place), &mut step.rows);
             self.frontier.mark_dirty(slot);
             batch.slots.insert(slot);
             return;
         }
         let known = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
         let mut asleep = known.unwrap_or_default();
-        asleep.queued += waits_anew;
+        let home = UrlHost::Asleep(&host, &mut asleep);
+        self.books.put(home, was, entry, Some(place), &mut step.rows);
         self.file_asleep(&host, &mut asleep, place, step);
         batch.touched.insert(host, asleep);
     }

@@ -6,6 +6,7 @@
 //! sieve, and each page that comes pays for a few such moves.
 
 use crate::admit;
+use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Chunk, Discovery, FoundAs, Lead};
 use crate::engine::Engine;
 use crate::event::{Step, Target};
@@ -132,7 +133,7 @@ impl Engine {
     pub(crate) fn promote(
         &mut self,
         discovery: Discovery,
-        mut record: UrlRecord,
+        record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -154,14 +155,13 @@ impl Engine {
         if slot.is_some_and(|slot| !self.frontier.awake.at(slot).now.withdraw(old)) {
             return;
         }
-        (record.class, record.place) = (class, Some(place));
-        self.books.mass.file(record.id, Some(class));
+        let was = UrlPosition::at(old, &record);
         let entry = Entry { url: discovery.url, record };
-        step.refile(&host, (old, place), &entry);
         self.books.counters.promoted += 1;
         match slot {
             Some(slot) => {
-                self.frontier.awake.at(slot).now.insert(place, entry);
+                let home = UrlHost::Awake(self.frontier.awake.at(slot));
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 // Its row may still say that nothing waits before where it lay down.
                 self.frontier.mark_dirty(slot);
                 batch.slots.insert(slot);
@@ -169,6 +169,8 @@ impl Engine {
             None => {
                 let known = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
                 let mut asleep = known.expect("a host with a row that waits has a row itself");
+                let home = UrlHost::Asleep(&host, &mut asleep);
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 self.move_bed(&host, &mut asleep, place, step);
                 batch.touched.insert(host, asleep);
             }

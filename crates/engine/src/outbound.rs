@@ -10,6 +10,7 @@
 //! In a crawl of one part nothing here ever happens.
 
 use crate::admit;
+use crate::books::{self, UrlPosition};
 use crate::discovery::{CHUNK_MAX, Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Action, Question, Row, Step, Target};
@@ -214,24 +215,26 @@ impl Engine {
             None => {
                 self.books.counters.next_url += 1;
                 let record = UrlRecord::new(id, Status::Foreign, found.depth, found.hops, now);
-                self.name_foreign(found, record, step);
+                self.name_foreign(found, (UrlPosition::NEW, record), step);
             }
             Some(record) if record.status == Status::Foreign => {
                 self.take_foreign_again(found, record, step);
             }
             Some(record) => {
-                if let Status::Refused(why) = record.status {
-                    self.books.counters.known -= 1;
-                    *self.books.counters.refused_as(why) -= 1;
-                }
-                self.name_foreign(found, UrlRecord { status: Status::Foreign, ..record }, step);
+                let was = UrlPosition::of(&record);
+                self.name_foreign(found, (was, record.given_away()), step);
             }
         }
         id
     }
 
     /// It is seen for the first time: it gets a number, and its owner a message.
-    fn name_foreign(&mut self, found: Discovery, record: UrlRecord, step: &mut Step) {
+    fn name_foreign(
+        &mut self,
+        found: Discovery,
+        (was, record): (UrlPosition, UrlRecord),
+        step: &mut Step,
+    ) {
         let key = found.url.key();
         if let Some(node) = mass::node(record.id) {
             step.rows.push(Row::Foreign { node, url: found.url.clone() });
@@ -240,8 +243,7 @@ impl Engine {
                 self.tell(node, found);
             }
         }
-        self.books.mass.stand(&record);
-        step.rows.push(Row::Url { key, record });
+        self.books.put_nowhere(was, key, record, &mut step.rows);
     }
 
     /// It came again: news if the way is shorter, or if it is said to have changed.
@@ -253,7 +255,7 @@ impl Engine {
         };
         if is_nearer {
             (record.depth, record.hops) = (found.depth, found.hops);
-            step.rows.push(Row::Url { key: found.url.key(), record });
+            books::rewrite(found.url.key(), record, &mut step.rows);
         }
         self.tell(node, found);
     }

@@ -3,6 +3,7 @@
 //! Its visit moves up as far as the host's announcements were right before. What is announced is
 //! remembered until the visit, which tells whether it was true, so that nothing is said twice.
 
+use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Row, Step};
@@ -38,7 +39,7 @@ impl Engine {
         &mut self,
         now: Time,
         discovery: Discovery,
-        record: UrlRecord,
+        mut record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -70,20 +71,22 @@ impl Engine {
         let place = Place::Later { due: sooner.unwrap_or(due).min(due), id: record.id.0 };
         let announced_s = (changed.0 / 1_000_000).max(u64::from(said_s)).min(now.0 / 1_000_000);
         let announced_s = u32::try_from(announced_s).unwrap_or(u32::MAX);
-        let mut record = UrlRecord { place: Some(place), ..record };
+        let was = UrlPosition::at(old, &record);
         record.past.learnt = Some(Learnt { announced_s, ..learnt });
         let entry = Entry { url: discovery.url, record };
-        step.refile(&host, (old, place), &entry);
         self.books.counters.announced += 1;
         match slot {
             Some(slot) => {
-                self.frontier.awake.at(slot).later.insert(place, entry);
+                let home = UrlHost::Awake(self.frontier.awake.at(slot));
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 // Its row may still say that nothing waits before where it lay down.
                 self.frontier.mark_dirty(slot);
                 batch.slots.insert(slot);
             }
             None => {
                 let mut asleep = known;
+                let home = UrlHost::Asleep(&host, &mut asleep);
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 self.bring_forward(now, &host, &mut asleep, place, step);
                 batch.touched.insert(host, asleep);
             }

@@ -3,6 +3,7 @@
 use super::learnt::Brought;
 use super::shape::Shape;
 use crate::admit::{self, Candidate};
+use crate::books::{UrlHost, UrlPosition};
 use crate::engine::Engine;
 use crate::event::Step;
 use crate::order::CLASS_LAST;
@@ -40,15 +41,12 @@ impl Engine {
     }
 
     /// Files a URL that came up behind all others.
-    pub(crate) fn put_last(&mut self, slot: u32, old: Place, mut entry: Entry, step: &mut Step) {
-        let id = entry.record.id;
-        let place = Place::Now { class: CLASS_LAST, rank: id.0, id: id.0 };
-        (entry.record.class, entry.record.place) = (CLASS_LAST, Some(place));
-        self.books.mass.file(id, Some(CLASS_LAST));
-        let host = self.frontier.awake.at(slot);
-        host.now.settled(old);
-        step.refile(&host.key, (old, place), &entry);
-        host.now.insert(place, entry);
+    pub(crate) fn put_last(&mut self, slot: u32, old: Place, entry: Entry, step: &mut Step) {
+        let id = entry.record.id.0;
+        let place = Place::Now { class: CLASS_LAST, rank: id, id };
+        let was = UrlPosition::at(old, &entry.record);
+        let host = UrlHost::Awake(self.frontier.awake.at(slot));
+        self.books.put(host, was, entry, Some(place), &mut step.rows);
         self.frontier.mark_dirty(slot);
     }
 
