@@ -191,45 +191,20 @@ fn divide_slots(max: usize, reserved: &[u64], known: &[InForce]) -> Vec<usize> {
 }
 
 impl Engine {
-    pub(crate) fn allowed(&mut self, allowance: Allowance) {
-        if self.allowance.is_none_or(|last| last.number < allowance.number) {
-            self.allowance = Some(allowance);
-        }
-    }
-
-    /// Requests that may be in flight here.
-    pub(crate) fn slots(&self) -> usize {
-        let all = self.config.concurrency;
-        self.allowance.map_or(all, |allowance| allowance.slots.min(all))
-    }
-
-    /// What the counter of pages may reach.
-    pub(crate) fn pages_max(&self) -> Option<u64> {
-        match self.allowance {
-            Some(allowance) => allowance.pages,
-            None => self.config.pages_max,
-        }
-    }
-
-    /// Whether the bytes that were allowed have come.
-    pub(crate) fn is_out_of_bytes(&self) -> bool {
-        let bytes = self.allowance.and_then(|allowance| allowance.bytes);
-        bytes.is_some_and(|max| self.counters.bytes >= max)
-    }
-
     /// What is in force, once there is an allowance.
     pub(crate) fn in_force(&self) -> Option<InForce> {
-        let allowance = self.allowance?;
-        let pages_used = self.counters.pages + (self.flights.len() + self.comparing.len()) as u64;
-        let bytes_used = self.counters.bytes;
+        let allowance = self.limits.allowance?;
+        let pages_used =
+            self.books.counters.pages + (self.traffic.len() + self.comparing.len()) as u64;
+        let bytes_used = self.books.counters.bytes;
         Some(InForce {
             number: allowance.number,
             pages: allowance.pages.unwrap_or(u64::MAX).max(pages_used),
             bytes: allowance.bytes.unwrap_or(u64::MAX).max(bytes_used),
-            slots: allowance.slots.max(self.flights.len()),
+            slots: allowance.slots.max(self.traffic.len()),
             pages_used,
             bytes_used,
-            slots_wanted: self.flights.len() + self.ready.len(),
+            slots_wanted: self.traffic.len() + self.frontier.ready.len(),
             has_work: self.has_work(),
         })
     }

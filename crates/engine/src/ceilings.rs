@@ -26,20 +26,8 @@ impl Default for Ceilings {
 }
 
 impl Engine {
-    /// Requests that may be begun under the ceilings, when so many pages are held.
-    pub(crate) fn allowed_slots(&self, held: usize) -> usize {
-        let Ceilings { pages, bytes, requests, .. } = self.ceilings;
-        let counters = &self.counters;
-        if counters.bytes >= bytes {
-            return 0;
-        }
-        let pages = pages.saturating_sub(counters.pages.saturating_add(held as u64));
-        let requests = requests.saturating_sub(counters.asked);
-        usize::try_from(pages.min(requests)).unwrap_or(usize::MAX)
-    }
-
     /// The owner, or whoever watches over the partition, lets nothing begin now.
     pub(crate) fn begins_nothing(&self) -> bool {
-        self.hands.is_paused || self.ceilings.is_held
+        self.hands.is_paused || self.limits.ceilings.is_held
     }
 }

@@ -1,8 +1,9 @@
 //! What becomes of a URL once its bytes are here: is it a twin or nearly a twin of another page,
 //! what is kept, what is found in it, and when it is due again.
 
-use crate::announce;
+use crate::books::{UrlHost, UrlPosition};
 use crate::config::{Config, NearDuplicates, NearPolicy, NoArchive};
+use crate::copies::Copies;
 use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
@@ -12,10 +13,10 @@ use crate::marks::Marks;
 use crate::mass::{self, Surfer};
 use crate::near::{self, Leader, Likeness, Near, Nearest};
 use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
-use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
-use crate::requisites;
+use crate::refresh::announce;
+use crate::refresh::past::Visits;
 use crate::sitemaps;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
@@ -35,6 +36,7 @@ const ROBOTS_AGAIN_TTLS: u8 = 7;
 pub(crate) struct Comparisons {
     waiting: Vec<Comparison>,
     asked: Vec<Comparison>,
+    copies: Copies,
 }
 
 #[derive(Debug)]
@@ -75,7 +77,8 @@ impl Comparisons {
             }
             _ => COMPARISON_BYTES,
         })
-        .sum()
+        .sum::<usize>()
+            + self.copies.heap_bytes()
     }
 }
 
@@ -206,7 +209,6 @@ impl Engine {
     }
 
     fn conclude_visit(&mut self, now: Time, mut comparison: Comparison, kin: Kin, step: &mut Step) {
-        self.leave_status(comparison.entry.record.status);
         self.remember(&mut comparison, &kin, step);
         let Comparison { slot, fetch, place, entry, mut report } = comparison;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
@@ -219,16 +221,18 @@ impl Engine {
         let role = entry.record.role;
         let follows = match (&report.outcome, other) {
             _ if role.is_requisite() => self.may_be_page(&entry.url, entry.record.depth),
-            (Outcome::Page(page), Some(_)) => self.copies.follow(&entry.url, &page.content),
+            (Outcome::Page(page), Some(_)) => {
+                self.comparing.copies.follow(&entry.url, &page.content)
+            }
             _ => kin.near.is_none() || self.config.near.follow,
         } && !self.is_off_topic(&entry, &report.outcome);
         if matches!(report.outcome, Outcome::Page(_)) && other.is_none() && kin.near.is_none() {
-            let site = self.awake.at(slot).site;
-            self.shares.fetched(site, now);
+            let site = self.frontier.awake.at(slot).site;
+            self.traffic.shares.fetched(site, now);
         }
         let copied = other.map(|twin| &twin.url).or(kin.near.as_ref().map(|near| &near.url));
         self.learn_pattern(slot, &entry, &report, copied);
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let is_page = entry.record.role == Role::Page;
         host.record.pages += u64::from(is_page && matches!(report.outcome, Outcome::Page(_)));
         let before = entry.record.clone();
@@ -236,7 +240,7 @@ impl Engine {
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
         let next = self.tried(&record, next);
-        self.mass.stand(&record);
+        self.books.stand(&record);
         self.log_answer(now, &entry.url, &report, (&record, next), step);
         if let Outcome::Moved { to: Some(to) } = &report.outcome {
             self.follow_seed(&entry, report.status, to, step);
@@ -251,7 +255,8 @@ impl Engine {
         }
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
-        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
+        let was = UrlPosition::at(place, &entry.record);
+        self.settle(slot, was, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
     }
 
@@ -277,62 +282,40 @@ impl Engine {
     pub(crate) fn settle(
         &mut self,
         slot: u32,
-        place: Place,
-        mut entry: Entry,
+        was: UrlPosition,
+        entry: Entry,
         next: Next,
         step: &mut Step,
     ) {
-        let host = self.awake.at(slot);
-        host.queue(place.section()).settled(place);
-        self.requisites.counters.waiting -= u64::from(requisites::is_first(&place));
-        step.rows.push(Row::Queue { host: host.key.clone(), place, entry: None });
-        entry.record.place = match next {
+        let id = entry.record.id.0;
+        let later = match next {
             Next::Never => None,
-            Next::At(due) => Some(Place::Later { due, id: entry.record.id.0 }),
+            Next::At(due) => Some(Place::Later { due, id }),
         };
-        self.mass.stand(&entry.record);
-        self.hands.note_moved(entry.record.id.0);
-        if let Some(revisiting) = self.revisiting.as_mut().filter(|_| self.outbox.is_sifting()) {
-            revisiting.since_sift.insert(entry.record.id.0);
+        self.hands.note_moved(id);
+        let is_sifting = self.admission.outbox.is_sifting();
+        if let Some(revisiting) = self.revisiting.as_mut().filter(|_| is_sifting) {
+            revisiting.since_sift.insert(id);
         }
-        let key = entry.url.key();
-        match entry.record.place {
-            Some(later) => {
-                let (host_key, again) = (host.key.clone(), Some(entry.clone()));
-                step.rows.push(Row::Url { key, record: entry.record.clone() });
-                step.rows.push(Row::Queue { host: host_key, place: later, entry: again });
-                host.later.insert(later, entry);
-            }
-            None => {
-                step.rows.push(Row::Url { key, record: entry.record });
-                host.record.queued -= 1;
-                self.counters.queued -= 1;
-            }
-        }
-        self.mark_dirty(slot);
+        let host = UrlHost::Awake(self.frontier.awake.at(slot));
+        self.books.put(host, was, entry, later, &mut step.rows);
+        self.frontier.mark_dirty(slot);
     }
 
-    /// Refuses a URL that was admitted by rules that are not in force any more.
-    pub(crate) fn refuse_waiting(
+    /// A URL that came up waits again, until then.
+    pub(crate) fn defer(
         &mut self,
-        now: Time,
         slot: u32,
-        row: (Place, Entry),
-        why: Refusal,
+        (place, entry): (Place, Entry),
+        due: Time,
         step: &mut Step,
     ) {
-        self.counters.admitted -= 1;
-        let host = &mut self.awake.at(slot).record;
-        match row.1.record.role {
-            Role::Page => host.admitted -= 1,
-            role if role.is_requisite() => {}
-            _ => host.sitemaps = host.sitemaps.saturating_sub(1),
-        }
-        self.refuse((now, slot), row, (why, Next::Never), step);
+        let was = UrlPosition::at(place, &entry.record);
+        self.settle(slot, was, entry, Next::At(due), step);
     }
 
     /// Settles a URL without asking for it.
-    fn refuse(
+    pub(crate) fn refuse(
         &mut self,
         (now, slot): (Time, u32),
         (place, entry): (Place, Entry),
@@ -343,20 +326,10 @@ impl Engine {
         if !matches!(entry.record.status, Status::Refused(_)) {
             self.leave_calendar(&entry.record);
         }
-        self.leave_status(entry.record.status);
-        *self.counters.refused_as(why) += 1;
         self.log(now, step, || Happening::Refused { url: entry.url.clone(), why });
-        let record = UrlRecord { status: Status::Refused(why), ..entry.record };
-        self.settle(slot, place, Entry { url: entry.url, record }, next, step);
-    }
-
-    /// A URL that was refused, or failed, gets another status.
-    pub(crate) fn leave_status(&mut self, before: Status) {
-        match before {
-            Status::Refused(why) => *self.counters.refused_as(why) -= 1,
-            Status::Failed(kind) => *self.counters.failed_as(kind) -= 1,
-            _ => {}
-        }
+        let was = UrlPosition::at(place, &entry.record);
+        let entry = Entry { url: entry.url, record: entry.record.refused(why) };
+        self.settle(slot, was, entry, next, step);
     }
 
     /// Rules change: a crawl that goes on looks again when they were read anew some times, which
@@ -387,27 +360,23 @@ impl Engine {
         };
         match &report.outcome {
             Outcome::Page(page) => {
-                self.counters.pages += 1;
-                self.counters.links_beyond += page.links_beyond;
-                self.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
-                self.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
-                self.counters.duplicates += u64::from(is_copy);
-                self.counters.near_duplicates += u64::from(is_near);
-                self.counters.revisits += u64::from(entry.record.past.visited.is_some());
+                self.books.counters.pages += 1;
+                self.books.counters.links_beyond += page.links_beyond;
+                self.books.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
+                self.books.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
+                self.books.counters.duplicates += u64::from(is_copy);
+                self.books.counters.near_duplicates += u64::from(is_near);
+                self.books.counters.revisits += u64::from(entry.record.past.visited.is_some());
             }
-            Outcome::Unchanged => self.counters.unchanged += 1,
-            Outcome::Moved { .. } => self.counters.moved += 1,
+            Outcome::Unchanged => self.books.counters.unchanged += 1,
+            Outcome::Moved { .. } => self.books.counters.moved += 1,
             Outcome::Gone => {
-                self.counters.gone += 1;
-                self.counters.unauthorized += u64::from(report.status == 401);
-                self.counters.forbidden += u64::from(report.status == 403);
+                self.books.counters.gone += 1;
+                self.books.counters.unauthorized += u64::from(report.status == 401);
+                self.books.counters.forbidden += u64::from(report.status == 403);
             }
             Outcome::Busy { kind, .. } | Outcome::Failed(kind) | Outcome::Cut { kind, .. } => {
-                if failed_for_good(*kind) {
-                    *self.counters.failed_as(*kind) += 1;
-                } else {
-                    self.counters.retries += 1;
-                }
+                self.books.counters.retries += u64::from(!failed_for_good(*kind));
             }
             Outcome::Robots(_) | Outcome::Unwanted(_) => {}
         }
@@ -426,10 +395,10 @@ impl Engine {
                     // In the books it is a page with one link.
                     let (url, from) = (url.clone(), Some(from));
                     let kind = FoundAs::Copied;
-                    self.outbox.push(Discovery { url, kind, depth, hops: 0, from });
+                    self.admission.outbox.push(Discovery { url, kind, depth, hops: 0, from });
                 }
                 let hops = hops.saturating_add(1);
-                self.outbox.push(Discovery { url, kind, depth, hops, from });
+                self.admission.outbox.push(Discovery { url, kind, depth, hops, from });
             }
             Outcome::Page(page) => {
                 let Page { mut found, mut known, relevance, .. } = *page;
@@ -437,14 +406,14 @@ impl Engine {
                     (found, known) = (Vec::new(), KnownLinks::default());
                 }
                 let links = found.len() + known.len();
-                self.counters.discoveries += if follows { links as u64 } else { 0 };
+                self.books.counters.discoveries += if follows { links as u64 } else { 0 };
                 // Links of an earlier visit may still wait in the outbox, and must not come last.
                 let is_first = entry.record.past.visited.is_none();
                 let surfer = self.surfer_on(relevance);
                 match mass::node(id) {
                     Some(page) if links == 0 => {
-                        let whole = self.mass.linked_to_none(page, surfer, step);
-                        self.policy.linked(&whole, &self.mass);
+                        let whole = self.books.mass.linked_to_none(page, surfer, step);
+                        self.ranking.policy.linked(&whole, &self.books.mass);
                     }
                     Some(page) if is_first && found.is_empty() => {
                         self.take_known_links(page, (&known, surfer), step);
@@ -457,18 +426,24 @@ impl Engine {
                 self.remember_moved(id);
                 let from = mass::node(id).map(|page| self.redirects(page));
                 let hops = hops.saturating_add(1);
-                self.counters.discoveries += 1;
-                self.outbox.push(Discovery { url, kind, depth, hops, from });
+                self.books.counters.discoveries += 1;
+                self.admission.outbox.push(Discovery { url, kind, depth, hops, from });
             }
             Outcome::Cut { found, .. } if self.config.follows_links => {
                 // The page's importance goes to its links when it is taken as it is, or whole.
-                self.counters.discoveries += found.len() as u64;
+                self.books.counters.discoveries += found.len() as u64;
                 let visited = entry.record.past.visited;
                 for found in found {
                     let depth = found.depth(depth);
                     let kind = announce::only_news(found.kind, visited);
                     let (kind, hops) = sitemaps::link(entry, &found.url, kind);
-                    self.outbox.push(Discovery { url: found.url, kind, depth, hops, from: None });
+                    self.admission.outbox.push(Discovery {
+                        url: found.url,
+                        kind,
+                        depth,
+                        hops,
+                        from: None,
+                    });
                 }
             }
             _ => {}
@@ -492,7 +467,7 @@ impl Engine {
         for links in known {
             // A page without a number in the books has no mass that links would share.
             if let Some(from) = from(0) {
-                self.outbox.lead(Lead::Known { links: Box::new(links), from });
+                self.admission.outbox.lead(Lead::Known { links: Box::new(links), from });
             }
         }
         for found in found {
@@ -503,7 +478,7 @@ impl Engine {
             };
             let (kind, hops) = sitemaps::link(entry, &found.url, kind);
             let from = from(found.weight);
-            self.outbox.push(Discovery { url: found.url, kind, depth, hops, from });
+            self.admission.outbox.push(Discovery { url: found.url, kind, depth, hops, from });
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::admit::{self, Candidate};
 use crate::config::{Config, Selection};
-use crate::engine::{Engine, Flight, Requested};
-use crate::event::{Action, Fetch, FetchId, Step};
+use crate::engine::Engine;
+use crate::event::{Action, Fetch, Step};
 use crate::frontier::awake::Doing;
 use crate::frontier::ready::Chooser;
 use crate::gates::Gate;
@@ -13,6 +13,7 @@ use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal};
 use crate::requisites;
 use crate::time::Time;
+use crate::traffic::{Flight, Requested};
 use crate::traps::Worth;
 use rhumb_page::url::Url;
 
@@ -20,31 +21,31 @@ impl Engine {
     /// Requests that may still be begun.
     pub(crate) fn free_slots(&self) -> usize {
         // A page that is not yet compared still holds its bytes.
-        let held = self.flights.len() + self.comparing.len();
-        if self.is_out_of_bytes() {
+        let held = self.traffic.len() + self.comparing.len();
+        if self.limits.is_out_of_bytes(&self.books.counters) {
             return 0;
         }
-        let slots = self.slots();
-        let free = slots.saturating_sub(self.flights.len());
+        let slots = self.limits.slots(&self.config);
+        let free = slots.saturating_sub(self.traffic.len());
         let free = free.min(Config::held_max_of(slots).saturating_sub(held));
-        let free = free.min(self.allowed_slots(held));
-        match self.pages_max() {
-            Some(max) if !self.is_finishing() => {
-                free.min(max.saturating_sub(self.counters.pages + held as u64) as usize)
+        let free = free.min(self.limits.allowed_slots(&self.books.counters, held));
+        match self.limits.pages_max(&self.config) {
+            Some(max) if !self.limits.is_finishing() => {
+                free.min(max.saturating_sub(self.books.counters.pages + held as u64) as usize)
             }
             _ => free,
         }
     }
 
     pub(crate) fn dispatch(&mut self, now: Time, step: &mut Step) {
-        while let Some((slot, ticket)) = self.ready.pop_due(now) {
-            if self.is_in_line(slot, ticket) {
+        while let Some((slot, ticket)) = self.frontier.ready.pop_due(now) {
+            if self.frontier.is_in_line(slot, ticket) {
                 self.back_in_line(now, slot, ticket);
             }
         }
         while self.free_slots() > 0 && self.within_budget(now) && !self.holds_back() {
             let Some((slot, ticket)) = self.next_in_line() else { break };
-            if self.is_in_line(slot, ticket) {
+            if self.frontier.is_in_line(slot, ticket) {
                 self.begin(now, slot, step);
             }
         }
@@ -52,92 +53,79 @@ impl Engine {
 
     /// Overdue visits first, the most overdue of them; what is new has its share of the turns.
     fn next_in_line(&mut self) -> Option<(u32, u32)> {
-        if !(self.ready.has_classed() && self.owes_new())
-            && let Some(overdue) = self.ready.pop_overdue()
+        if !(self.frontier.ready.has_classed() && self.owes_new())
+            && let Some(overdue) = self.frontier.ready.pop_overdue()
         {
             return Some(overdue);
         }
-        let mut chooser = match self.takes_best() {
+        let mut chooser = match self.ranking.takes_best(self.config.selection) {
             true => Chooser::Best,
             false => Chooser::Biased(&mut self.rng),
         };
-        self.ready.pop(&mut chooser)
-    }
-
-    /// Whether the best class always comes first.
-    pub(crate) fn takes_best(&self) -> bool {
-        match self.config.selection {
-            Selection::ByOrder => self.policy.follows_importance(),
-            Selection::Best | Selection::Patient { .. } => true,
-            Selection::Biased => false,
-        }
+        self.frontier.ready.pop(&mut chooser)
     }
 
     /// Whether all hosts that are due have too little to be worth a request now.
     fn holds_back(&self) -> bool {
         let Selection::Patient { octaves } = self.config.selection else { return false };
-        let (Some(best), Some(waiting)) = (self.ready.best(), self.mass.ledger().frontier_level())
+        let (Some(best), Some(waiting)) =
+            (self.frontier.ready.best(), self.books.mass.ledger().frontier_level())
         else {
             return false;
         };
-        let is_waiting = !self.flights.is_empty() || !self.comparing.is_empty();
+        let is_waiting = !self.traffic.is_empty() || !self.comparing.is_empty();
         is_waiting && best > order::class_of_level(waiting).saturating_add(octaves)
-    }
-
-    /// An entry in a line is good if its host still carries the ticket that the entry shows.
-    pub(crate) fn is_in_line(&self, slot: u32, ticket: u32) -> bool {
-        self.awake.get(slot).is_some_and(|host| host.queued_up && host.ticket == ticket)
     }
 
     /// Into the line of those who are overdue, or the front queue of its best class.
     pub(crate) fn back_in_line(&mut self, now: Time, slot: u32, ticket: u32) {
-        if !self.is_in_line(slot, ticket) {
+        if !self.frontier.is_in_line(slot, ticket) {
             return;
         }
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let due = host.later_due().filter(|due| *due <= now && !host.has_requisite());
         if let (Some(_), Some(due)) = (&self.revisiting, due) {
-            return self.ready.push_overdue(due, slot, ticket);
+            return self.frontier.ready.push_overdue(due, slot, ticket);
         }
         let later = host.later.front().map(|(_, entry)| entry.record.class);
         let class = host.class().or(later).unwrap_or(0);
-        self.ready.push(class, slot, ticket);
+        self.frontier.ready.push(class, slot, ticket);
     }
 
     /// The host's next request, if its address has room and robots leave it one.
     fn begin(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let ticket = host.ticket;
         // The owner may have laid it to rest since it was put in line.
         let may_be_asked = host.record.not_before <= now || !host.referrals.is_empty();
         let may_be_asked = may_be_asked && self.opens(now, slot).is_none();
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let Some(ip) = host.addresses.current(now).filter(|_| may_be_asked) else {
             host.queued_up = false;
             // It may have been called to a place at its old address, which it will not take.
             let way = host.addresses.last().map(|ip| host.way(ip));
             if let Some(way) = way {
-                let called = self.gateways.call(way, &self.config);
+                let called = self.traffic.gateways.call(way, &self.config);
                 self.called(now, called);
             }
             return self.advance(now, slot, step);
         };
         let way = host.way(ip);
-        let (gate, called) = self.gateways.enter(way, (slot, ticket), &self.config, now);
+        let (gate, called) = self.traffic.gateways.enter(way, (slot, ticket), &self.config, now);
         self.called(now, called);
         match gate {
             Gate::Open => {}
             Gate::Full => return,
-            Gate::Resting(until) => return self.ready.wait(until, slot, ticket),
+            Gate::Resting(until) => return self.frontier.ready.wait(until, slot, ticket),
         }
-        self.awake.at(slot).queued_up = false;
+        self.frontier.awake.at(slot).queued_up = false;
         match self.choose(now, slot, step) {
             Some((url, requested)) => {
                 let charged = self.charge(now);
                 self.fetch(slot, (way, charged), url, requested, step);
             }
             None => {
-                let called = self.gateways.leave(way, now, &self.config, now);
+                let called = self.traffic.gateways.leave(way, now, &self.config, now);
                 self.called(now, called);
                 self.advance(now, slot, step);
             }
@@ -154,7 +142,7 @@ impl Engine {
     /// Referrals first, since others wait for them; then robots.txt; then pages that robots allow,
     /// and the rules of admission still do.
     fn choose(&mut self, now: Time, slot: u32, step: &mut Step) -> Option<(Url, Requested)> {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         if !host.referrals.is_empty() {
             // Those who ask for our own robots.txt are told when we have it; while we wait for it
             // ourselves they must not, or two that redirect to each other would wait for ever.
@@ -180,18 +168,18 @@ impl Engine {
         }
         while let Some((place, entry)) = self.next_row(now, slot) {
             if let Some(due) = self.too_soon(now, slot, place, &entry) {
-                self.settle(slot, place, entry, Next::At(due), step);
+                self.defer(slot, (place, entry), due, step);
                 continue;
             }
             if let Some(opens) = self.url_opens(now, &entry.url) {
-                self.settle(slot, place, entry, Next::At(opens), step);
+                self.defer(slot, (place, entry), opens, step);
                 continue;
             }
-            let host = self.awake.at(slot);
+            let host = self.frontier.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.admitted.saturating_sub(host.record.queued);
             if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
-                self.refuse_waiting(now, slot, (place, entry), why, step);
+                self.refuse((now, slot), (place, entry), (why, Next::Never), step);
                 continue;
             }
             match self.worth(slot, place, &entry) {
@@ -201,15 +189,16 @@ impl Engine {
                     continue;
                 }
                 Worth::Never => {
-                    self.refuse_waiting(now, slot, (place, entry), Refusal::Pattern, step);
+                    let pattern = (Refusal::Pattern, Next::Never);
+                    self.refuse((now, slot), (place, entry), pattern, step);
                     continue;
                 }
             }
-            let host = self.awake.at(slot);
+            let host = self.frontier.awake.at(slot);
             let allowed = host.robots_in_force(now).is_none_or(|r| r.allows(&entry.url));
             if allowed {
                 self.book_turn(now, slot, place);
-                self.awake.at(slot).had_requisite = requisites::is_first(&place);
+                self.frontier.awake.at(slot).had_requisite = requisites::is_first(&place);
                 return Some((
                     entry.url.clone(),
                     Requested::Page { place, entry: Box::new(entry) },
@@ -222,20 +211,20 @@ impl Engine {
 
     /// When a host may be asked, if it is outside its hours: in our own time.
     pub(crate) fn opens(&self, now: Time, slot: u32) -> Option<Time> {
-        let rule = self.config.hours.of_host(&self.awake.get(slot)?.key)?;
-        Some(self.own_time(rule.opens(self.world_time(now))?))
+        let rule = self.config.hours.of_host(&self.frontier.awake.get(slot)?.key)?;
+        Some(self.clock.own(rule.opens(self.clock.world(now))?))
     }
 
     fn url_opens(&self, now: Time, url: &Url) -> Option<Time> {
         let rule = self.config.hours.of_url(url)?;
-        Some(self.own_time(rule.opens(self.world_time(now))?))
+        Some(self.clock.own(rule.opens(self.clock.world(now))?))
     }
 
     /// What is due comes before what is new: there is a date attached to it. A crawl that goes on
     /// keeps a share of its requests for what is new.
     fn next_row(&mut self, now: Time, slot: u32) -> Option<(Place, Entry)> {
-        let is_finishing = self.is_finishing();
-        let host = self.awake.at(slot);
+        let is_finishing = self.limits.is_finishing();
+        let host = self.frontier.awake.at(slot);
         let is_due = host.later_due().is_some_and(|due| due <= now);
         let is_new = !host.now.is_empty();
         if is_finishing {
@@ -246,15 +235,16 @@ impl Engine {
         // A page and a requisite take turns.
         let is_turn_of_page = host.had_requisite && host.has_requisite();
         let takes_new = !is_due || (is_new && (is_doubtful || is_turn_of_page || self.owes_new()));
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         if takes_new { host.now.pop() } else { host.later.pop() }
     }
 
     /// Keeps account of what is new and what is due, where both wait.
     fn book_turn(&mut self, now: Time, slot: u32, taken: Place) {
-        let host = self.awake.at(slot);
-        let is_due = host.later_due().is_some_and(|due| due <= now) || self.ready.has_overdue();
-        let is_new = !host.now.is_empty() || self.ready.has_classed();
+        let host = self.frontier.awake.at(slot);
+        let is_due =
+            host.later_due().is_some_and(|due| due <= now) || self.frontier.ready.has_overdue();
+        let is_new = !host.now.is_empty() || self.frontier.ready.has_classed();
         if let Some(revisiting) = &mut self.revisiting {
             match taken {
                 Place::Later { .. } if is_new => revisiting.revisited_before_new(),
@@ -272,9 +262,8 @@ impl Engine {
         requested: Requested,
         step: &mut Step,
     ) {
-        let id = FetchId(self.next_fetch);
-        self.next_fetch += 1;
-        let host = self.awake.at(slot);
+        let id = self.traffic.next_id();
+        let host = self.frontier.awake.at(slot);
         host.doing = Doing::Fetching(id);
         let (etag, last_modified, depth) = match &requested {
             Requested::Page { entry, .. } => {
@@ -303,14 +292,11 @@ impl Engine {
             last_modified,
             depth,
         }));
-        self.flights.insert(id, Flight { slot, charged, way, requested });
-        let held = self.flights.len() + self.comparing.len();
-        let is_within = self.flights.len() <= self.config.concurrency;
+        self.traffic.began(id, Flight { slot, charged, way, requested });
+        let held = self.traffic.len() + self.comparing.len();
+        let is_within = self.traffic.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");
         // The queue may have fallen low by what was taken.
-        let host = self.awake.at(slot);
-        if host.now.wants_refill() || host.later.wants_refill() {
-            self.refills.push_back(slot);
-        }
+        self.frontier.refill_if_low(slot);
     }
 }

@@ -400,13 +400,3 @@ pub struct Step {
     pub rows: Vec<Row>,
     pub actions: Vec<Action>,
 }
-
-impl Step {
-    /// A URL that waits moves from one place in its host's queue to another.
-    pub(crate) fn refile(&mut self, host: &HostKey, (from, to): (Place, Place), entry: &Entry) {
-        let Entry { url, record } = entry;
-        self.rows.push(Row::Queue { host: host.clone(), place: from, entry: None });
-        self.rows.push(Row::Url { key: url.key(), record: record.clone() });
-        self.rows.push(Row::Queue { host: host.clone(), place: to, entry: Some(entry.clone()) });
-    }
-}

@@ -12,7 +12,7 @@ use crate::event::Step;
 use crate::frontier::awake::RobotsReferral;
 use crate::outcome::{FailKind, Outcome, RobotsAnswer};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, back_off};
+use crate::record::back_off;
 use crate::time::{Span, Time};
 
 /// The longest that a failing host rests before it is tried again.
@@ -55,7 +55,7 @@ impl Engine {
             // Part of a page is the page's own matter: its host answered.
             Outcome::Failed(_) | Outcome::Busy { .. } | Outcome::Cut { .. } => return true,
             _ => {
-                let record = &mut self.awake.at(slot).record;
+                let record = &mut self.frontier.awake.at(slot).record;
                 record.failures = 0;
                 if record.failing.take().is_some() {
                     self.log_recovered(now, slot, step);
@@ -63,7 +63,7 @@ impl Engine {
                 return true;
             }
         };
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let was_well = host.record.failing.is_none();
         if kind == FailKind::Timeout && host.now.is_empty() {
             // No other page may tell a host that is silent from a page that is: robots.txt does.
@@ -82,13 +82,13 @@ impl Engine {
         (place, entry): (Place, Entry),
         step: &mut Step,
     ) {
-        self.counters.retries += 1;
+        self.books.counters.retries += 1;
         let retry = self.config.retry;
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         match host.record.failing {
             Some(kind) if kind.may_be_of_page() => {
                 let due = now + back_off(&retry, host.record.failures, None);
-                self.settle(slot, place, entry, Next::At(due), step);
+                self.defer(slot, (place, entry), due, step);
             }
             _ => host.queue(place.section()).put_back(place, entry),
         }
@@ -102,8 +102,8 @@ impl Engine {
         retry_after: Option<Span>,
         step: &mut Step,
     ) {
-        let (retry, run) = (self.config.retry, self.counters.run);
-        let record = &mut self.awake.at(slot).record;
+        let (retry, run) = (self.config.retry, self.books.counters.run);
+        let record = &mut self.frontier.awake.at(slot).record;
         record.enter_run(run);
         record.failures = record.failures.saturating_add(1);
         record.failing = Some(kind);
@@ -114,7 +114,7 @@ impl Engine {
             record.not_before = record.not_before.max(now + wait);
         }
         self.log_failing(now, slot, kind, step);
-        self.mark_dirty(slot);
+        self.frontier.mark_dirty(slot);
     }
 
     /// A host is failing. Its rest binds this run alone; what the host itself asks for binds later
@@ -123,7 +123,7 @@ impl Engine {
         let is_endless = self.config.continuous.is_some();
         let revisits = is_endless || self.config.revisit_after.is_some();
         let retry = self.config.retry;
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         host.robots_at = None;
         let record = &mut host.record;
         let wish = retry_after.unwrap_or(Span::ZERO).min(retry.retry_after_max);
@@ -143,7 +143,7 @@ impl Engine {
 
     /// A host that rests fetches no robots.txt for others either: they are told at once.
     pub(crate) fn refuse_referrals(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let kind = host.record.failing.unwrap_or(FailKind::RobotsUnreachable);
         let referrals = std::mem::take(&mut host.referrals);
         self.turn_away(now, referrals, kind, step);
@@ -159,8 +159,9 @@ impl Engine {
     ) {
         for referral in referrals {
             // It waits for this answer: it cannot have gone to sleep.
-            let asker = self.awake.slot_of(&referral.for_host).expect("the host that asked");
-            self.awake.at(asker).awaits_robots = false;
+            let asker =
+                self.frontier.awake.slot_of(&referral.for_host).expect("the host that asked");
+            self.frontier.awake.at(asker).awaits_robots = false;
             let answer = RobotsAnswer::Unreachable { retry_after: None, kind };
             self.robots_answered(now, asker, Outcome::Robots(answer), step);
             self.advance(now, asker, step);

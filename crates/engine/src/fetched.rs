@@ -2,15 +2,16 @@
 
 use crate::compare::Comparison;
 use crate::config::Config;
-use crate::engine::{Engine, Flight, Requested};
+use crate::engine::Engine;
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
 use crate::frontier::awake::{Doing, RobotsReferral};
 use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
 use crate::polite;
 use crate::queue::{Entry, Place};
-use crate::record::Refusal;
+use crate::record::{Next, Refusal};
 use crate::sitemaps;
 use crate::time::{Span, Time};
+use crate::traffic::{Flight, Requested};
 use rhumb_page::robots::{Agent, Robots};
 use rhumb_page::url::{HostKey, Scheme, Url};
 
@@ -19,10 +20,10 @@ pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
 
 impl Engine {
     pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
-        let flight = self.flights.remove(&fetch).expect("a fetch that was asked for");
+        let flight = self.traffic.ended(fetch);
         self.answered(now, &flight, &report);
         let until = self.name_rests_until(now, flight.slot, &report);
-        let next_in_line = self.gateways.leave(flight.way, until, &self.config, now);
+        let next_in_line = self.traffic.gateways.leave(flight.way, until, &self.config, now);
         if self.tries_next_address(flight.slot, &report) {
             self.keep_as_it_came(fetch, &report, step);
             self.send_back(flight.slot, flight.requested);
@@ -55,9 +56,9 @@ impl Engine {
             Requested::RobotsFor(referral) => {
                 self.keep_as_it_came(fetch, &report, step);
                 // Somebody waits for this answer: it cannot have gone to sleep.
-                let asker = self.awake.slot_of(&referral.for_host);
+                let asker = self.frontier.awake.slot_of(&referral.for_host);
                 let slot = asker.expect("the host that sent the referral");
-                self.awake.at(slot).awaits_robots = false;
+                self.frontier.awake.at(slot).awaits_robots = false;
                 self.robots_answered(now, slot, report.outcome, step);
                 self.advance(now, slot, step);
             }
@@ -78,20 +79,24 @@ impl Engine {
         self.note_health(now, slot, &report.outcome, step);
         self.keep_as_it_came(fetch, report, step);
         entry.record.http_status = report.status;
-        self.refuse_waiting(now, slot, (place, entry), why, step);
+        self.refuse((now, slot), (place, entry), (why, Next::Never), step);
     }
 
     /// The response has ended: from here the host's delay runs.
     fn answered(&mut self, now: Time, flight: &Flight, report: &Report) {
         let slot = flight.slot;
-        if let Some(flow) = &mut self.flow {
+        if let Some(flow) = &mut self.limits.flow {
             flow.end(flight.charged, report.bytes);
         }
-        self.counters.answers += 1;
-        self.counters.bytes += report.bytes;
-        report.outcome.failed_as().into_iter().for_each(|kind| self.counters.count_error(kind));
+        self.books.counters.answers += 1;
+        self.books.counters.bytes += report.bytes;
+        report
+            .outcome
+            .failed_as()
+            .into_iter()
+            .for_each(|kind| self.books.counters.count_error(kind));
         let polite = self.config.polite;
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         assert!(matches!(host.doing, Doing::Fetching(_)), "only a fetching host is answered");
         host.doing = Doing::Nothing;
         host.turns += 1;
@@ -108,7 +113,7 @@ impl Engine {
         // The owner may have laid the host to rest meanwhile.
         let next = now + polite::delay(&polite, &host.record);
         host.record.not_before = host.record.not_before.max(next);
-        self.mark_dirty(slot);
+        self.frontier.mark_dirty(slot);
     }
 
     /// Hosts of one name have one delay, whatever their schemes and ports, and obey what one of
@@ -126,18 +131,18 @@ impl Engine {
             }
             _ => Span::ZERO,
         };
-        self.awake.at(slot).record.not_before.max(now + asked)
+        self.frontier.awake.at(slot).record.not_before.max(now + asked)
     }
 
     /// Whether the address gave no connection and the host has another one, which is asked next.
     fn tries_next_address(&mut self, slot: u32, report: &Report) -> bool {
-        connection_failed(report) && self.awake.at(slot).addresses.take_next()
+        connection_failed(report) && self.frontier.awake.at(slot).addresses.take_next()
     }
 
     /// What was to be asked for waits as if it had not been.
     fn send_back(&mut self, slot: u32, requested: Requested) {
-        self.counters.retries += 1;
-        let host = self.awake.at(slot);
+        self.books.counters.retries += 1;
+        let host = self.frontier.awake.at(slot);
         match requested {
             Requested::Page { place, entry } => host.queue(place.section()).put_back(place, *entry),
             Requested::Robots => {}
@@ -166,14 +171,14 @@ impl Engine {
             false => answer,
         };
         // First of all: a referral that comes back at once may send the host to sleep.
-        self.mark_dirty(slot);
+        self.frontier.mark_dirty(slot);
         match answer {
             RobotsAnswer::Rules(robots) => {
-                self.counters.robots_fetched += 1;
+                self.books.counters.robots_fetched += 1;
                 self.robots_in_force(now, slot, robots, step);
             }
             RobotsAnswer::Absent | RobotsAnswer::Moved { to: None } => {
-                self.counters.robots_absent += 1;
+                self.books.counters.robots_absent += 1;
                 self.robots_in_force(now, slot, Box::new(Robots::allow_all()), step);
             }
             RobotsAnswer::Moved { to: Some(to) } => self.robots_moved(now, slot, to, step),
@@ -185,7 +190,7 @@ impl Engine {
 
     fn robots_in_force(&mut self, now: Time, slot: u32, robots: Box<Robots>, step: &mut Step) {
         let polite = self.config.polite;
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let failing = host.record.failing.take();
         if failing.is_some_and(|kind| !kind.may_be_of_page()) {
             host.record.failures = 0;
@@ -198,7 +203,7 @@ impl Engine {
         step.rows.push(Row::Robots { host: host.key.clone(), robots: robots.clone() });
         let own = host.key.robots_url();
         self.find_sitemaps(own.as_ref(), &robots);
-        self.awake.at(slot).robots = Some(robots);
+        self.frontier.awake.at(slot).robots = Some(robots);
         if failing.is_some() {
             self.log_recovered(now, slot, step);
         }
@@ -212,7 +217,7 @@ impl Engine {
         retry_after: Option<Span>,
         step: &mut Step,
     ) {
-        self.awake.at(slot).robots_at = None;
+        self.frontier.awake.at(slot).robots_at = None;
         let kind = if kind.precedes_request() { kind } else { FailKind::RobotsUnreachable };
         self.host_failed(now, slot, kind, retry_after, step);
     }
@@ -220,11 +225,11 @@ impl Engine {
     /// Follows a redirect of robots.txt. On another host it becomes a referral of that host, so
     /// that its politeness holds for this request too; that host's own rules are not waited for.
     fn robots_moved(&mut self, now: Time, slot: u32, to: Url, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let hops = host.robots_at.take().map_or(0, |(_, hops)| hops) + 1;
         if hops > ROBOTS_REDIRECTS_MAX {
             // RFC 9309: beyond five redirects the file may be taken as unavailable, i.e. absent.
-            self.counters.robots_absent += 1;
+            self.books.counters.robots_absent += 1;
             return self.robots_in_force(now, slot, Box::new(Robots::allow_all()), step);
         }
         let (own, there) = (host.key.clone(), to.host_key());
@@ -232,7 +237,7 @@ impl Engine {
         if !(is_own || self.may_ask_for_robots(&to)) {
             return self.robots_unreachable(now, slot, FailKind::RobotsUnreachable, None, step);
         }
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         host.robots_at = Some((to.clone(), hops));
         if !is_own {
             host.awaits_robots = true;
@@ -252,7 +257,7 @@ impl Engine {
 
     /// Others whose robots.txt redirects to ours need no request of their own.
     fn tell_askers(&mut self, now: Time, slot: u32, outcome: &Outcome, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let own = host.key.robots_url();
         let (askers, others) = std::mem::take(&mut host.referrals)
             .into_iter()
@@ -260,8 +265,9 @@ impl Engine {
         host.referrals = others;
         for referral in askers {
             // It waits for this answer: it cannot have gone to sleep.
-            let asker = self.awake.slot_of(&referral.for_host).expect("the host that asked");
-            self.awake.at(asker).awaits_robots = false;
+            let asker =
+                self.frontier.awake.slot_of(&referral.for_host).expect("the host that asked");
+            self.frontier.awake.at(asker).awaits_robots = false;
             self.robots_answered(now, asker, outcome.clone(), step);
             self.advance(now, asker, step);
         }
@@ -270,17 +276,17 @@ impl Engine {
     /// If our rules are in force, those who ask for them get them without a request, and what they
     /// forbid is fetched for nobody.
     pub(crate) fn answer_referrals(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         if host.referrals.is_empty() {
             return;
         }
         let own = host.robots_in_force(now).filter(|robots| robots.are_for(Agent::OWNER));
         if own.is_some() && self.is_asked_by_others(slot) {
             // What binds us is known here, and not what binds others.
-            self.awake.at(slot).record.robots_until = None;
+            self.frontier.awake.at(slot).record.robots_until = None;
             return;
         }
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let Some(robots) = host.robots_in_force(now) else { return };
         let rules = robots.clone();
         let is_allowed = |referral: &RobotsReferral| {
@@ -297,12 +303,12 @@ impl Engine {
 
     /// Whether this host is one of the owner's own.
     fn is_own(&self, slot: u32) -> bool {
-        self.awake.get(slot).is_some_and(|host| self.config.is_own(&host.key))
+        self.frontier.awake.get(slot).is_some_and(|host| self.config.is_own(&host.key))
     }
 
     /// Whether another's robots.txt led to ours.
     fn is_asked_by_others(&self, slot: u32) -> bool {
-        let Some(host) = self.awake.get(slot) else { return false };
+        let Some(host) = self.frontier.awake.get(slot) else { return false };
         let own = host.key.robots_url();
         let mut askers =
             host.referrals.iter().filter(|referral| Some(&referral.url) == own.as_ref());
@@ -316,16 +322,16 @@ impl Engine {
         referral: RobotsReferral,
         step: &mut Step,
     ) {
-        match self.awake.slot_of(&there) {
+        match self.frontier.awake.slot_of(&there) {
             Some(slot) => {
-                self.awake.at(slot).referrals.push(referral);
+                self.frontier.awake.at(slot).referrals.push(referral);
                 self.advance(now, slot, step);
             }
             None => {
-                let calls = self.referrals_to_wake.entry(there.clone()).or_default();
+                let calls = self.frontier.referrals_to_wake.entry(there.clone()).or_default();
                 calls.push(referral);
                 if calls.len() == 1 {
-                    self.sleepers.call(there);
+                    self.frontier.sleepers.call(there);
                 }
             }
         }

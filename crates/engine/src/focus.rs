@@ -30,26 +30,26 @@ impl Engine {
     /// The bound that the crawl is about and its ceiling: of the topic, or of all importance.
     pub(crate) fn bound_and_ceiling(&self) -> Option<(f64, f64)> {
         match self.config.topic {
-            Some(_) => self.mass.topic_coverage().map(|c| (c.bound, c.ceiling_for_good)),
-            None => self.mass.coverage().map(|c| (c.bound, c.ceiling_for_good)),
+            Some(_) => self.books.mass.topic_coverage().map(|c| (c.bound, c.ceiling_for_good)),
+            None => self.books.mass.coverage().map(|c| (c.bound, c.ceiling_for_good)),
         }
     }
 
     /// How much of the topic is covered; none without a topic, or while it is computed again.
     pub fn topic_coverage(&self) -> Option<TopicCoverage> {
-        self.config.topic.and_then(|_| self.mass.topic_coverage())
+        self.config.topic.and_then(|_| self.books.mass.topic_coverage())
     }
 
     /// How much of the topic the crawled pages have if URLs that wait are what the order expects of
     /// them. No bound. It looks at every known URL.
     pub(crate) fn estimated_topic(&self) -> Option<f64> {
         let had = self.topic_coverage()?.had;
-        let ledger = self.mass.ledger();
+        let ledger = self.books.mass.ledger();
         let mut expected = 0.0;
         for node in 0..ledger.nodes_len() as u32 {
             if ledger.standing(node) == Standing::Waiting {
                 let lies = ledger.residue(node).max(0) as f64 / ONE as f64;
-                expected += lies * self.policy.promise(node, &self.mass)?;
+                expected += lies * self.ranking.policy.promise(node, &self.books.mass)?;
             }
         }
         // Walks that wait are shares of the whole as `had` is one of all walks.
@@ -59,9 +59,9 @@ impl Engine {
 
     /// The learnt link model is a row.
     pub(crate) fn write_link_model(&mut self, step: &mut Step) {
-        if let Some(model) = self.policy.refitted() {
+        if let Some(model) = self.ranking.policy.refitted() {
             step.rows.push(Row::LinkModel(Box::new(model)));
-            self.topic_estimate = self.estimated_topic();
+            self.ranking.topic_estimate = self.estimated_topic();
         }
     }
 }

@@ -6,13 +6,14 @@
 //! from the rows at the next opening, and what lay on the page is lost as on any refused one.
 
 use crate::admit::Forgotten;
+use crate::books::{self, HostShare, UrlPosition};
 use crate::counters::Counters;
 use crate::event::Row;
 use crate::host::HostRecord;
 use crate::mass;
 use crate::outcome::ContentDigest;
-use crate::past::Past;
-use crate::record::{Refusal, Role, Status, UrlRecord};
+use crate::record::{Refusal, Status, UrlRecord};
+use crate::requisites::RequisiteCounters;
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::BTreeMap;
 
@@ -20,25 +21,25 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct Takedown<'a> {
     forgotten: &'a Forgotten,
-    pub counters: Counters,
+    counters: Counters,
+    requisites: RequisiteCounters,
     /// What hosts lose by it.
-    hosts: BTreeMap<HostKey, Lost>,
+    hosts: BTreeMap<HostKey, HostShare>,
     /// URLs that were taken down.
     pub urls: u64,
     /// Numbers of those that had a date for another visit.
     pub left_calendar: Vec<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Lost {
-    queued: u64,
-    pages: u64,
-    sitemaps: u32,
-}
-
 impl<'a> Takedown<'a> {
-    pub fn new(forgotten: &'a Forgotten, counters: Counters) -> Takedown<'a> {
-        Takedown { forgotten, counters, hosts: BTreeMap::new(), urls: 0, left_calendar: Vec::new() }
+    /// Of a crawl with these counters.
+    pub fn new(
+        forgotten: &'a Forgotten,
+        counters: Counters,
+        requisites: RequisiteCounters,
+    ) -> Takedown<'a> {
+        let (hosts, left_calendar) = (BTreeMap::new(), Vec::new());
+        Takedown { forgotten, counters, requisites, hosts, urls: 0, left_calendar }
     }
 
     /// Takes a URL; the bytes that later pages may have been compared with, if it is forgotten.
@@ -59,50 +60,19 @@ impl<'a> Takedown<'a> {
             return None;
         }
         self.urls += 1;
-        self.leave(key, record, rows);
         if let Some(id) = mass::node(record.id) {
             rows.push(Row::LeaderGone { id });
         }
         if record.past.learnt.is_some() {
             self.left_calendar.push(record.id.0);
         }
-        self.counters.refused[Refusal::Forgotten as usize] += 1;
         let content = record.past.content;
-        let status = Status::Refused(Refusal::Forgotten);
-        let past = Past::default();
-        let record =
-            UrlRecord { status, past, place: None, tries: 0, http_status: 0, ..record.clone() };
-        rows.push(Row::Url { key: key.clone(), record });
+        let (was, record) = (UrlPosition::of(record), record.clone().taken_down());
+        let counters = (&mut self.counters, &mut self.requisites);
+        let lost = books::take_out(counters, key, (was, record), rows);
+        let of_host = self.hosts.entry(key.host_key()).or_default();
+        *of_host = of_host.plus(lost);
         content
-    }
-
-    /// The counters and the queue as they are without it.
-    fn leave(&mut self, key: &UrlKey, record: &UrlRecord, rows: &mut Vec<Row>) {
-        let host = key.host_key();
-        let lost = self.hosts.entry(host.clone()).or_default();
-        let was_admitted = match record.status {
-            Status::Refused(why) => {
-                self.counters.refused[why as usize] -= 1;
-                why == Refusal::Robots
-            }
-            Status::Failed(kind) => {
-                self.counters.failed[kind as usize] -= 1;
-                true
-            }
-            _ => true,
-        };
-        if was_admitted {
-            self.counters.admitted -= 1;
-            match record.role {
-                Role::Page => lost.pages += 1,
-                _ => lost.sitemaps += 1,
-            }
-        }
-        if let Some(place) = record.place {
-            self.counters.queued -= 1;
-            lost.queued += 1;
-            rows.push(Row::Queue { host, place, entry: None });
-        }
     }
 
     /// Another page stands by itself, if it was told to repeat one that is forgotten.
@@ -115,28 +85,22 @@ impl<'a> Takedown<'a> {
         }
         let mut record = record.clone();
         if is_copy {
-            record.past.duplicate_of = None;
-            if record.status == Status::Duplicate {
-                record.status = Status::Fetched;
-            }
+            record = record.no_duplicate();
         }
         if is_near {
             record.past.near = None;
         }
-        rows.push(Row::Url { key: key.clone(), record });
+        books::rewrite(key.clone(), record, rows);
     }
 
     /// Takes a host, after all URLs.
     pub fn take_host(&self, key: &HostKey, record: &HostRecord, rows: &mut Vec<Row>) {
         let is_forgotten = self.forgotten.has_host(&key.host());
         let lost = self.hosts.get(key).copied().unwrap_or_default();
-        if lost.queued == 0 && lost.pages == 0 && lost.sitemaps == 0 && !is_forgotten {
+        if lost == HostShare::default() && !is_forgotten {
             return;
         }
-        let mut record = record.clone();
-        record.queued = record.queued.saturating_sub(lost.queued);
-        record.admitted = record.admitted.saturating_sub(lost.pages);
-        record.sitemaps = record.sitemaps.saturating_sub(lost.sitemaps);
+        let mut record = lost.taken_from(record.clone());
         if is_forgotten && record.queued == 0 {
             if let Some(place) = record.sleep.take() {
                 rows.push(Row::Sleep { host: key.clone(), place, asleep: false });
@@ -144,5 +108,14 @@ impl<'a> Takedown<'a> {
             (record.now_after, record.later_after, record.robots_until) = (None, None, None);
         }
         rows.push(Row::Host { key: key.clone(), record });
+    }
+
+    /// Writes the counters, after all hosts, if there is anything else to write: they are what the
+    /// rows say.
+    pub fn finish(self, rows: &mut Vec<Row>) {
+        if !rows.is_empty() {
+            rows.push(Row::Requisites(self.requisites));
+            rows.push(Row::Counters(Box::new(self.counters)));
+        }
     }
 }

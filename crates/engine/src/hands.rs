@@ -6,6 +6,7 @@
 //! sent it has written it into the settings first. A pause ends with its run: starting a crawl
 //! means that it is to go on.
 
+use crate::books::{UrlHost, UrlPosition};
 use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
@@ -14,7 +15,6 @@ use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::UrlRecord;
-use crate::requisites;
 use crate::sifted::Batch;
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Rules, Url};
@@ -139,28 +139,28 @@ impl Engine {
         match hand {
             Hand::Pause => self.hands.is_paused = true,
             Hand::Resume => self.hands.is_paused = false,
-            Hand::Stop => self.stopping = self.stopping.or(Some(StopReason::Interrupted)),
+            Hand::Stop => self.limits.stop(StopReason::Interrupted),
             Hand::Seed { url, weight } => {
                 self.seeded(vec![(named(url, FoundAs::Seed), weight)], step)
             }
             Hand::Exclude { rules, .. } => {
                 self.config = Config { rules, ..self.config.clone() };
-                self.review.rules_changed(&self.config);
+                self.admission.review.rules_changed(&self.config);
             }
             Hand::Rest { host, span } => self.lay_to_rest(now + span.min(REST_MAX), host),
-            Hand::FetchNow { url } => self.outbox.push(named(url, FoundAs::Asked)),
+            Hand::FetchNow { url } => self.admission.outbox.push(named(url, FoundAs::Asked)),
         }
     }
 
     /// A host that stands in a line is looked at when its turn comes: it is not asked then.
     pub(crate) fn lay_to_rest(&mut self, until: Time, host: HostKey) {
-        if let Some(slot) = self.awake.slot_of(&host) {
-            let record = &mut self.awake.at(slot).record;
+        if let Some(slot) = self.frontier.awake.slot_of(&host) {
+            let record = &mut self.frontier.awake.at(slot).record;
             record.not_before = record.not_before.max(until);
-            self.mark_dirty(slot);
+            self.frontier.mark_dirty(slot);
         } else if self.hands.rests.len() < RESTS_MAX {
             self.hands.rests.insert(host.clone(), until);
-            self.sleepers.call(host);
+            self.frontier.sleepers.call(host);
         }
     }
 
@@ -169,7 +169,7 @@ impl Engine {
         &mut self,
         now: Time,
         discovery: Discovery,
-        mut record: UrlRecord,
+        record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -178,10 +178,10 @@ impl Engine {
             return;
         }
         let host = discovery.url.host_key();
-        let slot = self.awake.slot_of(&host);
+        let slot = self.frontier.awake.slot_of(&host);
         let old = record.place;
         if let (Some(slot), Some(old)) = (slot, old)
-            && !self.awake.at(slot).queue(old.section()).withdraw(old)
+            && !self.frontier.awake.at(slot).queue(old.section()).withdraw(old)
         {
             // It is being fetched.
             return;
@@ -190,32 +190,19 @@ impl Engine {
             Some(Place::Now { .. }) => front(id),
             Some(Place::Later { .. }) | None => Place::Later { due: now, id },
         };
-        let was_first = old.as_ref().is_some_and(requisites::is_first);
-        self.requisites.counters.waiting -= u64::from(was_first);
-        record.place = Some(place);
-        if let Place::Now { class, .. } = place {
-            record.class = class;
-            self.mass.file(record.id, Some(class));
-        }
+        let was = UrlPosition::of(&record);
         let entry = Entry { url: discovery.url, record };
-        if let Some(place) = old {
-            step.rows.push(Row::Queue { host: host.clone(), place, entry: None });
-        }
-        step.rows.push(Row::Url { key: entry.url.key(), record: entry.record.clone() });
-        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
-        let waits_anew = u64::from(old.is_none());
-        self.counters.queued += waits_anew;
         if let Some(slot) = slot {
-            let awake = self.awake.at(slot);
-            awake.record.queued += waits_anew;
-            awake.queue(place.section()).insert(place, entry);
-            self.mark_dirty(slot);
+            let home = UrlHost::Awake(self.frontier.awake.at(slot));
+            self.books.put(home, was, entry, Some(place), &mut step.rows);
+            self.frontier.mark_dirty(slot);
             batch.slots.insert(slot);
             return;
         }
         let known = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
         let mut asleep = known.unwrap_or_default();
-        asleep.queued += waits_anew;
+        let home = UrlHost::Asleep(&host, &mut asleep);
+        self.books.put(home, was, entry, Some(place), &mut step.rows);
         self.file_asleep(&host, &mut asleep, place, step);
         batch.touched.insert(host, asleep);
     }
@@ -238,11 +225,11 @@ impl Engine {
         if !sleeps_longer(asleep.sleep, due) {
             return;
         }
-        let place = SleepPlace::Later { due, rank: self.counters.next_sleep };
-        self.counters.next_sleep += 1;
-        self.sleepers.add(place);
+        let place = SleepPlace::Later { due, rank: self.books.counters.next_sleep };
+        self.books.counters.next_sleep += 1;
+        self.frontier.sleepers.add(place);
         if let Some(place) = asleep.sleep.replace(place) {
-            self.sleepers.remove(place);
+            self.frontier.sleepers.remove(place);
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: false });
         }
         step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });

@@ -2,7 +2,6 @@
 
 use crate::outcome::FailKind;
 use crate::queue::{Place, SleepPlace};
-use crate::record::Role;
 use crate::refresh::scheduler::HostStanding;
 use crate::refresh::trust::Trust;
 use crate::time::{Span, Time};
@@ -51,16 +50,6 @@ impl HostRecord {
     /// How it fails, if it does so often that it is left alone until another run, or for long.
     pub fn rests_for(&self) -> Option<FailKind> {
         self.failing.filter(|_| matches!(self.sleep, Some(SleepPlace::Resting { .. })))
-    }
-
-    /// A URL waits: a new one, or one that was admitted before.
-    pub fn count_admitted(&mut self, role: Role, is_new: bool) {
-        match role {
-            Role::Page => self.admitted += u64::from(is_new),
-            role if role.is_requisite() => {}
-            _ => self.sitemaps = self.sitemaps.saturating_add(u32::from(is_new)),
-        }
-        self.queued += 1;
     }
 
     /// Each run counts failures anew.

@@ -1,13 +1,13 @@
 //! A host's day: it wakes, finds its address, works through its queue, and goes back to sleep.
 
 use crate::engine::Engine;
-use crate::event::{Action, Address, Question, Refill, Refilled, Row, Step, Woken, WokenHost};
+use crate::event::{Action, Address, Question, Refilled, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
 use crate::frontier::back_queue::BackQueue;
 use crate::frontier::ready::Chooser;
 use crate::outcome::FailKind;
 use crate::polite;
-use crate::queue::{Section, SleepPlace};
+use crate::queue::SleepPlace;
 use crate::shares::Leave;
 use crate::time::{Span, Time};
 use rhumb_page::url::HostKey;
@@ -22,27 +22,29 @@ pub const ADDRESS_MIN: Span = Span::secs(60);
 const HELD_REST: Span = Span::secs(600);
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
-/// Queues refilled by one question.
-pub const REFILL_MAX: usize = 512;
 
 impl Engine {
     /// Asks for sleeping hosts if there is room; makes room if slots are free and nothing is due.
     pub(crate) fn wake(&mut self, now: Time, step: &mut Step) {
-        if self.is_finishing() {
+        if self.limits.is_finishing() {
             return self.wake_for_requisites(now, step);
         }
-        let starving = self.free_slots() > 0 && self.ready.is_empty();
-        if starving && self.sleepers.are_waiting(now) && self.awake.len() >= self.awake_limit {
-            self.awake_limit = (self.awake_limit * 2).min(self.config.hosts_awake_max);
+        let starving = self.free_slots() > 0 && self.frontier.ready.is_empty();
+        if starving
+            && self.frontier.sleepers.are_waiting(now)
+            && self.frontier.awake.len() >= self.frontier.awake_limit
+        {
+            self.frontier.awake_limit =
+                (self.frontier.awake_limit * 2).min(self.config.hosts_awake_max);
         }
-        let room = self.awake_limit.saturating_sub(self.awake.len());
-        let mut chooser = match self.takes_best() {
+        let room = self.frontier.awake_limit.saturating_sub(self.frontier.awake.len());
+        let mut chooser = match self.ranking.takes_best(self.config.selection) {
             true => Chooser::Best,
             false => Chooser::Biased(&mut self.rng),
         };
-        let rows_max = self.awake.rows_of_next();
-        if let Some(wake) = self.sleepers.wake(room, rows_max, now, &mut chooser) {
-            self.since_wake.clear();
+        let rows_max = self.frontier.awake.rows_of_next();
+        if let Some(wake) = self.frontier.sleepers.wake(room, rows_max, now, &mut chooser) {
+            self.frontier.since_wake.clear();
             step.actions.push(Action::Ask(Question::Wake(wake)));
         }
     }
@@ -51,35 +53,36 @@ impl Engine {
         let hosts = std::mem::take(&mut woken.hosts);
         let found: Vec<_> = hosts.iter().filter_map(|h| h.sleeper.clone()).collect();
         for host in hosts {
-            match self.awake.slot_of(&host.host) {
+            match self.frontier.awake.slot_of(&host.host) {
                 None => self.wake_one(now, host, step),
                 // It woke by itself meanwhile; what it was called for still waits.
                 Some(slot) => {
                     if let Some(until) = self.hands.take_rest(&host.host) {
                         self.lay_to_rest(until, host.host.clone());
                     }
-                    let referrals = self.referrals_to_wake.remove(&host.host).unwrap_or_default();
-                    self.awake.at(slot).referrals.extend(referrals);
+                    let referrals =
+                        self.frontier.referrals_to_wake.remove(&host.host).unwrap_or_default();
+                    self.frontier.awake.at(slot).referrals.extend(referrals);
                     self.advance(now, slot, step);
                 }
             }
         }
         // Only now: a host named twice in the answer may have lain down again in between.
-        self.sleepers.answered(found.into_iter(), &woken);
-        self.since_wake.clear();
+        self.frontier.sleepers.answered(found.into_iter(), &woken);
+        self.frontier.since_wake.clear();
     }
 
     fn wake_one(&mut self, now: Time, woken: WokenHost, step: &mut Step) {
         let WokenHost { host, record, robots, now: rows, later, .. } = woken;
-        let newer = self.since_wake.remove(&host);
+        let newer = self.frontier.since_wake.remove(&host);
         let is_stale = newer.is_some();
         let is_new = newer.is_none() && record.is_none();
         let mut record = newer.or(record).unwrap_or_default();
-        self.counters.hosts += u64::from(is_new);
+        self.books.counters.hosts += u64::from(is_new);
         if let Some(place) = record.sleep {
-            self.sleepers.remove(place);
+            self.frontier.sleepers.remove(place);
         }
-        let run = self.counters.run;
+        let run = self.books.counters.run;
         record.enter_run(run);
         let rest = self.hands.take_rest(&host);
         record.not_before = record.not_before.max(rest.unwrap_or(Time::ZERO));
@@ -87,35 +90,35 @@ impl Engine {
         let rest_until = match record.sleep {
             Some(SleepPlace::Resting { run: of, due, .. }) if of == run => {
                 let is_failing = record.failing.is_some();
-                *self.resting_as(&host, is_failing) -= 1;
+                *self.frontier.resting_as(&host, is_failing, &self.config.hours) -= 1;
                 // A host with hours is asked when they begin, whatever it lay down for.
                 let is_timed = !is_failing && self.config.hours.of_host(&host).is_some();
                 if is_timed { Time::ZERO } else { due }
             }
             _ => Time::ZERO,
         };
-        if let Some(opened) = self.reopened {
+        if let Some(opened) = self.clock.reopened {
             // The last request before a crash may not be on record: wait as if it was just now.
             let delay = polite::delay(&self.config.polite, &record);
             record.not_before = record.not_before.max(opened + delay);
         }
         // Good only while it sleeps: from here on its queues know better.
         let after = (record.now_after.take(), record.later_after.take());
-        let max = self.awake.rows_of_next();
+        let max = self.frontier.awake.rows_of_next();
         let (rows, later) = if is_stale {
             (BackQueue::unknown(after.0, max), BackQueue::unknown(after.1, max))
         } else {
             (BackQueue::from_rows(after.0, rows, max), BackQueue::from_rows(after.1, later, max))
         };
-        let referrals = self.referrals_to_wake.remove(&host).unwrap_or_default();
+        let referrals = self.frontier.referrals_to_wake.remove(&host).unwrap_or_default();
         let mut awake = Awake::new(host, record, rows, later);
         // Those that an earlier run read for another user agent are read again.
         let agent = self.config.agent_at(&awake.key);
         let robots = robots.filter(|robots| robots.are_for(agent));
         (awake.robots, awake.referrals, awake.rest_until) = (robots, referrals, rest_until);
-        let slot = self.awake.insert(awake);
+        let slot = self.frontier.awake.insert(awake);
         if is_new || rest.is_some() {
-            self.mark_dirty(slot);
+            self.frontier.mark_dirty(slot);
         }
         self.advance(now, slot, step);
     }
@@ -130,19 +133,19 @@ impl Engine {
         if self.probed(&host, answer.is_ok()) {
             return;
         }
-        let slot = self.awake.slot_of(&host).expect("a host that resolves stays awake");
-        let awake = self.awake.at(slot);
+        let slot = self.frontier.awake.slot_of(&host).expect("a host that resolves stays awake");
+        let awake = self.frontier.awake.at(slot);
         let is_new = matches!(awake.doing, Doing::Resolving { is_new: true });
         let site = awake.site;
         awake.doing = Doing::Nothing;
         match answer {
             Ok(address) => {
                 let until = address.until.max(now + ADDRESS_MIN);
-                let good = self.detours.of(&host);
-                self.awake.at(slot).addresses.resolved(address, good, until);
+                let good = self.frontier.detours.of(&host);
+                self.frontier.awake.at(slot).addresses.resolved(address, good, until);
             }
             Err(kind) => {
-                self.counters.count_error(kind);
+                self.books.counters.count_error(kind);
                 self.host_failed(now, slot, kind, None, step);
             }
         }
@@ -151,45 +154,22 @@ impl Engine {
     }
 
     pub(crate) fn refilled(&mut self, now: Time, hosts: Vec<Refilled>, step: &mut Step) {
-        self.refill_asked = false;
+        self.frontier.refills_came();
         for Refilled { host, section, rows } in hosts {
-            let slot = self.awake.slot_of(&host).expect("a host that refills stays awake");
-            self.awake.at(slot).queue(section).refilled(rows);
+            let slot = self.frontier.awake.slot_of(&host).expect("a host that refills stays awake");
+            self.frontier.awake.at(slot).queue(section).refilled(rows);
             self.advance(now, slot, step);
-        }
-    }
-
-    pub(crate) fn ask_refills(&mut self, step: &mut Step) {
-        if self.refill_asked || self.refills.is_empty() {
-            return;
-        }
-        let mut hosts = Vec::new();
-        while hosts.len() < REFILL_MAX {
-            let Some(slot) = self.refills.pop_front() else { break };
-            let Some(awake) = self.awake.get_mut(slot) else { continue };
-            for section in [Section::Now, Section::Later] {
-                let queue = awake.queue(section);
-                if queue.wants_refill() {
-                    let (after, rows_max) = (queue.begin_refill(), queue.rows_max());
-                    let host = awake.key.clone();
-                    hosts.push(Refill { host, section, after, rows_max });
-                }
-            }
-        }
-        if !hosts.is_empty() {
-            self.refill_asked = true;
-            step.actions.push(Action::Ask(Question::Refill { hosts }));
         }
     }
 
     /// Looks what an awake host is to do next, and puts it where that will happen.
     pub(crate) fn advance(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let Some(host) = self.awake.get_mut(slot) else { return };
-        if host.now.wants_refill() || host.later.wants_refill() {
-            self.refills.push_back(slot);
+        if self.frontier.awake.get(slot).is_none() {
+            return;
         }
+        self.frontier.refill_if_low(slot);
         self.answer_referrals(now, slot, step);
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         if host.doing != Doing::Nothing || host.queued_up {
             return;
         }
@@ -198,12 +178,12 @@ impl Engine {
         }
         let contact = self.first_contact(now, slot);
         let closed = self.close(now, slot);
-        let rests = self.awake.at(slot).rest_until > now;
+        let rests = self.frontier.awake.at(slot).rest_until > now;
         if rests {
             self.refuse_referrals(now, slot, step);
         }
-        let host = self.awake.at(slot);
-        let is_finishing = self.requisites.finishing.is_some();
+        let host = self.frontier.awake.at(slot);
+        let is_finishing = self.limits.is_finishing();
         let work = if !host.referrals.is_empty() {
             Some(now)
         } else if is_finishing {
@@ -223,8 +203,8 @@ impl Engine {
         // Where its robots.txt went, and who asks it for theirs, is not in the rows.
         let is_needed = !host.referrals.is_empty() || host.robots_at.is_some();
         let turns = host.turns;
-        let is_full = self.awake.len() >= self.awake_limit;
-        let rotates = turns >= TURNS_MAX && is_full && self.sleepers.are_waiting(now);
+        let is_full = self.frontier.awake.len() >= self.frontier.awake_limit;
+        let rotates = turns >= TURNS_MAX && is_full && self.frontier.sleepers.are_waiting(now);
         let naps = |at: &Time| *at <= now + NAP_MIN && !rotates && !rests;
         let Some(at) = at.filter(|at| is_needed || naps(at)) else {
             if !expects {
@@ -233,7 +213,7 @@ impl Engine {
             }
             return;
         };
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         // Names are resolved ahead of time, but not sooner than a failure allows.
         let ahead = if host.record.failures == 0 { NAP_MIN } else { Span::ZERO };
         if host.addresses.current(now).is_none() && at <= now + ahead {
@@ -241,14 +221,14 @@ impl Engine {
         }
         host.queued_up = true;
         let ticket = host.ticket;
-        self.ready.wait(at, slot, ticket);
+        self.frontier.ready.wait(at, slot, ticket);
     }
 
     /// Notes whether a host is within its hours; when it will be, if it is not.
     fn close(&mut self, now: Time, slot: u32) -> Time {
         let opens = self.opens(now, slot).unwrap_or(Time::ZERO);
-        let run = self.counters.run;
-        let host = self.awake.at(slot);
+        let run = self.books.counters.run;
+        let host = self.frontier.awake.at(slot);
         host.closed_until = opens;
         if opens > now {
             // It rests in this run: of an earlier one it would be woken at once.
@@ -257,20 +237,10 @@ impl Engine {
         opens
     }
 
-    /// The count that a host which rests is part of: of those that fail, of those that have hours,
-    /// or of those whose site has had its share.
-    pub(crate) fn resting_as(&mut self, host: &HostKey, is_failing: bool) -> &mut u64 {
-        match is_failing {
-            true => &mut self.resting.failing,
-            false if self.config.hours.of_host(host).is_some() => &mut self.resting.closed,
-            false => &mut self.resting.held,
-        }
-    }
-
     /// When a host that was never asked may be; at once if it was, or if its site's share is none
     /// of its matter. If the site has had its share, the host rests.
     fn first_contact(&mut self, now: Time, slot: u32) -> Time {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let has_work = !(host.referrals.is_empty() && host.now.is_empty() && host.later.is_empty());
         let was_tried = host.record.answers > 0 || host.record.failing.is_some();
         if was_tried || !has_work || host.rest_until > now {
@@ -279,10 +249,10 @@ impl Engine {
         if let Some(at) = host.first_contact {
             return at;
         }
-        if self.seed_hosts.contains(&xxh3_64(host.key.as_str().as_bytes())) {
+        if self.traffic.seed_hosts.contains(&xxh3_64(host.key.as_str().as_bytes())) {
             return Time::ZERO;
         }
-        let leave = self.shares.ask(host.site, self.config.polite.delay, NAP_MIN, now);
+        let leave = self.traffic.shares.ask(host.site, self.config.polite.delay, NAP_MIN, now);
         match leave {
             Leave::At(at) => {
                 host.first_contact = Some(at);
@@ -301,23 +271,23 @@ impl Engine {
 
     /// Whether a host at this place has lain down to rest in this run.
     pub(crate) fn is_resting(&self, place: SleepPlace) -> bool {
-        matches!(place, SleepPlace::Resting { run, .. } if run == self.counters.run)
+        matches!(place, SleepPlace::Resting { run, .. } if run == self.books.counters.run)
     }
 
     /// To sleep, or out of sight if nothing waits.
     fn sleep(&mut self, at: Time, slot: u32, step: &mut Step) {
-        let awake = self.awake.get(slot).expect("an awake host in this slot");
-        let place = bed(awake, self.counters.next_sleep, at, at + NAP_MIN);
-        self.counters.next_sleep += u64::from(place.is_some());
+        let awake = self.frontier.awake.get(slot).expect("an awake host in this slot");
+        let place = bed(awake, self.books.counters.next_sleep, at, at + NAP_MIN);
+        self.books.counters.next_sleep += u64::from(place.is_some());
         let Awake { key, mut record, now, later, addresses, closed_until, .. } =
-            self.awake.remove(slot);
-        self.detours.remember(&key, &addresses);
+            self.frontier.awake.remove(slot);
+        self.frontier.detours.remember(&key, &addresses);
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
         if matches!(place, Some(SleepPlace::Resting { .. })) {
             let is_failing = record.failing.is_some();
-            *self.resting_as(&key, is_failing) += 1;
+            *self.frontier.resting_as(&key, is_failing, &self.config.hours) += 1;
             if !is_failing {
-                self.closed_until = self.closed_until.max(closed_until);
+                self.frontier.closed_until = self.frontier.closed_until.max(closed_until);
             }
         }
         let old = std::mem::replace(&mut record.sleep, place);
@@ -325,14 +295,14 @@ impl Engine {
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: false });
         }
         if let Some(place) = place {
-            self.sleepers.add(place);
+            self.frontier.sleepers.add(place);
             step.rows.push(Row::Sleep { host: key.clone(), place, asleep: true });
         }
-        if self.outbox.is_sifting() {
-            self.since_sift.insert(key.clone(), record.clone());
+        if self.admission.outbox.is_sifting() {
+            self.frontier.since_sift.insert(key.clone(), record.clone());
         }
-        if self.sleepers.is_asked() {
-            self.since_wake.insert(key.clone(), record.clone());
+        if self.frontier.sleepers.is_asked() {
+            self.frontier.since_wake.insert(key.clone(), record.clone());
         }
         step.rows.push(Row::Host { key, record });
     }

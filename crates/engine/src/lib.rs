@@ -4,9 +4,10 @@
 //! iteration order of a hash map. Time and randomness are arguments. Begin with [`turn`], the
 //! loop that drives it, then [`event`], what goes in and out, then [`engine`].
 
+mod admission;
 pub mod admit;
 pub mod allowance;
-mod announce;
+mod books;
 pub mod ceilings;
 mod compare;
 pub mod config;
@@ -29,7 +30,7 @@ pub mod host;
 mod hosts;
 pub mod hours;
 pub mod known;
-mod learn;
+mod limits;
 mod links;
 pub mod log;
 mod lookups;
@@ -42,14 +43,12 @@ pub mod outbound;
 mod outbox;
 pub mod outcome;
 pub mod partition;
-pub mod past;
 pub mod polite;
 pub mod queue;
 pub mod record;
 pub mod refresh;
 pub mod requisites;
 pub mod review;
-pub mod revisit;
 pub mod rng;
 pub mod screen;
 pub mod seeds;
@@ -58,5 +57,6 @@ mod sifted;
 mod sitemaps;
 pub mod snapshot;
 pub mod time;
+mod traffic;
 pub mod traps;
 pub mod turn;

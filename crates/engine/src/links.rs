@@ -6,6 +6,7 @@
 //! sieve, and each page that comes pays for a few such moves.
 
 use crate::admit;
+use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Chunk, Discovery, FoundAs, Lead};
 use crate::engine::Engine;
 use crate::event::{Step, Target};
@@ -20,8 +21,6 @@ use std::sync::Arc;
 
 /// Moves that a page with links pays for.
 const MOVES_PER_PAGE: u32 = 2;
-/// Moves saved up for later.
-const MOVES_SAVED_MAX: u32 = 4_096;
 
 impl Engine {
     /// Seeds get their trust and pages their links. `ids` are the numbers of the admitted;
@@ -46,9 +45,9 @@ impl Engine {
             for (discovery, target) in sought().zip(targets) {
                 if discovery.kind == FoundAs::Seed
                     && let Some(id) = number(*target)
-                    && let Some((node, share)) = self.mass.seed_is(&discovery.url, id)
+                    && let Some((node, share)) = self.books.mass.seed_is(&discovery.url, id)
                 {
-                    self.policy.trusted(node, share);
+                    self.ranking.policy.trusted(node, share);
                 }
             }
             let config = &self.config;
@@ -61,11 +60,11 @@ impl Engine {
                     }
                 }
             });
-            let whole = self.mass.chunk((*chunk_number, chunk), goals, step);
+            let whole = self.books.mass.chunk((*chunk_number, chunk), goals, step);
             for page in &whole {
-                self.policy.linked(page, &self.mass);
+                self.ranking.policy.linked(page, &self.books.mass);
             }
-            self.pay_moves(MOVES_PER_PAGE * whole.len() as u32);
+            self.ranking.pay_moves(MOVES_PER_PAGE * whole.len() as u32);
         }
         left
     }
@@ -78,16 +77,16 @@ impl Engine {
         (links, surfer): (&KnownLinks, Surfer),
         step: &mut Step,
     ) {
-        let first = self.counters.next_outbox;
-        let whole = self.mass.linked_to_known(page, first, (links, surfer), step);
-        self.policy.linked(&whole, &self.mass);
-        self.pay_moves(MOVES_PER_PAGE);
+        let first = self.books.counters.next_outbox;
+        let whole = self.books.mass.linked_to_known(page, first, (links, surfer), step);
+        self.ranking.policy.linked(&whole, &self.books.mass);
+        self.ranking.pay_moves(MOVES_PER_PAGE);
         self.promote_those_risen(links);
     }
 
     /// Asks for those that wait and have come into a better class than they are filed under.
     pub(crate) fn find_risen(&mut self, chunks: &[(u64, Arc<Chunk>)], targets: &[Target]) {
-        if !self.policy.follows_importance() {
+        if !self.ranking.policy.follows_importance() {
             return;
         }
         let mut targets = targets.iter();
@@ -105,33 +104,28 @@ impl Engine {
 
     /// Those that came with their addresses, which they do if the order follows importance.
     fn promote_those_risen(&mut self, links: &KnownLinks) {
-        if self.policy.follows_importance() {
+        if self.ranking.policy.follows_importance() {
             links.addressed().for_each(|(id, url)| self.promote_if_risen(id, url, links.depth()));
         }
-    }
-
-    pub(crate) fn pay_moves(&mut self, moves: u32) {
-        self.promotions = (self.promotions + moves).min(MOVES_SAVED_MAX);
     }
 
     /// A row in memory is served sooner, which costs nothing; one that is only in the store is
     /// asked for, to be filed anew.
     pub(crate) fn promote_if_risen(&mut self, id: u32, url: &str, depth: u16) {
-        let Some(filed) = self.mass.ledger().filed(id) else { return };
+        let Some(filed) = self.books.mass.ledger().filed(id) else { return };
         let id = UrlId(u64::from(id));
-        let place = self.place(url, depth, id);
+        let place = self.ranking.place(&self.config, (url, depth, id), &self.books.mass);
         let Place::Now { class, .. } = place else { return };
         // What its pattern put last stays there.
         if class >= filed || filed == CLASS_LAST {
             return;
         }
         let Some(url) = Url::from_canonical(url.into()) else { return };
-        let slot = self.awake.slot_of(&url.host_key());
-        let is_here = slot.is_some_and(|slot| self.awake.at(slot).now.raise(id, place));
-        if !is_here && self.promotions > 0 {
-            self.promotions -= 1;
+        let slot = self.frontier.awake.slot_of(&url.host_key());
+        let is_here = slot.is_some_and(|slot| self.frontier.awake.at(slot).now.raise(id, place));
+        if !is_here && self.ranking.takes_move() {
             let kind = FoundAs::Promoted;
-            self.outbox.promote(Discovery { url, kind, depth, hops: 0, from: None });
+            self.admission.outbox.promote(Discovery { url, kind, depth, hops: 0, from: None });
         }
     }
 
@@ -139,7 +133,7 @@ impl Engine {
     pub(crate) fn promote(
         &mut self,
         discovery: Discovery,
-        mut record: UrlRecord,
+        record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -149,32 +143,34 @@ impl Engine {
             return;
         };
         let is_there = crate::mass::node(record.id)
-            .is_some_and(|node| self.mass.ledger().filed(node) == Some(filed));
-        let place = self.place(discovery.url.as_str(), discovery.depth, record.id);
+            .is_some_and(|node| self.books.mass.ledger().filed(node) == Some(filed));
+        let url = (discovery.url.as_str(), discovery.depth, record.id);
+        let place = self.ranking.place(&self.config, url, &self.books.mass);
         let Place::Now { class, .. } = place else { return };
         if !is_there || class >= filed {
             return;
         }
         let host = discovery.url.host_key();
-        let slot = self.awake.slot_of(&host);
-        if slot.is_some_and(|slot| !self.awake.at(slot).now.withdraw(old)) {
+        let slot = self.frontier.awake.slot_of(&host);
+        if slot.is_some_and(|slot| !self.frontier.awake.at(slot).now.withdraw(old)) {
             return;
         }
-        (record.class, record.place) = (class, Some(place));
-        self.mass.file(record.id, Some(class));
+        let was = UrlPosition::at(old, &record);
         let entry = Entry { url: discovery.url, record };
-        step.refile(&host, (old, place), &entry);
-        self.counters.promoted += 1;
+        self.books.counters.promoted += 1;
         match slot {
             Some(slot) => {
-                self.awake.at(slot).now.insert(place, entry);
+                let home = UrlHost::Awake(self.frontier.awake.at(slot));
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 // Its row may still say that nothing waits before where it lay down.
-                self.mark_dirty(slot);
+                self.frontier.mark_dirty(slot);
                 batch.slots.insert(slot);
             }
             None => {
                 let known = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
                 let mut asleep = known.expect("a host with a row that waits has a row itself");
+                let home = UrlHost::Asleep(&host, &mut asleep);
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 self.move_bed(&host, &mut asleep, place, step);
                 batch.touched.insert(host, asleep);
             }

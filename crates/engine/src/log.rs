@@ -155,7 +155,7 @@ impl Engine {
     }
 
     fn awake_at(&self, slot: u32) -> &Awake {
-        self.awake.get(slot).expect("a host that is answered is awake")
+        self.frontier.awake.get(slot).expect("a host that is answered is awake")
     }
 
     pub(crate) fn log_robots(&self, now: Time, slot: u32, answer: &RobotsAnswer, step: &mut Step) {

@@ -44,23 +44,24 @@ impl Lookups {
 impl Engine {
     /// Has a host's name looked up, as soon as there is room.
     pub(crate) fn resolve(&mut self, now: Time, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let (who, site, is_new) = ((slot, host.ticket), host.site, host.record.answers == 0);
-        if !self.lookups.has_room(is_new) {
+        if !self.traffic.lookups.has_room(is_new) {
             host.queued_up = true;
             let line = match is_new {
-                true => &mut self.lookups.new_line,
-                false => &mut self.lookups.known_line,
+                true => &mut self.traffic.lookups.new_line,
+                false => &mut self.traffic.lookups.known_line,
             };
             return line.push_back(who);
         }
-        let gate = self.lookups.of_sites.enter(site, who, SITE_LOOKUPS_MAX, Span::ZERO, now);
+        let gate =
+            self.traffic.lookups.of_sites.enter(site, who, SITE_LOOKUPS_MAX, Span::ZERO, now);
         if gate != Gate::Open {
             host.queued_up = true;
             return;
         }
-        self.lookups.all += 1;
-        self.lookups.new += usize::from(is_new);
+        self.traffic.lookups.all += 1;
+        self.traffic.lookups.new += usize::from(is_new);
         host.doing = Doing::Resolving { is_new };
         step.actions.push(Action::Resolve { host: host.key.clone() });
         self.probe(slot, step);
@@ -68,22 +69,22 @@ impl Engine {
 
     /// A host's look-up is over: those that wait come next.
     pub(crate) fn looked_up(&mut self, now: Time, site: u64, is_new: bool, step: &mut Step) {
-        self.lookups.all -= 1;
-        self.lookups.new -= usize::from(is_new);
-        let mut next = self.lookups.of_sites.leave(site, now, now);
+        self.traffic.lookups.all -= 1;
+        self.traffic.lookups.new -= usize::from(is_new);
+        let mut next = self.traffic.lookups.of_sites.leave(site, now, now);
         // Whoever is called may have something else to do by now.
         while let Some(waiter) = next {
             self.look_again(now, waiter, step);
-            next = self.lookups.of_sites.call(site, SITE_LOOKUPS_MAX);
+            next = self.traffic.lookups.of_sites.call(site, SITE_LOOKUPS_MAX);
         }
-        while let Some(waiter) = self.lookups.next() {
+        while let Some(waiter) = self.traffic.lookups.next() {
             self.look_again(now, waiter, step);
         }
     }
 
     fn look_again(&mut self, now: Time, (slot, ticket): Waiter, step: &mut Step) {
-        if self.is_in_line(slot, ticket) {
-            self.awake.at(slot).queued_up = false;
+        if self.frontier.is_in_line(slot, ticket) {
+            self.frontier.awake.at(slot).queued_up = false;
             self.advance(now, slot, step);
         }
     }
@@ -91,26 +92,26 @@ impl Engine {
     /// Looks up a name of a host's site that nobody can have made, once: if it has an address, any
     /// name has.
     fn probe(&mut self, slot: u32, step: &mut Step) {
-        let host = self.awake.at(slot);
+        let host = self.frontier.awake.at(slot);
         let (site, key) = (host.site, host.key.clone());
-        if key.ip().is_some() || !self.shares.wants_probe(site) {
+        if key.ip().is_some() || !self.traffic.shares.wants_probe(site) {
             return;
         }
         let name = format!("http://rhumb-{:016x}.{}/", self.rng.draw(), key.site());
         if let Ok(url) = Url::parse(&name) {
             let host: HostKey = url.host_key();
-            self.lookups.all += 1;
-            self.probes.insert(host.clone(), site);
+            self.traffic.lookups.all += 1;
+            self.traffic.probes.insert(host.clone(), site);
             step.actions.push(Action::Resolve { host });
         }
     }
 
     /// The answer to a probe; false if it is none.
     pub(crate) fn probed(&mut self, host: &HostKey, has_address: bool) -> bool {
-        let Some(site) = self.probes.remove(host) else { return false };
-        self.lookups.all -= 1;
+        let Some(site) = self.traffic.probes.remove(host) else { return false };
+        self.traffic.lookups.all -= 1;
         if has_address {
-            self.shares.is_wild(site);
+            self.traffic.shares.is_wild(site);
         }
         true
     }

@@ -42,7 +42,7 @@ impl Nearer {
 
 impl Engine {
     pub(crate) fn remember_moved(&mut self, id: UrlId) {
-        let moved = &mut self.nearer.moved;
+        let moved = &mut self.admission.nearer.moved;
         if self.config.depth_max.is_some() && moved.len() < MOVED_MAX {
             moved.extend(mass::node(id));
         }
@@ -51,20 +51,20 @@ impl Engine {
     /// Whether a way within the bound leads to what was refused for its depth.
     pub(crate) fn finds_nearer(&mut self) -> bool {
         let Some(max) = self.config.depth_max else { return false };
-        let answers = Some(self.counters.answers);
-        let is_worth_a_look = self.counters.refused[Refusal::Depth as usize] > 0
-            && self.nearer.looked_at != answers
-            && !self.mass.is_stale();
+        let answers = Some(self.books.counters.answers);
+        let is_worth_a_look = self.books.counters.refused[Refusal::Depth as usize] > 0
+            && self.admission.nearer.looked_at != answers
+            && !self.books.mass.is_stale();
         if !is_worth_a_look || !self.is_idle() {
             return false;
         }
-        self.nearer.looked_at = answers;
-        let ledger = self.mass.ledger();
-        let depths = shortest(ledger, &self.nearer.moved, max);
+        self.admission.nearer.looked_at = answers;
+        let ledger = self.books.mass.ledger();
+        let depths = shortest(ledger, &self.admission.nearer.moved, max);
         let is_refused = |node: usize| ledger.standing(node as u32) == Standing::Depth;
         let is_found = (0..depths.len()).any(|node| depths[node] <= max && is_refused(node));
         if is_found {
-            self.nearer.depths = depths;
+            self.admission.nearer.depths = depths;
         }
         is_found
     }

@@ -10,6 +10,7 @@
 //! In a crawl of one part nothing here ever happens.
 
 use crate::admit;
+use crate::books::{self, UrlPosition};
 use crate::discovery::{CHUNK_MAX, Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Action, Question, Row, Step, Target};
@@ -195,7 +196,7 @@ impl Engine {
             let number = self.outbound.acknowledged(part) + 1;
             let back =
                 self.outbound.unacknowledged[part].pop_front().expect("a message that was sent");
-            self.mass.owe(-back);
+            self.books.mass.owe(-back);
             step.rows.push(Row::Message { to: by, number, message: None });
         }
     }
@@ -209,29 +210,31 @@ impl Engine {
         record: Option<UrlRecord>,
         step: &mut Step,
     ) -> UrlId {
-        let id = record.as_ref().map_or(UrlId(self.counters.next_url), |record| record.id);
+        let id = record.as_ref().map_or(UrlId(self.books.counters.next_url), |record| record.id);
         match record {
             None => {
-                self.counters.next_url += 1;
+                self.books.counters.next_url += 1;
                 let record = UrlRecord::new(id, Status::Foreign, found.depth, found.hops, now);
-                self.name_foreign(found, record, step);
+                self.name_foreign(found, (UrlPosition::NEW, record), step);
             }
             Some(record) if record.status == Status::Foreign => {
                 self.take_foreign_again(found, record, step);
             }
             Some(record) => {
-                if let Status::Refused(why) = record.status {
-                    self.counters.known -= 1;
-                    *self.counters.refused_as(why) -= 1;
-                }
-                self.name_foreign(found, UrlRecord { status: Status::Foreign, ..record }, step);
+                let was = UrlPosition::of(&record);
+                self.name_foreign(found, (was, record.given_away()), step);
             }
         }
         id
     }
 
     /// It is seen for the first time: it gets a number, and its owner a message.
-    fn name_foreign(&mut self, found: Discovery, record: UrlRecord, step: &mut Step) {
+    fn name_foreign(
+        &mut self,
+        found: Discovery,
+        (was, record): (UrlPosition, UrlRecord),
+        step: &mut Step,
+    ) {
         let key = found.url.key();
         if let Some(node) = mass::node(record.id) {
             step.rows.push(Row::Foreign { node, url: found.url.clone() });
@@ -240,8 +243,7 @@ impl Engine {
                 self.tell(node, found);
             }
         }
-        self.mass.stand(&record);
-        step.rows.push(Row::Url { key, record });
+        self.books.put_nowhere(was, key, record, &mut step.rows);
     }
 
     /// It came again: news if the way is shorter, or if it is said to have changed.
@@ -253,7 +255,7 @@ impl Engine {
         };
         if is_nearer {
             (record.depth, record.hops) = (found.depth, found.hops);
-            step.rows.push(Row::Url { key: found.url.key(), record });
+            books::rewrite(found.url.key(), record, &mut step.rows);
         }
         self.tell(node, found);
     }
@@ -272,7 +274,7 @@ impl Engine {
     pub(crate) fn take_messages(&mut self, targets: &[Target], ids: &[UrlId], step: &mut Step) {
         let messages = std::mem::take(&mut self.outbound.sifting);
         let mut targets = targets.iter();
-        let follows_importance = self.policy.follows_importance();
+        let follows_importance = self.ranking.policy.follows_importance();
         for Received { from, number, message } in messages {
             for (item, target) in message.iter().zip(&mut targets) {
                 let id = match *target {
@@ -281,14 +283,14 @@ impl Engine {
                     Target::Unknown(_) => continue,
                 };
                 if let (Some(node), 1..) = (mass::node(id), item.mass.unsigned_abs()) {
-                    let mass = self.mass.receive(node, item.mass);
+                    let mass = self.books.mass.receive(node, item.mass);
                     step.rows.push(Row::Moved { node, mass });
                 }
                 if let (Target::Known(id), true) = (*target, follows_importance) {
                     self.promote_if_risen(id, item.url.as_str(), item.depth);
                 }
             }
-            self.pay_moves(message.len() as u32);
+            self.ranking.pay_moves(message.len() as u32);
             self.outbound.numbers.taken[from as usize] = number;
             self.outbound.is_changed = true;
             self.outbound.acknowledgements.push((from, number));
@@ -302,7 +304,7 @@ impl Engine {
         }
         let mut messages: Vec<Message> = vec![Message::new(); self.config.partition.count as usize];
         for (node, mut item) in std::mem::take(&mut self.outbound.fresh) {
-            match self.mass.dispatch(node) {
+            match self.books.mass.dispatch(node) {
                 Some((mass, moved)) => {
                     item.mass = mass;
                     step.rows.push(Row::Moved { node, mass: moved });
@@ -321,10 +323,10 @@ impl Engine {
         for (to, number) in std::mem::take(&mut self.outbound.acknowledgements) {
             step.actions.push(Action::Acknowledge { to, number });
         }
-        if self.stopping.is_none() && self.round_due().is_some_and(|due| due <= now) {
+        if !self.limits.is_stopping() && self.round_due().is_some_and(|due| due <= now) {
             self.outbound.round_at = now;
             self.outbound.is_asking = true;
-            let nodes = self.mass.heavy_foreign();
+            let nodes = self.books.mass.heavy_foreign();
             step.actions.push(Action::Ask(Question::Addresses { nodes }));
         }
         if std::mem::take(&mut self.outbound.is_changed) {
@@ -334,7 +336,7 @@ impl Engine {
 
     fn send(&mut self, to: usize, message: Message, step: &mut Step) {
         let back = taken_back(&message);
-        self.mass.owe(back);
+        self.books.mass.owe(back);
         self.outbound.numbers.sent[to] += 1;
         self.outbound.is_changed = true;
         self.outbound.unacknowledged[to].push_back(back);
@@ -349,7 +351,7 @@ impl Engine {
         let is_due = self.outbound.partition.is_divided()
             && !self.outbound.is_asking
             && self.outbound.has_arrived()
-            && self.mass.is_worth_a_round(count);
+            && self.books.mass.is_worth_a_round(count);
         let every = if self.has_work() { ROUND_EVERY } else { ROUND_AT_END_EVERY };
         is_due.then(|| self.outbound.round_at + every)
     }

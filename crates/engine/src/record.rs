@@ -1,12 +1,17 @@
-//! A URL's whole life: its record, and the one function that takes it from a visit to the next.
+//! A URL's whole life: its record, and each function that gives it another status.
+//!
+//! A URL is born by [`UrlRecord::new`]: queued, refused, or another partition's.
+//! [`UrlRecord::after`] takes it from a visit to the next. Between visits it may be refused, tried
+//! or admitted again, given to another partition, or taken down, each by a function of its own.
+//! Where it waits then, and what is counted of it, the books write (`books`).
 
 use crate::config::{Config, NearPolicy, Retry};
 use crate::discovery::Origin;
 use crate::marks::Marks;
 use crate::near::Near;
 use crate::outcome::{FailKind, Outcome, Page, PayloadDigest, Report};
-use crate::past::Past;
 use crate::queue::Place;
+use crate::refresh::past::Past;
 use crate::time::{Span, Time};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -272,6 +277,44 @@ impl UrlRecord {
             found: now,
             past: Past::default(),
         }
+    }
+
+    /// A rule leaves it out.
+    pub fn refused(self, why: Refusal) -> UrlRecord {
+        UrlRecord { status: Status::Refused(why), ..self }
+    }
+
+    /// It failed, or robots forbade it, and is asked for again with so many tries behind it. It
+    /// left the calendar of revisits.
+    pub fn tried_again(mut self, tries: u8) -> UrlRecord {
+        (self.status, self.tries) = (Status::Queued, tries);
+        self.past.learnt = None;
+        self
+    }
+
+    /// A rule refused it, and no rule does any more, by this way.
+    pub fn readmitted(self, depth: u16, hops: u8) -> UrlRecord {
+        UrlRecord { status: Status::Queued, depth, hops, ..self }
+    }
+
+    /// It is another partition's; what became of it before is that one's matter.
+    pub fn given_away(self) -> UrlRecord {
+        UrlRecord { status: Status::Foreign, ..self }
+    }
+
+    /// The owner had it taken down: no visit is on record any more.
+    pub fn taken_down(self) -> UrlRecord {
+        let past = Past::default();
+        UrlRecord { past, tries: 0, http_status: 0, ..self.refused(Refusal::Forgotten) }
+    }
+
+    /// The page whose bytes it has was taken down: it stands by itself.
+    pub fn no_duplicate(mut self) -> UrlRecord {
+        self.past.duplicate_of = None;
+        if self.status == Status::Duplicate {
+            self.status = Status::Fetched;
+        }
+        self
     }
 
     /// The record after a visit, and the next one. A failure or a 304 never erases what was

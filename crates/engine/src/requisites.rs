@@ -16,7 +16,7 @@
 use crate::admit::{self, Candidate};
 use crate::discovery::{Discovery, FoundAs, Origin};
 use crate::engine::Engine;
-use crate::event::{Action, Question, Row, Step, StopReason};
+use crate::event::{Action, Question, Step};
 use crate::frontier::awake::Awake;
 use crate::frontier::ready::Chooser;
 use crate::mass;
@@ -67,23 +67,15 @@ impl RequisiteCounters {
     }
 }
 
+/// Requisites that went to the sieve last.
 #[derive(Debug, Default)]
-pub(crate) struct Requisites {
-    pub counters: RequisiteCounters,
-    /// What was committed last.
-    written: RequisiteCounters,
-    /// Hashes of those sent to the sieve last; empty before the first.
+pub(crate) struct RecentRequisites {
+    /// Their hashes; empty before the first.
     recent: Vec<u64>,
-    /// The crawl is over but for requisites.
-    pub finishing: Option<StopReason>,
 }
 
-impl Requisites {
+impl RecentRequisites {
     pub const HEAP_BYTES_MAX: usize = RECENT * size_of::<u64>();
-
-    pub fn open(counters: RequisiteCounters) -> Requisites {
-        Requisites { written: counters.clone(), counters, ..Requisites::default() }
-    }
 
     pub fn heap_bytes(&self) -> usize {
         self.recent.capacity() * size_of::<u64>()
@@ -130,14 +122,20 @@ impl Engine {
         if self.config.requisites_max.is_none() || !(role == Role::Page || role.is_stylesheet()) {
             return;
         }
-        self.requisites.counters.beyond += beyond;
+        self.books.requisites.beyond += beyond;
         let from = mass::node(id).map(|page| Origin::of(page, false));
         for requisite in requisites {
             let Some(kind) = self.requisite_as(of, &requisite) else { continue };
             let is_import = role.is_stylesheet() && requisite.kind == RequisiteKind::Stylesheet;
             let hops = if is_import { hops.saturating_add(1) } else { 0 };
-            if requisite.url != of.url && self.requisites.is_news(&requisite.url, kind) {
-                self.outbox.push(Discovery { url: requisite.url, kind, depth, hops, from });
+            if requisite.url != of.url && self.admission.requisites.is_news(&requisite.url, kind) {
+                self.admission.outbox.push(Discovery {
+                    url: requisite.url,
+                    kind,
+                    depth,
+                    hops,
+                    from,
+                });
             }
         }
     }
@@ -172,7 +170,7 @@ impl Engine {
     }
 
     pub(crate) fn count_requisite(&mut self, entry: &Entry, report: &Report) {
-        let counters = &mut self.requisites.counters;
+        let counters = &mut self.books.requisites;
         match &report.outcome {
             Outcome::Page(_) => counters.fetched += 1,
             Outcome::Unchanged => counters.unchanged += 1,
@@ -183,40 +181,19 @@ impl Engine {
     }
 
     pub fn requisites(&self) -> &RequisiteCounters {
-        &self.requisites.counters
-    }
-
-    pub(crate) fn write_requisites(&mut self, step: &mut Step) {
-        let Requisites { counters, written, .. } = &mut self.requisites;
-        if counters != written {
-            written.clone_from(counters);
-            step.rows.push(Row::Requisites(counters.clone()));
-        }
-    }
-
-    /// The crawl has all the pages that it was to have.
-    pub(crate) fn stop_with_requisites(&mut self, reason: StopReason) {
-        match self.config.requisites_max {
-            None => self.stopping = self.stopping.or(Some(reason)),
-            Some(_) => self.requisites.finishing = self.requisites.finishing.or(Some(reason)),
-        }
-    }
-
-    /// Whether nothing but requisites is asked for any more.
-    pub(crate) fn is_finishing(&self) -> bool {
-        self.requisites.finishing.is_some()
+        &self.books.requisites
     }
 
     /// Stops once no requisite can be had any more, in this run.
     pub(crate) fn conclude_finishing(&mut self, now: Time) {
-        let Some(reason) = self.requisites.finishing.filter(|_| self.stopping.is_none()) else {
+        let Some(reason) = self.limits.finishing().filter(|_| !self.limits.is_stopping()) else {
             return;
         };
-        let is_busy = !self.flights.is_empty()
+        let is_busy = !self.traffic.is_empty()
             || !self.comparing.is_empty()
-            || !self.outbox.is_idle(&self.counters);
-        if !is_busy && (self.requisites.counters.waiting == 0 || !self.expects_requisites(now)) {
-            self.stopping = Some(reason);
+            || !self.admission.outbox.is_idle(&self.books.counters);
+        if !is_busy && (self.books.requisites.waiting == 0 || !self.expects_requisites(now)) {
+            self.limits.stop(reason);
         }
     }
 
@@ -224,22 +201,22 @@ impl Engine {
     fn expects_requisites(&self, now: Time) -> bool {
         let soon = now + self.config.polite.delay_max;
         let is_soon = |due: Time| due <= soon;
-        self.sleepers.is_asked()
-            || self.sleepers.ready_in(CLASS) > 0
-            || self.sleepers.next_later().is_some_and(is_soon)
-            || self.awake.iter().any(Awake::expects_requisite)
+        self.frontier.sleepers.is_asked()
+            || self.frontier.sleepers.ready_in(CLASS) > 0
+            || self.frontier.sleepers.next_later().is_some_and(is_soon)
+            || self.frontier.awake.iter().any(Awake::expects_requisite)
     }
 
     /// Wakes hosts that may have requisites, and those that somebody needs.
     pub(crate) fn wake_for_requisites(&mut self, now: Time, step: &mut Step) {
-        let is_due = self.sleepers.next_later().is_some_and(|due| due <= now);
-        let room = self.config.hosts_awake_max.saturating_sub(self.awake.len());
-        let may_have = room > 0 && (is_due || self.sleepers.ready_in(CLASS) > 0);
-        if may_have || self.sleepers.is_called() {
-            let rows_max = self.awake.rows_of_next();
+        let is_due = self.frontier.sleepers.next_later().is_some_and(|due| due <= now);
+        let room = self.config.hosts_awake_max.saturating_sub(self.frontier.awake.len());
+        let may_have = room > 0 && (is_due || self.frontier.sleepers.ready_in(CLASS) > 0);
+        if may_have || self.frontier.sleepers.is_called() {
+            let rows_max = self.frontier.awake.rows_of_next();
             let mut chooser = Chooser::Only(CLASS as usize);
-            if let Some(wake) = self.sleepers.wake(room, rows_max, now, &mut chooser) {
-                self.since_wake.clear();
+            if let Some(wake) = self.frontier.sleepers.wake(room, rows_max, now, &mut chooser) {
+                self.frontier.since_wake.clear();
                 step.actions.push(Action::Ask(Question::Wake(wake)));
             }
         }
@@ -248,9 +225,9 @@ impl Engine {
     /// A host without requisites, or one that fails, lies down where nobody waits for it, at a
     /// crawl's end.
     pub(crate) fn rest_from_pages(&mut self, now: Time, slot: u32) {
-        if self.is_finishing() {
-            let run = self.counters.run;
-            let host = self.awake.at(slot);
+        if self.limits.is_finishing() {
+            let run = self.books.counters.run;
+            let host = self.frontier.awake.at(slot);
             if !host.has_requisite() || host.record.failing.is_some() {
                 host.record.enter_run(run);
                 host.rest_until = host.rest_until.max(now + REST);

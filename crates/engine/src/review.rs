@@ -168,8 +168,8 @@ impl Engine {
     }
 
     pub(crate) fn reviewed(&mut self, found: Vec<Discovery>, next: Option<UrlKey>) {
-        let walk = self.review.walk.as_mut().expect("a walk that asked");
-        found.into_iter().for_each(|discovery| self.outbox.push(discovery));
+        let walk = self.admission.review.walk.as_mut().expect("a walk that asked");
+        found.into_iter().for_each(|discovery| self.admission.outbox.push(discovery));
         walk.stage = match next {
             None => Stage::Read,
             after => Stage::Reading { after, is_asked: false },
@@ -179,10 +179,13 @@ impl Engine {
     /// Ends a turn, after the outbox has written its rows.
     pub(crate) fn conclude_review(&mut self, step: &mut Step) {
         self.begin_review(step);
-        let Counters { next_outbox, outbox_head, .. } = self.counters;
+        let Counters { next_outbox, outbox_head, .. } = self.books.counters;
         let has_room = next_outbox - outbox_head <= CHUNKS_WAITING_MAX;
-        let may_ask = self.stopping.is_none() && has_room;
-        let Some(Walk { wanted, rules_fingerprint, stage }) = &mut self.review.walk else { return };
+        let may_ask = !self.limits.is_stopping() && has_room;
+        let Some(Walk { wanted, rules_fingerprint, stage }) = &mut self.admission.review.walk
+        else {
+            return;
+        };
         match stage {
             Stage::Reading { after, is_asked: is_asked @ false } if may_ask => {
                 *is_asked = true;
@@ -194,38 +197,39 @@ impl Engine {
         }
         if matches!(stage, Stage::Sifting { until } if outbox_head >= *until) {
             let rules_fingerprint = *rules_fingerprint;
-            self.review.walk = None;
-            self.nearer.forget();
+            self.admission.review.walk = None;
+            self.admission.nearer.forget();
             self.rules_fingerprint(rules_fingerprint, step);
         }
     }
 
     fn begin_review(&mut self, step: &mut Step) {
-        let rules = self.review.rules ^ self.config.scope.fingerprint();
+        let rules = self.admission.review.rules ^ self.config.scope.fingerprint();
         let now = RulesFingerprint { rules, agent: self.config.agents() };
-        let before = self.review.rules_fingerprint;
+        let before = self.admission.review.rules_fingerprint;
         let wanted = Wanted {
             refused: before.is_none_or(|before| before.rules != now.rules) || self.finds_nearer(),
             denied: before.is_none_or(|before| before.agent != now.agent),
-            failed: self.review.failed,
+            failed: self.admission.review.failed,
         };
-        if self.review.is_under_way() || wanted == Wanted::default() {
+        if self.admission.review.is_under_way() || wanted == Wanted::default() {
             return;
         }
-        if self.counters.known == 0 {
+        if self.books.counters.known == 0 {
             return self.rules_fingerprint(now, step);
         }
-        let is_soon = self.review.is_first || self.counters.known <= REVIEW_SOON_ROWS;
+        let is_soon =
+            self.admission.review.is_first || self.books.counters.known <= REVIEW_SOON_ROWS;
         if is_soon || self.is_idle() {
-            (self.review.is_first, self.review.failed) = (false, Failed::None);
+            (self.admission.review.is_first, self.admission.review.failed) = (false, Failed::None);
             let stage = Stage::Reading { after: None, is_asked: false };
-            self.review.walk = Some(Walk { wanted, rules_fingerprint: now, stage });
+            self.admission.review.walk = Some(Walk { wanted, rules_fingerprint: now, stage });
         }
     }
 
     fn rules_fingerprint(&mut self, now: RulesFingerprint, step: &mut Step) {
-        if self.review.rules_fingerprint != Some(now) {
-            self.review.rules_fingerprint = Some(now);
+        if self.admission.review.rules_fingerprint != Some(now) {
+            self.admission.review.rules_fingerprint = Some(now);
             step.rows.push(Row::Rules(now));
         }
     }

@@ -27,11 +27,11 @@ impl Engine {
     pub(crate) fn seeded(&mut self, seeds: Vec<(Discovery, f64)>, step: &mut Step) {
         for (seed, weight) in seeds {
             match self.config.partition.owns(&seed.url) {
-                true => self.mass.seeded([(seed.url.clone(), weight)].into_iter()),
-                false => self.mass.trusted_elsewhere(weight),
+                true => self.books.mass.seeded([(seed.url.clone(), weight)].into_iter()),
+                false => self.books.mass.trusted_elsewhere(weight),
             }
             self.take_into_scope(&seed.url, weight, step);
-            self.outbox.push(seed);
+            self.admission.outbox.push(seed);
         }
     }
 
@@ -48,7 +48,7 @@ impl Engine {
 
     fn take_into_scope(&mut self, url: &Url, weight: f64, step: &mut Step) {
         self.config.scope.add(url);
-        self.seed_hosts.insert(xxh3_64(url.host_key().as_str().as_bytes()));
+        self.traffic.seed_hosts.insert(xxh3_64(url.host_key().as_str().as_bytes()));
         step.rows.push(Row::Seed { url: url.clone(), weight });
     }
 }

@@ -1,6 +1,7 @@
 //! Admission: what the sieve found new is admitted, numbered, placed and queued.
 
 use crate::admit::{self, Candidate};
+use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Row, Sifted, Step, ToAdmit};
@@ -9,14 +10,12 @@ use crate::frontier::back_queue::BackQueue;
 use crate::hands;
 use crate::host::HostRecord;
 use crate::log::Happening;
-use crate::mass::filed_class;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
 use crate::requisites;
 use crate::time::Time;
 use crate::traps;
-use crate::traps::shape::Shape;
 use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -52,17 +51,16 @@ fn is_out(status: Status) -> bool {
 /// A URL that is to be queued.
 struct LetIn {
     discovery: Discovery,
+    was: UrlPosition,
     record: UrlRecord,
     host: HostKey,
-    /// Not one that was admitted before.
-    is_new: bool,
 }
 
 impl Engine {
     pub(crate) fn sifted(&mut self, now: Time, sifted: Sifted, step: &mut Step) {
-        let chunks = self.outbox.sifted(&mut self.counters, step);
+        let chunks = self.admission.outbox.sifted(&mut self.books.counters, step);
         let mut known: HashMap<HostKey, HostRecord> = sifted.hosts.into_iter().collect();
-        known.extend(self.since_sift.drain());
+        known.extend(self.frontier.since_sift.drain());
         let mut batch = Batch { known, ..Batch::default() };
         let mut promoted = Vec::new();
         let mut ids = Vec::with_capacity(sifted.to_admit.len());
@@ -99,8 +97,8 @@ impl Engine {
         }
         self.find_risen(&chunks, &sifted.targets);
         for (key, record) in batch.touched {
-            if self.sleepers.is_asked() {
-                self.since_wake.insert(key.clone(), record.clone());
+            if self.frontier.sleepers.is_asked() {
+                self.frontier.since_wake.insert(key.clone(), record.clone());
             }
             step.rows.push(Row::Host { key, record });
         }
@@ -116,9 +114,8 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) -> UrlId {
-        let id = UrlId(self.counters.next_url);
-        self.counters.next_url += 1;
-        self.counters.known += 1;
+        let id = UrlId(self.books.counters.next_url);
+        self.books.counters.next_url += 1;
         let host = discovery.url.host_key();
         let (depth, hops) = (discovery.depth, discovery.hops);
         let is_listed = matches!(discovery.kind, FoundAs::Listed | FoundAs::Announced(_));
@@ -131,25 +128,23 @@ impl Engine {
         match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record(Status::Queued);
-                self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
+                self.let_in(LetIn { discovery, was: UrlPosition::NEW, record, host }, batch);
             }
             Err(why) => {
-                *self.counters.refused_as(why) += 1;
                 self.log(now, step, || Happening::Refused { url: discovery.url.clone(), why });
-                let record = record(Status::Refused(why));
-                self.mass.stand(&record);
-                step.rows.push(Row::Url { key: discovery.url.key(), record });
+                let (key, record) = (discovery.url.key(), record(Status::Refused(why)));
+                self.books.put_nowhere(UrlPosition::NEW, key, record, &mut step.rows);
             }
         }
         id
     }
 
     fn let_in(&mut self, url: LetIn, batch: &mut Batch) {
-        self.mass.stand(&url.record);
+        self.books.stand(&url.record);
         let role = url.record.role;
         let is_sitemap = role.is_sitemap();
         let is_counted = self.config.host_pages_max.is_some() || is_sitemap;
-        if is_counted && !role.is_requisite() && url.is_new {
+        if is_counted && !role.is_requisite() && !url.was.is_admitted() {
             *batch.granted.entry((url.host.clone(), is_sitemap)).or_default() += 1;
         }
         batch.admitted.push(url);
@@ -178,7 +173,7 @@ impl Engine {
 
     /// A URL that was admitted before, and failed, or robots.txt forbade it. How it was found says
     /// whether it is to be asked for again: links to it are no reason.
-    fn try_again(&mut self, discovery: Discovery, mut record: UrlRecord, batch: &mut Batch) {
+    fn try_again(&mut self, discovery: Discovery, record: UrlRecord, batch: &mut Batch) {
         let is_asked = discovery.kind == FoundAs::Asked && record.place.is_none();
         let comes_for_it = matches!(discovery.kind, FoundAs::Seed | FoundAs::Readmit);
         if !is_asked && (!comes_for_it || !self.is_tried_again(&record)) {
@@ -191,13 +186,11 @@ impl Engine {
         if admit::admit(&self.config, Candidate::found(&discovery, role, others)).is_err() {
             return;
         }
-        self.leave_status(record.status);
+        let was = UrlPosition::of(&record);
         let is_failed = matches!(record.status, Status::Failed(_));
-        record.tries = if is_failed { self.tries_behind() } else { 0 };
-        record.status = Status::Queued;
-        // It left the calendar of revisits.
-        record.past.learnt = None;
-        self.let_in(LetIn { discovery, record, host, is_new: false }, batch);
+        let tries = if is_failed { self.tries_behind() } else { 0 };
+        let record = record.tried_again(tries);
+        self.let_in(LetIn { discovery, was, record, host }, batch);
     }
 
     fn readmit(
@@ -214,7 +207,7 @@ impl Engine {
             record.found_on = if is_listed { found_on.listed() } else { found_on };
         }
         discovery.depth = discovery.depth.min(record.depth);
-        if let (Refusal::Depth, Some(shortest)) = (why, self.nearer.depth(record.id)) {
+        if let (Refusal::Depth, Some(shortest)) = (why, self.admission.nearer.depth(record.id)) {
             discovery.depth = discovery.depth.min(shortest);
         }
         // It was refused as a page, and is named as a sitemap.
@@ -222,21 +215,17 @@ impl Engine {
             record.role = discovery.kind.role();
         }
         let (host, role) = (discovery.url.host_key(), record.role);
+        let was = UrlPosition::of(&record);
         let spent = self.spent(&host, role, batch);
         match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
-                *self.counters.refused_as(why) -= 1;
-                (record.depth, record.hops) = (discovery.depth, discovery.hops);
-                record.status = Status::Queued;
-                self.let_in(LetIn { discovery, record, host, is_new: true }, batch);
+                let record = record.readmitted(discovery.depth, discovery.hops);
+                self.let_in(LetIn { discovery, was, record, host }, batch);
             }
             Err(still) if still != why || discovery.depth < record.depth => {
-                *self.counters.refused_as(why) -= 1;
-                *self.counters.refused_as(still) += 1;
                 record.depth = discovery.depth;
-                record.status = Status::Refused(still);
-                self.mass.stand(&record);
-                step.rows.push(Row::Url { key: discovery.url.key(), record });
+                let (key, record) = (discovery.url.key(), record.refused(still));
+                self.books.put_nowhere(was, key, record, &mut step.rows);
             }
             Err(_) => {}
         }
@@ -253,7 +242,8 @@ impl Engine {
             true => u64::from(record.sitemaps),
             false => record.admitted,
         };
-        let awake = self.awake.slot_of(host).and_then(|slot| self.awake.get(slot));
+        let awake =
+            self.frontier.awake.slot_of(host).and_then(|slot| self.frontier.awake.get(slot));
         let before = awake
             .map(|host| &host.record)
             .or_else(|| batch.touched.get(host))
@@ -263,78 +253,69 @@ impl Engine {
     }
 
     fn admit(&mut self, url: LetIn, batch: &mut Batch, step: &mut Step) {
-        let LetIn { discovery, mut record, host, is_new } = url;
+        let LetIn { discovery, was, record, host } = url;
         let place = match record.role {
             Role::Page if discovery.kind == FoundAs::Asked => hands::front(record.id.0),
-            Role::Page => self.place(discovery.url.as_str(), discovery.depth, record.id),
+            Role::Page => {
+                let url = (discovery.url.as_str(), discovery.depth, record.id);
+                self.ranking.place(&self.config, url, &self.books.mass)
+            }
             role if role.is_requisite() => requisites::place(record.id),
             _ => order::place_of_sitemap(record.id),
         };
-        record.class = class_of(&place);
-        self.requisites.counters.waiting += u64::from(requisites::is_first(&place));
-        let role = record.role;
+        let is_new = !was.is_admitted();
         let listed = if is_new { traps::listed(&discovery.url, &record) } else { None };
-        record.place = Some(place);
-        self.mass.file(record.id, filed_class(&record));
-        self.counters.admitted += u64::from(is_new);
-        self.counters.queued += 1;
-        step.rows.push(Row::Url { key: discovery.url.key(), record: record.clone() });
         let entry = Entry { url: discovery.url, record };
-        step.rows.push(Row::Queue { host: host.clone(), place, entry: Some(entry.clone()) });
-        let slot = match self.awake.slot_of(&host) {
+        let slot = match self.frontier.awake.slot_of(&host) {
             Some(slot) => Some(slot),
-            None => self.lay_down((host, place), (role, is_new, listed), batch, step),
+            None => self.lay_down(&host, place, batch, step),
         };
-        if let Some(slot) = slot {
-            let awake = self.awake.at(slot);
-            awake.record.count_admitted(role, is_new);
-            awake.record.patterns.lists(listed);
-            awake.queue(place.section()).insert(place, entry);
-            if awake.record.sleep.is_none() {
-                // It was woken for a referral and had no work: a restart must find it too.
-                let class = class_of(&place);
-                let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
-                self.counters.next_sleep += 1;
-                awake.record.sleep = Some(place);
-                step.rows.push(Row::Sleep { host: awake.key.clone(), place, asleep: true });
-            }
-            self.mark_dirty(slot);
-            batch.slots.insert(slot);
+        let Some(slot) = slot else {
+            let asleep = batch.touched.get_mut(&host).expect("a host that was laid down");
+            asleep.patterns.lists(listed);
+            let home = UrlHost::Asleep(&host, asleep);
+            return self.books.put(home, was, entry, Some(place), &mut step.rows);
+        };
+        let awake = self.frontier.awake.at(slot);
+        awake.record.patterns.lists(listed);
+        self.books.put(UrlHost::Awake(awake), was, entry, Some(place), &mut step.rows);
+        if awake.record.sleep.is_none() {
+            // It was woken for a referral and had no work: a restart must find it too.
+            let class = class_of(&place);
+            let place = SleepPlace::Ready { class, rank: self.books.counters.next_sleep };
+            self.books.counters.next_sleep += 1;
+            awake.record.sleep = Some(place);
+            step.rows.push(Row::Sleep { host: awake.key.clone(), place, asleep: true });
         }
-    }
-
-    pub(crate) fn place(&self, url: &str, depth: u16, id: UrlId) -> Place {
-        let (policy, rules) = (self.policy.as_ref(), &self.config.priorities);
-        order::place(policy, rules, (url, depth, id), &self.mass)
+        self.frontier.mark_dirty(slot);
+        batch.slots.insert(slot);
     }
 
     /// Work for a host that is not awake: it sleeps where its new work puts it. A host that was
     /// never seen before wakes at once if there is room, since nothing need be read for it.
     fn lay_down(
         &mut self,
-        (host, work): (HostKey, Place),
-        (role, is_new, listed): (Role, bool, Option<Shape>),
+        host: &HostKey,
+        work: Place,
         batch: &mut Batch,
         step: &mut Step,
     ) -> Option<u32> {
-        let before = batch.touched.remove(&host).or_else(|| batch.known.remove(&host));
+        let before = batch.touched.remove(host).or_else(|| batch.known.remove(host));
         let is_new_host = before.is_none();
         let mut record = before.unwrap_or_default();
-        self.move_bed(&host, &mut record, work, step);
+        self.move_bed(host, &mut record, work, step);
         if is_new_host {
-            self.counters.hosts += 1;
-            if self.awake.len() < self.awake_limit {
-                self.sleepers.remove(record.sleep.expect("it was just laid down"));
-                let rows_max = self.awake.rows_of_next();
+            self.books.counters.hosts += 1;
+            if self.frontier.awake.len() < self.frontier.awake_limit {
+                self.frontier.sleepers.remove(record.sleep.expect("it was just laid down"));
+                let rows_max = self.frontier.awake.rows_of_next();
                 let (now, later) = (BackQueue::empty(rows_max), BackQueue::empty(rows_max));
-                let slot = self.awake.insert(Awake::new(host, record, now, later));
-                self.mark_dirty(slot);
+                let slot = self.frontier.awake.insert(Awake::new(host.clone(), record, now, later));
+                self.frontier.mark_dirty(slot);
                 return Some(slot);
             }
         }
-        record.count_admitted(role, is_new);
-        record.patterns.lists(listed);
-        batch.touched.insert(host, record);
+        batch.touched.insert(host.clone(), record);
         None
     }
 
@@ -357,7 +338,7 @@ impl Engine {
         let better = match record.sleep {
             None => true,
             // It lay down because of pages that are not asked for any more.
-            Some(_) if self.is_finishing() => {
+            Some(_) if self.limits.is_finishing() => {
                 matches!(work, Place::Later { .. }) && record.failing.is_none()
             }
             Some(SleepPlace::Ready { class: present, .. }) => class < present,
@@ -367,18 +348,18 @@ impl Engine {
             Some(SleepPlace::Resting { .. }) => false,
         };
         if better {
-            let place = SleepPlace::Ready { class, rank: self.counters.next_sleep };
-            self.counters.next_sleep += 1;
+            let place = SleepPlace::Ready { class, rank: self.books.counters.next_sleep };
+            self.books.counters.next_sleep += 1;
             if let Some(old) = record.sleep.replace(place) {
                 let is_failing = record.failing.is_some();
                 if self.is_resting(old) {
-                    *self.resting_as(host, is_failing) -= 1;
+                    *self.frontier.resting_as(host, is_failing, &self.config.hours) -= 1;
                 }
-                self.sleepers.remove(old);
+                self.frontier.sleepers.remove(old);
                 step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
             }
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
-            self.sleepers.add(place);
+            self.frontier.sleepers.add(place);
         }
     }
 }

@@ -51,7 +51,13 @@ impl Engine {
                 let is_own = kind == FoundAs::Sitemap && url.site() == own.site();
                 outside += usize::from(!is_own);
                 if is_own || outside <= OUTSIDE_MAX {
-                    self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
+                    self.admission.outbox.push(Discovery {
+                        url,
+                        kind,
+                        depth: 0,
+                        hops: 0,
+                        from: None,
+                    });
                 }
             }
         }
@@ -60,15 +66,15 @@ impl Engine {
             let url = own.join("/sitemap.xml").ok().filter(|url| robots.allows(url));
             let Some(url) = url else { return };
             let kind = FoundAs::TriedSitemap;
-            self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
+            self.admission.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
         }
     }
 
     pub(crate) fn count_sitemap(&mut self, entry: &Entry, report: &Report) {
         match &report.outcome {
             Outcome::Page(page) => {
-                self.counters.sitemaps += u64::from(page.is_sitemap);
-                self.counters.listed += (page.found.len() + page.known.len()) as u64;
+                self.books.counters.sitemaps += u64::from(page.is_sitemap);
+                self.books.counters.listed += (page.found.len() + page.known.len()) as u64;
             }
             Outcome::Gone if entry.record.role == Role::TriedSitemap => {}
             _ => self.count(entry, report, (false, false)),

@@ -6,8 +6,8 @@ use crate::engine::Engine;
 use crate::event::StopReason;
 use crate::mass::{Coverage, Mass, Sums, TopicCoverage};
 use crate::outbound::SequenceNumbers;
+use crate::refresh::revisit::Collection;
 use crate::requisites::RequisiteCounters;
-use crate::revisit::Collection;
 use crate::time::Time;
 
 #[derive(Clone, Debug, Default)]
@@ -99,39 +99,40 @@ impl Snapshot {
 impl Engine {
     /// When the next of the hosts that wait for it may be asked.
     fn opens_next(&self, now: Time) -> Option<Time> {
-        let rules = self.config.hours.rules.iter().filter(|_| self.resting.closed > 0);
-        let opens = rules.filter_map(|rule| rule.opens(self.world_time(now))).min()?;
-        Some(self.own_time(opens))
+        let rules = self.config.hours.rules.iter().filter(|_| self.frontier.resting.closed > 0);
+        let opens = rules.filter_map(|rule| rule.opens(self.clock.world(now))).min()?;
+        Some(self.clock.own(opens))
     }
 
     /// Cheap enough for every turn but for `heap_bytes`, which is left at zero.
     pub fn snapshot(&self, now: Time) -> Snapshot {
-        let now = self.own_time(now);
+        let now = self.clock.own(now);
         Snapshot {
             now,
             counters: self.counters().clone(),
-            in_flight: self.flights.len(),
+            in_flight: self.traffic.len(),
             comparing: self.comparing.len(),
-            hosts_awake: self.awake.len(),
-            hosts_awake_limit: self.awake_limit,
-            hosts_ready: self.ready.len(),
-            hosts_resolving: self.lookups.all,
-            hosts_asleep: self.sleepers.ready(),
-            hosts_asleep_until: self.sleepers.later() + self.sleepers.resting_before(),
-            hosts_failing: self.resting.failing,
-            hosts_held: self.resting.held,
-            hosts_closed: self.resting.closed,
+            hosts_awake: self.frontier.awake.len(),
+            hosts_awake_limit: self.frontier.awake_limit,
+            hosts_ready: self.frontier.ready.len(),
+            hosts_resolving: self.traffic.lookups.all,
+            hosts_asleep: self.frontier.sleepers.ready(),
+            hosts_asleep_until: self.frontier.sleepers.later()
+                + self.frontier.sleepers.resting_before(),
+            hosts_failing: self.frontier.resting.failing,
+            hosts_held: self.frontier.resting.held,
+            hosts_closed: self.frontier.resting.closed,
             opens: self.opens_next(now),
             outbox: self.counters().next_outbox - self.counters().outbox_head,
             next_due: self.next_due(now),
             heap_bytes: 0,
             // Of books with a topic the other bound would be none.
-            coverage: self.config.topic.is_none().then(|| self.mass.coverage()).flatten(),
+            coverage: self.config.topic.is_none().then(|| self.books.mass.coverage()).flatten(),
             topic: self.topic_coverage(),
-            topic_estimate: self.topic_estimate,
+            topic_estimate: self.ranking.topic_estimate,
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),
             requisites: self.requisites().clone(),
-            stopping: self.stopping,
+            stopping: self.limits.stopping(),
             paused: self.hands.is_paused,
             part: self.config.partition.is_divided().then(|| Box::new(self.part_snapshot())),
         }
@@ -142,7 +143,7 @@ impl Engine {
             in_force: self.in_force(),
             idle: self.is_idle().then(|| self.idle_because()),
             numbers: self.outbound.numbers().clone(),
-            sums: Mass::sums_of_all(std::iter::once(&self.mass)),
+            sums: Mass::sums_of_all(std::iter::once(&self.books.mass)),
             has_topic: self.config.topic.is_some(),
         }
     }

@@ -67,3 +67,31 @@ impl Sub<Span> for Time {
         Time(self.0.saturating_sub(span.0))
     }
 }
+
+/// The engine's own time: it never goes back, whatever the clocks of the world do between two runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnTime {
+    /// By how much it is ahead of the world's: a clock that was set back must not make us wait for
+    /// times that were lived through before.
+    ahead: Span,
+    /// A crawl that goes on: no host is asked sooner than its full delay after this moment.
+    pub reopened: Option<Time>,
+}
+
+impl OwnTime {
+    /// Opened now; the rows were written last at `written`, of our own time.
+    pub fn open(world: Time, written: Time, goes_on: bool) -> OwnTime {
+        let ahead = written.since(world);
+        OwnTime { ahead, reopened: goes_on.then_some(world + ahead) }
+    }
+
+    /// The world's time as ours.
+    pub fn own(&self, world: Time) -> Time {
+        world + self.ahead
+    }
+
+    /// Our time as the world's: hours are kept by its clocks.
+    pub fn world(&self, own: Time) -> Time {
+        own - self.ahead
+    }
+}

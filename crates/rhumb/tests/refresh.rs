@@ -5,7 +5,7 @@ mod binary;
 use std::fs;
 use std::process::{Command, Output};
 
-use rhumb_engine::refresh::policy::Policy;
+use rhumb_lab::refresh::policy::Policy;
 use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
 use rhumb_lab::refresh::table::{Bought, Caps, buy, clipped, measure};
 use serde_json::Value;
@@ -99,8 +99,8 @@ fn what_a_saturated_host_cannot_take_goes_to_the_others() {
         near(ours.freshness, &theirs["constrained"]["freshness"], &format!("{name} freshness"));
         near(ours.age_days_cap60, &theirs["constrained"]["age_cap60"], &format!("{name} age"));
         near(ours.price.unwrap(), &theirs["mu"], &format!("{name} price"));
-        let pages = rhumb_engine::refresh::allocate::Pages::new(&rates, None);
-        let free = rhumb_engine::refresh::allocate::allocate(policy, pages, 50_000.0);
+        let pages = rhumb_lab::refresh::allocate::Pages::new(&rates, None);
+        let free = rhumb_lab::refresh::allocate::allocate(policy, pages, 50_000.0);
         let lost = measure(pages, &clipped(free.visits, caps));
         near(lost.freshness, &theirs["clipped"]["freshness"], &format!("{name} clipped"));
     }

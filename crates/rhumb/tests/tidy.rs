@@ -178,6 +178,50 @@ fn the_engine_knows_no_clock_file_socket_thread_or_runtime() {
 }
 
 #[test]
+fn a_urls_position_is_written_in_one_file_and_its_status_in_another() {
+    let called = [
+        "Row::Queue {",
+        "Row::Url {",
+        "mass.stand(",
+        "counters.refused_as(",
+        "counters.failed_as(",
+    ];
+    let counted = [
+        "counters.known",
+        "counters.admitted",
+        "counters.queued",
+        "requisites.waiting",
+        "record.queued",
+        "record.admitted",
+        "record.sitemaps",
+        "record.place",
+    ];
+    let engine = root().join("crates/engine/src");
+    let of = |name: &str| fs::read_to_string(engine.join(name)).unwrap();
+    let writes = |text: &str, what: &str| {
+        let forms = [format!("{what} = "), format!("{what} += "), format!("{what} -= ")];
+        let lent = format!("&mut {what},");
+        forms.iter().chain([&lent]).any(|form| text.contains(form.as_str()))
+    };
+    let books = of("books.rs");
+    assert!(called.iter().all(|what| books.contains(what)), "the books write no position");
+    assert!(counted.iter().all(|what| writes(&books, what)), "the books count no position");
+    assert!(writes(&of("record.rs"), "self.status"), "no record gets another status");
+    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with(&engine)) {
+        let (name, code) = (path.strip_prefix(&engine).unwrap().to_str().unwrap(), code(text));
+        let is_of_books = name == "books.rs";
+        let called = called.iter().find(|what| code.contains(**what));
+        let counted = counted.iter().find(|what| writes(code, what));
+        let found = called.or(counted).filter(|_| !is_of_books);
+        assert!(found.is_none(), "{name} writes a position: {found:?}");
+        let has_status = code.contains("status: Status::") || code.contains(".status = ");
+        assert!(!has_status || name == "record.rs", "{name} gives a URL another status");
+        let has_place = code.contains("place: None") || code.contains("place: Some(");
+        assert!(!has_place || is_of_books || name == "record.rs", "{name} gives a URL a place");
+    }
+}
+
+#[test]
 fn paths_that_the_documentation_names_exist() {
     let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
     files(&root().join("docs"), "md", &mut pages);

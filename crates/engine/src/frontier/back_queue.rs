@@ -12,9 +12,9 @@
 //! taken, nothing at or before the cursor is lost sight of. That costs no write.
 
 use crate::event::Rows;
-use crate::past::Visits;
 use crate::queue::{Entry, Place};
 use crate::record::UrlId;
+use crate::refresh::past::Visits;
 use std::collections::VecDeque;
 
 /// Rows that a queue holds in memory: most hosts are small and need never be read again, if there

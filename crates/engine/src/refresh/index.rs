@@ -195,7 +195,6 @@ pub fn due_after(objective: Objective, gamma: Gamma, worth: f64, days_max: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refresh::policy::{Demand, age, binary, delay, freshness};
 
     const ALL: [Objective; 7] = Objective::ALL;
 
@@ -213,23 +212,6 @@ mod tests {
                 let v = value(objective, gamma, t).0;
                 assert!((v - sum).abs() < 1e-6 * sum, "{objective:?} a={a}: {v} for {sum}");
             }
-        }
-    }
-
-    #[test]
-    fn a_rate_known_for_sure_gives_the_optimal_interval_of_its_policy() {
-        for (rate, price) in [(0.05, 3.0), (0.7, 0.2), (4.0, 0.05)] {
-            let sure = Gamma { a: 1e7, b: 1e7 / rate };
-            let page = Demand { rate, weight: 1.0 };
-            let t = |objective| due_after(objective, sure, price, 1e6).days;
-            let near = |t: f64, f: f64| assert!((t * f - 1.0).abs() < 3e-3, "{t} for {}", 1.0 / f);
-            near(t(Objective::Freshness), freshness::visits(page, price).per_day);
-            near(t(Objective::Age), age::visits(page, price).per_day);
-            let often = binary::visits(page, price).per_day;
-            if often > 0.0 {
-                near(t(Objective::Binary), often);
-            }
-            near(t(Objective::Delay), delay::share(page) / (2.0 * price).sqrt());
         }
     }
 

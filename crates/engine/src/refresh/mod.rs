@@ -6,20 +6,22 @@
 //! the price at which the budget is spent, on a [`sample`] of the pages. [`detect`] says what a
 //! visit found, [`trust`] how far servers are believed.
 //!
-//! The rest is for pages whose rates are known: [`policy`] (one a file), [`allocate`] and
-//! [`host_caps`] (exact solutions), [`closed`] (what they buy), and [`estimate`] (the estimators of
-//! the literature).
+//! The engine's side of it: [`past`] is what visits left in a URL's record, `learn` what one more
+//! visit teaches and when the next is due, `announce` moves a visit up when a sitemap or a feed
+//! tells of a change, and [`revisit`] keeps the [`budget`] and the scheduler's row.
+//!
+//! What is exact for pages whose rates are known, and the estimators of the literature, is in the
+//! laboratory (`crates/lab/src/refresh`): no crawl needs it.
 
-pub mod allocate;
+pub(crate) mod announce;
 pub mod belief;
 pub mod budget;
-pub mod closed;
 pub mod detect;
-pub mod estimate;
-pub mod host_caps;
 pub mod index;
-pub mod policy;
+mod learn;
+pub mod past;
 pub mod population;
+pub mod revisit;
 pub mod sample;
 pub mod scheduler;
 pub mod tide;

@@ -8,7 +8,8 @@
 //! The price is looked at after every 1/32 of the pages was visited: one Newton step, since
 //! beliefs move slowly. What the sample misses shows as lag of the calendar, which is integrated
 //! into the price. A host that politeness keeps from its share carries a surcharge of its own, by
-//! its own lag: the price ν of its pages is μ times e to the surcharge (see [`super::host_caps`]).
+//! its own lag: the price ν of its pages is μ times e to the surcharge (solved exactly in the
+//! laboratory, `crates/lab/src/refresh/host_caps.rs`).
 
 use super::belief::{Belief, Gamma, Seen};
 use super::index::{Objective, Wait, due_after, is_due};

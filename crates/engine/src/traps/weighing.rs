@@ -3,6 +3,7 @@
 use super::learnt::Brought;
 use super::shape::Shape;
 use crate::admit::{self, Candidate};
+use crate::books::{UrlHost, UrlPosition};
 use crate::engine::Engine;
 use crate::event::Step;
 use crate::order::CLASS_LAST;
@@ -31,7 +32,7 @@ impl Engine {
         }
         let is_listed = entry.record.found_on.is_listed();
         let Some(shape) = shape(entry).filter(|_| !is_listed) else { return Worth::Now };
-        let patterns = &self.awake.at(slot).record.patterns;
+        let patterns = &self.frontier.awake.at(slot).record.patterns;
         match place {
             _ if patterns.is_spent(shape) => Worth::Never,
             Place::Now { class, .. } if class < CLASS_LAST && patterns.is_low(shape) => Worth::Last,
@@ -40,16 +41,13 @@ impl Engine {
     }
 
     /// Files a URL that came up behind all others.
-    pub(crate) fn put_last(&mut self, slot: u32, old: Place, mut entry: Entry, step: &mut Step) {
-        let id = entry.record.id;
-        let place = Place::Now { class: CLASS_LAST, rank: id.0, id: id.0 };
-        (entry.record.class, entry.record.place) = (CLASS_LAST, Some(place));
-        self.mass.file(id, Some(CLASS_LAST));
-        let host = self.awake.at(slot);
-        host.now.settled(old);
-        step.refile(&host.key, (old, place), &entry);
-        host.now.insert(place, entry);
-        self.mark_dirty(slot);
+    pub(crate) fn put_last(&mut self, slot: u32, old: Place, entry: Entry, step: &mut Step) {
+        let id = entry.record.id.0;
+        let place = Place::Now { class: CLASS_LAST, rank: id, id };
+        let was = UrlPosition::at(old, &entry.record);
+        let host = UrlHost::Awake(self.frontier.awake.at(slot));
+        self.books.put(host, was, entry, Some(place), &mut step.rows);
+        self.frontier.mark_dirty(slot);
     }
 
     /// Learns what a fetch brought to its pattern. `copied`: the page whose bytes or text it has.
@@ -71,7 +69,7 @@ impl Engine {
             Outcome::Moved { to: Some(to) } => self.brought_redirect(slot, &entry.url, to),
             _ => Brought::Nothing,
         };
-        self.awake.at(slot).record.patterns.learn(shape, brought);
+        self.frontier.awake.at(slot).record.patterns.learn(shape, brought);
     }
 
     fn brought(
@@ -91,7 +89,7 @@ impl Engine {
         if page.canonical.as_ref().is_some_and(|other| drops_parameters(&entry.url, other)) {
             return Brought::Barren;
         }
-        let patterns = &mut self.awake.at(slot).record.patterns;
+        let patterns = &mut self.frontier.awake.at(slot).record.patterns;
         match page.alike {
             Some(text) if patterns.knows_text(shape, text) => Brought::Barren,
             _ => Brought::Fresh,
@@ -112,7 +110,7 @@ impl Engine {
             return Brought::Barren;
         }
         let own: HostKey = from.host_key();
-        let patterns = &self.awake.at(slot).record.patterns;
+        let patterns = &self.frontier.awake.at(slot).record.patterns;
         let is_dull = |shape: Shape| patterns.is_spent(shape);
         match Shape::of(to).filter(|_| to.host_key() == own).is_some_and(is_dull) {
             true => Brought::Barren,

@@ -1,11 +1,12 @@
 //! Requisites: of whatever host, beside the pages, bounded, and never a page.
 
 use crate::stage::{Reply, Stage, url};
-use rhumb_engine::admit::{Reach, Scope};
+use rhumb_engine::admit::{Forgotten, Reach, Scope};
 use rhumb_engine::config::{Config, Sitemaps};
 use rhumb_engine::event::StopReason;
+use rhumb_engine::forget::Takedown;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Role, Status};
+use rhumb_engine::record::{Refusal, Role, Status};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -190,4 +191,43 @@ fn a_crawl_of_one_page_has_what_the_page_is_shown_with() {
     assert_eq!(stage.run(), StopReason::Pages);
     let requisites = stage.engine.requisites();
     assert_eq!((requisites.fetched, requisites.waiting), (3, 0), "{:?}", stage.told());
+}
+
+#[test]
+fn requisites_that_are_taken_down_wait_no_more_and_no_host_loses_sitemaps_by_them() {
+    let sitemaps = Sitemaps { named: true, tried: false, ..Sitemaps::default() };
+    let config = Config { sitemaps, ..with_requisites() };
+    let mut stage = Stage::new(config.clone())
+        .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/map.xml")])
+        .answers("a.test/map.xml", &[Reply::Sitemap(vec![], vec![])])
+        .page("a.test/", &[])
+        .page("a.test/i", &[])
+        .shows("a.test/", &["a.test/i", "dead.test/x"])
+        .answers("dead.test/robots.txt", &[Reply::Fails(FailKind::Connect)])
+        .seed(&["a.test/"]);
+    assert_eq!(stage.run(), StopReason::HostsFailing);
+    let sitemaps =
+        |stage: &Stage| stage.state.rows.hosts.get(&url("a.test/").host_key()).map(|h| h.sitemaps);
+    assert_eq!((stage.engine.requisites().waiting, sitemaps(&stage)), (1, Some(1)));
+
+    let mut forgotten = Forgotten::default();
+    forgotten.add_host("dead.test");
+    forgotten.add_url(&url("a.test/i"));
+    let opening = stage.state.reopen();
+    let mut takedown = Takedown::new(&forgotten, opening.counters, opening.requisites);
+    let mut rows = Vec::new();
+    for (key, record) in stage.state.rows.urls.sorted() {
+        takedown.take_url(key, record, &mut rows);
+    }
+    for (key, record) in stage.state.rows.hosts.sorted() {
+        takedown.take_host(key, record, &mut rows);
+    }
+    takedown.finish(&mut rows);
+    stage.state.commit(&mut rows);
+    assert_eq!(sitemaps(&stage), Some(1));
+    stage.reopen(Config { forgotten, ..config });
+    assert_eq!(stage.run(), StopReason::Finished);
+    let counters = stage.engine.counters();
+    assert_eq!((counters.queued, stage.engine.requisites().waiting), (0, 0));
+    assert_eq!((counters.refused[Refusal::Forgotten as usize], counters.admitted), (2, 2));
 }

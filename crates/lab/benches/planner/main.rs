@@ -20,8 +20,8 @@ mod prices;
 use beliefs::Beliefs;
 use plan::{Beyond, Lived, Plan};
 use prices::{Slope, least};
-use rhumb_engine::refresh::allocate::{Pages, allocate};
-use rhumb_engine::refresh::policy::Policy;
+use rhumb_lab::refresh::allocate::{Pages, allocate};
+use rhumb_lab::refresh::policy::Policy;
 use rhumb_lab::refresh::rates::{Spread, rates};
 
 const PAGES: usize = 20_000;

@@ -10,10 +10,10 @@ use super::peers::Adapt;
 use super::rates;
 use super::replay::Course;
 use super::score::{Referee, Scores};
-use rhumb_engine::refresh::allocate::{Pages, allocate};
+use crate::refresh::allocate::{Pages, allocate};
+use crate::refresh::estimate::{improved, irregular, naive};
+use crate::refresh::policy::Policy;
 use rhumb_engine::refresh::belief::{Belief, Gamma, Seen};
-use rhumb_engine::refresh::estimate::{improved, irregular, naive};
-use rhumb_engine::refresh::policy::Policy;
 
 const EPOCHS: usize = 60;
 /// Of estimates, in changes an epoch: an optimiser believes what it is told.

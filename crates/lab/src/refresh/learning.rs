@@ -33,10 +33,10 @@ fn exponential(seed: u64, page: u64, number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::refresh::policy::Policy;
     use crate::refresh::rates::{Spread, rates};
     use crate::refresh::replay::{Contender, Course, replay};
     use rhumb_engine::refresh::index::Objective;
-    use rhumb_engine::refresh::policy::Policy;
 
     /// The whole table takes 20,000 pages; these are enough to show the same within a per cent.
     const PAGES: usize = 4_000;

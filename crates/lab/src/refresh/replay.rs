@@ -6,8 +6,8 @@ use super::histories::Histories;
 use super::learned;
 use super::peers::{heritrix, nutch, stormcrawler};
 use super::score::Scores;
+use crate::refresh::policy::Policy;
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::refresh::policy::Policy;
 use rhumb_engine::refresh::scheduler::Settings;
 
 /// Metrics of real histories begin after this share of the time: the first visits are for learning.

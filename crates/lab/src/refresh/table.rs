@@ -1,9 +1,9 @@
 //! What a policy buys for pages of known rates, in closed form.
 
-use rhumb_engine::refresh::allocate::{Pages, allocate};
-use rhumb_engine::refresh::closed;
-use rhumb_engine::refresh::host_caps::allocate_capped;
-use rhumb_engine::refresh::policy::{Policy, Rule};
+use crate::refresh::allocate::{Pages, allocate};
+use crate::refresh::closed;
+use crate::refresh::host_caps::allocate_capped;
+use crate::refresh::policy::{Policy, Rule};
 
 /// For `cap60`, pages count as visited at least once in so many days.
 const CAP_DAYS: f64 = 60.0;

@@ -95,7 +95,7 @@ pub(super) fn take_down(
 ) -> Result<(), Error> {
     let (mut state, opening) = LocalState::open(home, 0, end)?;
     let reader = state.reader();
-    let mut takedown = Takedown::new(forgotten, opening.counters);
+    let mut takedown = Takedown::new(forgotten, opening.counters, opening.requisites);
     let mut rows = Vec::new();
     for url in reader.urls() {
         let (key, record) = url?;
@@ -116,8 +116,8 @@ pub(super) fn take_down(
         rows.push(Row::Refresh(Box::new(scheduler)));
     }
     done.urls = takedown.urls;
+    takedown.finish(&mut rows);
     if !rows.is_empty() {
-        rows.push(Row::Counters(Box::new(takedown.counters)));
         // All or none: the counters are what the rows say.
         state.commit(&mut rows, end)?;
     }

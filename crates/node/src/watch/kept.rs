@@ -3,7 +3,7 @@
 use super::moment::short;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::refresh::budget::Budget;
-use rhumb_engine::revisit::Collection;
+use rhumb_engine::refresh::revisit::Collection;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::{Coverage, TopicCoverage};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
-use rhumb_engine::revisit::Collection;
+use rhumb_engine::refresh::revisit::Collection;
 use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;

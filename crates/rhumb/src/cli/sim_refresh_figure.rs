@@ -1,6 +1,6 @@
 //! The figures of the textbooks, drawn from our own numbers.
 
-use rhumb_engine::refresh::closed;
+use rhumb_lab::refresh::closed;
 use rhumb_lab::refresh::histories::Histories;
 use rhumb_lab::refresh::replay::Contender;
 

@@ -6,10 +6,10 @@
 //! mean rate, and exceeded only by who uses that real changes are not Poisson.
 
 use crate::refresh::histories::Histories;
+use crate::refresh::policy::Policy;
 use crate::refresh::rates;
 use crate::refresh::replay::Course;
 use crate::refresh::table::buy;
-use rhumb_engine::refresh::policy::Policy;
 
 /// Freshness that no placing of `budget` visits a day exceeds.
 pub fn clairvoyant(course: Course<'_>, budget: f64) -> f64 {

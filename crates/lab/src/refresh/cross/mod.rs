@@ -14,9 +14,9 @@ use super::histories::Histories;
 use super::made::{self, Kind};
 use super::rates;
 use super::replay::{Contender, Course, replay};
+use crate::refresh::policy::Policy;
 use bound::{clairvoyant, told};
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::refresh::policy::Policy;
 use rhumb_engine::rng::Rng;
 use spread::Spread;
 

@@ -15,12 +15,13 @@ use rhumb_engine::queue::{Place, SleepPlace};
 use rhumb_engine::record::{FoundOn, Status, UrlId};
 use rhumb_engine::refresh::budget::Spent;
 use rhumb_engine::refresh::detect::Learnt;
+use rhumb_engine::refresh::past;
 use rhumb_engine::refresh::population::Population;
 use rhumb_engine::refresh::sample::Sample;
 use rhumb_engine::refresh::scheduler::{self, HostStanding, Settings};
 use rhumb_engine::refresh::trust::Trust;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::{counters, discovery, host, known, mass, past, queue, record};
+use rhumb_engine::{counters, discovery, host, known, mass, queue, record};
 use rhumb_page::url::Url;
 use serde::Deserialize;
 

@@ -13,12 +13,11 @@ use rhumb_engine::outcome::{ContentDigest, PayloadDigest};
 use rhumb_engine::record::UrlId;
 use rhumb_engine::refresh::budget::Spent;
 use rhumb_engine::refresh::detect::Learnt;
+use rhumb_engine::refresh::past;
 use rhumb_engine::refresh::scheduler::HostStanding;
 use rhumb_engine::refresh::trust::Trust;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::{
-    counters, discovery, host, known, marks, mass, near, outcome, past, queue, record,
-};
+use rhumb_engine::{counters, discovery, host, known, marks, mass, near, outcome, queue, record};
 use rhumb_page::url::Url;
 use serde::Deserialize;
 

@@ -46,7 +46,7 @@ impl Engine {
     }
 
     fn subject(&self, slot: u32, url: &Url, record: &UrlRecord) -> Option<Subject> {
-        let host = self.awake.get(slot)?.record.standing;
+        let host = self.frontier.awake.get(slot)?.record.standing;
         self.subject_of(url, record, host)
     }
 
@@ -72,11 +72,11 @@ impl Engine {
     /// A page's share of all importance, in shares of a page like any other.
     fn importance(&self, record: &UrlRecord) -> f64 {
         let weighs = self.config.continuous.is_some_and(|c| c.by_importance);
-        if !weighs || self.mass.is_stale() {
+        if !weighs || self.books.mass.is_stale() {
             return 1.0;
         }
-        let (settled, lying) = self.mass.of(record.id);
-        let share = (settled + lying) * self.mass.ledger().pages_len().max(1) as f64;
+        let (settled, lying) = self.books.mass.of(record.id);
+        let share = (settled + lying) * self.books.mass.ledger().pages_len().max(1) as f64;
         share.clamp(IMPORTANCE.0, IMPORTANCE.1)
     }
 
@@ -99,8 +99,8 @@ impl Engine {
         let detected = detect(&before.record, &report.outcome)
             .map(|d| self.dated(now, slot, before, report, d))
             .map(|d| if is_minor && self.ignores_minor() { d.as_unchanged() } else { d });
-        let waiting = self.counters.queued.saturating_sub(self.calendar_len());
-        let reopened = self.reopened;
+        let waiting = self.books.counters.queued.saturating_sub(self.calendar_len());
+        let reopened = self.clock.reopened;
         let Some(revisiting) = &mut self.revisiting else { return next };
         revisiting.scheduler.expect(waiting);
         let at = revisiting.periods(Span(now.0));
@@ -138,7 +138,7 @@ impl Engine {
         // Otherwise it failed, or was never seen: nothing is learnt, nothing forgotten.
         let wait = revisiting.scheduler.wait(&subject);
         let due = now + revisiting.span(wait).max(Span(1));
-        self.awake.at(slot).record.standing = subject.host;
+        self.frontier.awake.at(slot).record.standing = subject.host;
         self.write_down(before, record, detected, &subject);
         Next::At(due)
     }
@@ -162,7 +162,7 @@ impl Engine {
             return;
         };
         let changed = detected.seen != Seen::Unchanged && old.is_some();
-        self.counters.changes_seen += u64::from(changed);
+        self.books.counters.changes_seen += u64::from(changed);
         let Learnt { recent, announced_s, .. } = old.unwrap_or_default();
         let recent = if old.is_some() { recent.with(changed) } else { recent };
         record.past.learnt =
@@ -181,7 +181,7 @@ impl Engine {
         let Some(day) = self.revisiting.as_ref().map(|r| r.config.budget.period) else {
             return detected;
         };
-        let trust = &mut self.awake.at(slot).record.trust;
+        let trust = &mut self.frontier.awake.at(slot).record.trust;
         let known = before.record.past.learnt.zip(before.record.past.visited);
         if let Some((learnt, visited)) = known
             && learnt.announced().is_some_and(|at| at > visited)

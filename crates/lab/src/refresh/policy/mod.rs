@@ -83,3 +83,27 @@ pub enum Rule {
     /// Visits a day at a price.
     Priced(fn(Demand, f64) -> Visits),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_engine::refresh::belief::Gamma;
+    use rhumb_engine::refresh::index::{Objective, due_after};
+
+    #[test]
+    fn a_rate_known_for_sure_gives_the_optimal_interval_of_its_policy() {
+        for (rate, price) in [(0.05, 3.0), (0.7, 0.2), (4.0, 0.05)] {
+            let sure = Gamma { a: 1e7, b: 1e7 / rate };
+            let page = Demand { rate, weight: 1.0 };
+            let t = |objective| due_after(objective, sure, price, 1e6).days;
+            let near = |t: f64, f: f64| assert!((t * f - 1.0).abs() < 3e-3, "{t} for {}", 1.0 / f);
+            near(t(Objective::Freshness), freshness::visits(page, price).per_day);
+            near(t(Objective::Age), age::visits(page, price).per_day);
+            let often = binary::visits(page, price).per_day;
+            if often > 0.0 {
+                near(t(Objective::Binary), often);
+            }
+            near(t(Objective::Delay), delay::share(page) / (2.0 * price).sqrt());
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! Its visit moves up as far as the host's announcements were right before. What is announced is
 //! remembered until the visit, which tells whether it was true, so that nothing is said twice.
 
+use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
 use crate::event::{Row, Step};
@@ -38,7 +39,7 @@ impl Engine {
         &mut self,
         now: Time,
         discovery: Discovery,
-        record: UrlRecord,
+        mut record: UrlRecord,
         batch: &mut Batch,
         step: &mut Step,
     ) {
@@ -55,12 +56,12 @@ impl Engine {
             return;
         }
         let host = discovery.url.host_key();
-        let slot = self.awake.slot_of(&host);
-        if slot.is_some_and(|slot| !self.awake.at(slot).later.withdraw(old)) {
+        let slot = self.frontier.awake.slot_of(&host);
+        if slot.is_some_and(|slot| !self.frontier.awake.at(slot).later.withdraw(old)) {
             return;
         }
         let known = match slot {
-            Some(slot) => self.awake.at(slot).record.clone(),
+            Some(slot) => self.frontier.awake.at(slot).record.clone(),
             None => match batch.touched.remove(&host).or_else(|| batch.known.remove(&host)) {
                 Some(known) => known,
                 None => return,
@@ -70,20 +71,22 @@ impl Engine {
         let place = Place::Later { due: sooner.unwrap_or(due).min(due), id: record.id.0 };
         let announced_s = (changed.0 / 1_000_000).max(u64::from(said_s)).min(now.0 / 1_000_000);
         let announced_s = u32::try_from(announced_s).unwrap_or(u32::MAX);
-        let mut record = UrlRecord { place: Some(place), ..record };
+        let was = UrlPosition::at(old, &record);
         record.past.learnt = Some(Learnt { announced_s, ..learnt });
         let entry = Entry { url: discovery.url, record };
-        step.refile(&host, (old, place), &entry);
-        self.counters.announced += 1;
+        self.books.counters.announced += 1;
         match slot {
             Some(slot) => {
-                self.awake.at(slot).later.insert(place, entry);
+                let home = UrlHost::Awake(self.frontier.awake.at(slot));
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 // Its row may still say that nothing waits before where it lay down.
-                self.mark_dirty(slot);
+                self.frontier.mark_dirty(slot);
                 batch.slots.insert(slot);
             }
             None => {
                 let mut asleep = known;
+                let home = UrlHost::Asleep(&host, &mut asleep);
+                self.books.put(home, was, entry, Some(place), &mut step.rows);
                 self.bring_forward(now, &host, &mut asleep, place, step);
                 batch.touched.insert(host, asleep);
             }
@@ -122,11 +125,11 @@ impl Engine {
         let due = due.max(record.not_before).max(now);
         let Some(old @ SleepPlace::Later { due: present, .. }) = record.sleep else { return };
         if due < present {
-            let place = SleepPlace::Later { due, rank: self.counters.next_sleep };
-            self.counters.next_sleep += 1;
+            let place = SleepPlace::Later { due, rank: self.books.counters.next_sleep };
+            self.books.counters.next_sleep += 1;
             record.sleep = Some(place);
-            self.sleepers.remove(old);
-            self.sleepers.add(place);
+            self.frontier.sleepers.remove(old);
+            self.frontier.sleepers.add(place);
             step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });
             step.rows.push(Row::Sleep { host: host.clone(), place, asleep: true });
         }

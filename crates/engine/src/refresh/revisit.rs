@@ -150,10 +150,10 @@ impl Revisiting {
 impl Engine {
     /// When a request may be made, as far as the budget and the rate are concerned; none is never.
     pub(crate) fn budget_next(&self, now: Time) -> Option<Time> {
-        let flows = self.flow.as_ref().map_or(now, |flow| flow.next(now));
+        let flows = self.limits.flow.as_ref().map_or(now, |flow| flow.next(now));
         match &self.config.continuous {
             Some(continuous) => {
-                continuous.budget.next(self.counters.spent, now).map(|next| next.max(flows))
+                continuous.budget.next(self.books.counters.spent, now).map(|next| next.max(flows))
             }
             None => Some(flows),
         }
@@ -172,14 +172,14 @@ impl Engine {
 
     /// A request begins; the bytes that it is taken to bring.
     pub(crate) fn charge(&mut self, now: Time) -> u64 {
-        self.counters.asked += 1;
+        self.books.counters.asked += 1;
         if let Some(continuous) = &self.config.continuous {
-            continuous.budget.charge(&mut self.counters.spent, now);
+            continuous.budget.charge(&mut self.books.counters.spent, now);
         }
         if let Some(revisiting) = &mut self.revisiting {
             revisiting.asked.add(now);
         }
-        self.flow.as_mut().map_or(0, |flow| flow.begin(now))
+        self.limits.flow.as_mut().map_or(0, |flow| flow.begin(now))
     }
 
     /// Whether what is new had less than its share of the requests.
@@ -201,7 +201,7 @@ impl Engine {
 
     /// Ends a turn: looks how the pages are doing, and writes the scheduler's row now and then.
     pub(crate) fn conclude_revisiting(&mut self, now: Time, step: &mut Step) {
-        let is_stopping = self.stopping.is_some();
+        let is_stopping = self.limits.is_stopping();
         let Some(revisiting) = &mut self.revisiting else { return };
         revisiting.look(now);
         let every = (revisiting.scheduler.pages() / WRITES_PER_ROUND).max(WRITE_VISITS_MIN);
