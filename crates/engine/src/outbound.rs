@@ -82,6 +82,8 @@ pub(crate) struct Outbound {
     fresh: Vec<(u32, Item)>,
     /// What messages that are under way take back, by addressee, the oldest first.
     unacknowledged: Vec<VecDeque<i64>>,
+    /// All that acknowledgements of this run have released of it.
+    released: i64,
     /// The last messages of the last round, when it was begun, and whether it goes now.
     round: Vec<u64>,
     round_at: Time,
@@ -112,6 +114,7 @@ impl Outbound {
             numbers,
             fresh: Vec::new(),
             unacknowledged,
+            released: 0,
             round_at: Time::ZERO,
             is_round: false,
             is_asking: false,
@@ -148,6 +151,11 @@ impl Outbound {
 
     pub fn numbers(&self) -> &SequenceNumbers {
         &self.numbers
+    }
+
+    /// What messages took back that have arrived since the opening; it may wrap around.
+    pub fn released(&self) -> i64 {
+        self.released
     }
 
     pub fn has_held(&self) -> bool {
@@ -196,6 +204,7 @@ impl Engine {
             let back =
                 self.outbound.unacknowledged[part].pop_front().expect("a message that was sent");
             self.mass.owe(-back);
+            self.outbound.released = self.outbound.released.wrapping_add(back);
             step.rows.push(Row::Message { to: by, number, message: None });
         }
     }
