@@ -265,6 +265,11 @@ impl Holder {
         self.ceiling = used.plus(kept).at_most(self.ceiling);
     }
 
+    /// A lower ceiling is in force: what lies above it goes back.
+    pub fn lowered(&mut self, to: Amounts) {
+        self.ceiling = self.ceiling.at_most(to);
+    }
+
     pub fn request(&self, order: u64, books: Amounts, is_needy: bool) -> Request {
         let Holder { partition, epoch, number, ceiling } = *self;
         Request { partition, epoch, order, number, books, ceiling, is_needy }

@@ -80,6 +80,18 @@ impl Granter {
         self.granted.clone()
     }
 
+    /// An engine begins, perhaps anew, with one slot and the number 1.
+    pub fn begin(&mut self, own: usize) {
+        self.granted[own] = Allowance { number: 1, slots: 1, ..Allowance::default() };
+        self.in_force[own] = None;
+    }
+
+    /// An engine has ended: it uses nothing.
+    pub fn end(&mut self, own: usize) {
+        self.granted[own] = Allowance::default();
+        self.in_force[own] = Some(InForce::default());
+    }
+
     /// An engine says what is in force.
     pub fn hear(&mut self, own: usize, in_force: InForce) {
         self.in_force[own] = Some(in_force);

@@ -17,11 +17,13 @@ pub struct Ceilings {
     /// Overshot by the requests in flight at most.
     pub bytes: u64,
     pub requests: u64,
+    /// Of whoever tells them; snapshots say which were heard last. All events before are heard, too.
+    pub number: u64,
 }
 
 impl Default for Ceilings {
     fn default() -> Ceilings {
-        Ceilings { is_held: false, pages: u64::MAX, bytes: u64::MAX, requests: u64::MAX }
+        Ceilings { is_held: false, pages: u64::MAX, bytes: u64::MAX, requests: u64::MAX, number: 0 }
     }
 }
 

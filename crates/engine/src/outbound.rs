@@ -83,6 +83,8 @@ pub(crate) struct Outbound {
     fresh: Vec<(u32, Item)>,
     /// What messages that are under way take back, by addressee, the oldest first.
     unacknowledged: Vec<VecDeque<i64>>,
+    /// All that acknowledgements of this run have released of it.
+    released: i64,
     /// The last messages of the last round, when it was begun, and whether it goes now.
     round: Vec<u64>,
     round_at: Time,
@@ -113,6 +115,7 @@ impl Outbound {
             numbers,
             fresh: Vec::new(),
             unacknowledged,
+            released: 0,
             round_at: Time::ZERO,
             is_round: false,
             is_asking: false,
@@ -149,6 +152,11 @@ impl Outbound {
 
     pub fn numbers(&self) -> &SequenceNumbers {
         &self.numbers
+    }
+
+    /// What messages took back that have arrived since the opening; it may wrap around.
+    pub fn released(&self) -> i64 {
+        self.released
     }
 
     pub fn has_held(&self) -> bool {
@@ -197,6 +205,7 @@ impl Engine {
             let back =
                 self.outbound.unacknowledged[part].pop_front().expect("a message that was sent");
             self.books.mass.owe(-back);
+            self.outbound.released = self.outbound.released.wrapping_add(back);
             step.rows.push(Row::Message { to: by, number, message: None });
         }
     }

@@ -1,6 +1,7 @@
 //! The engine at one moment, in plain numbers: all that progress, metrics and reports may read.
 
 use crate::allowance::InForce;
+use crate::ceilings::Ceilings;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
@@ -58,12 +59,15 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default)]
 pub struct PartSnapshot {
     pub in_force: Option<InForce>,
+    pub ceilings: Ceilings,
     /// Why it has nothing left to do unless another sends something, if so.
     pub idle: Option<StopReason>,
     /// Messages sent and taken, by partition.
     pub numbers: SequenceNumbers,
     /// What the bound on coverage is made of; none while it is computed anew.
     pub sums: Option<Sums>,
+    /// What is no longer owed for messages that have arrived, since the opening.
+    pub released: i64,
     pub has_topic: bool,
 }
 
@@ -141,9 +145,11 @@ impl Engine {
     fn part_snapshot(&self) -> PartSnapshot {
         PartSnapshot {
             in_force: self.in_force(),
+            ceilings: self.limits.ceilings,
             idle: self.is_idle().then(|| self.idle_because()),
             numbers: self.outbound.numbers().clone(),
             sums: Mass::sums_of_all(std::iter::once(&self.books.mass)),
+            released: self.outbound.released(),
             has_topic: self.config.topic.is_some(),
         }
     }

@@ -82,6 +82,7 @@ async fn fetch_clients(port: u16) {
                 validators: Validators::default(),
                 limits: Limits::default(),
                 screen: None,
+                leave: None,
             };
             for _ in 0..PAGES_PER_CONNECTION {
                 let response = client.fetch(&request).await.unwrap();
@@ -106,6 +107,7 @@ async fn idle_memory(port: u16) {
             validators: Validators::default(),
             limits: Limits::default(),
             screen: None,
+            leave: None,
         };
         client.fetch(&request).await.unwrap();
     }

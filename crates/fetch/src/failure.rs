@@ -43,6 +43,8 @@ pub enum FailureKind {
     /// The answer is no HTTP/1.
     BadHttp,
     HeaderTooBig,
+    /// Nothing was sent: the leave to do so was gone.
+    Withheld,
     /// Our machine said no: descriptors, memory, permissions. Not the host's fault.
     Local,
 }
@@ -126,6 +128,7 @@ impl FailureKind {
             FailureKind::Closed => "closed",
             FailureKind::BadHttp => "bad_http",
             FailureKind::HeaderTooBig => "header_too_big",
+            FailureKind::Withheld => "withheld",
             FailureKind::Local => "local",
         }
     }

@@ -335,6 +335,10 @@ impl Http {
         started: Instant,
     ) -> Result<Response, Failure> {
         let (message, is_private) = self.message(request, line.about().forwarder.as_deref())?;
+        if request.leave.as_ref().is_some_and(|leave| !leave.is_given()) {
+            let detail = "the time in which this crawler may ask the host was over";
+            return Err(Failure::new(FailureKind::Withheld, detail));
+        }
         let wanted = (&request.limits, request.screen.as_ref());
         let mut outcome = match &mut line {
             Line::Http1(connection) => {

@@ -74,6 +74,8 @@ pub struct Request {
     pub limits: Limits,
     /// Whether the body is wanted, if that is to be asked.
     pub screen: Option<HeadScreen>,
+    /// Whether it may still go out, if that is to be asked.
+    pub leave: Option<Leave>,
 }
 
 /// Says by the head of an answer whether its body is wanted; if not, it is not read.
@@ -93,6 +95,27 @@ impl HeadScreen {
 impl fmt::Debug for HeadScreen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HeadScreen")
+    }
+}
+
+/// Asked immediately before the first byte of a request goes out: until when a crawler may ask a
+/// host can have passed while it connected.
+#[derive(Clone)]
+pub struct Leave(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Leave {
+    pub fn new(is_given: impl Fn() -> bool + Send + Sync + 'static) -> Leave {
+        Leave(Arc::new(is_given))
+    }
+
+    fn is_given(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Leave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Leave")
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! [`settings`] says what a crawl is to do, [`run`] drives the loop, [`extract`] writes what pages
 //! say while it runs, [`watch`] tells people about it, [`copies`] finds what was kept of a URL, and
-//! [`forget`] takes it down.
+//! [`forget`] takes it down. [`cluster`] runs a crawl that is on many machines.
 //! Nothing here decides what is fetched when: that is the engine's.
 
+pub mod cluster;
 pub mod copies;
 pub mod extract;
 pub mod forget;

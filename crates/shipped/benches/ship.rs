@@ -67,7 +67,7 @@ fn shipped(dir: &Path, partitions: u32, each: u64, alone: f64) {
         let home = Home::open(&at.join("state")).expect("a store");
         let opened = LocalState::open_followed(home, 1, Position::default());
         let (state, _, follow) = opened.expect("opened");
-        (state, taken.follow(&store, follow, |_| {}))
+        (state, taken.follow(&store, follow, || 0, |_| {}))
     };
     let begun = cpu_s();
     let mut open: Vec<(LocalState, Shipping)> = (0..partitions).map(|n| take(n, "a")).collect();

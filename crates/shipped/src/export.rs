@@ -1,8 +1,10 @@
 //! A crawl's whole files as a directory that every other command reads.
 
+use crate::database::folder;
 use crate::objects::Objects;
 use crate::pieces::{CDXJ, WARC};
 use rhumb_engine::error::{Error, ErrorKind};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Memory for sorting index lines.
@@ -19,6 +21,29 @@ impl Objects {
     /// The names and lengths of the WARC files that are whole.
     pub async fn whole_files(&self) -> Result<Vec<(String, u64)>, Error> {
         self.names(WARC).await
+    }
+
+    /// What is wrong with the files of a crawl of so many partitions, in words: whole files without
+    /// index lines, and partitions that nobody ever opened.
+    pub async fn check_files(&self, partitions: u32) -> Result<Vec<String>, Error> {
+        let lines: BTreeSet<String> =
+            self.names(CDXJ).await?.into_iter().map(|(name, _)| name).collect();
+        let mut wrong = Vec::new();
+        for (file, length) in self.whole_files().await? {
+            let name = file.trim_end_matches(".warc.gz");
+            if !lines.contains(&format!("{name}.cdxj")) {
+                wrong.push(format!("{WARC}/{file} has no index lines"));
+            }
+            if length == 0 {
+                wrong.push(format!("{WARC}/{file} is empty"));
+            }
+        }
+        for partition in 0..partitions {
+            if self.names(&folder(partition)).await?.is_empty() {
+                wrong.push(format!("partition {partition} was never opened by a node"));
+            }
+        }
+        Ok(wrong)
     }
 
     /// Writes the whole WARC files, and an index over them, into a directory as `rhumb crawl`

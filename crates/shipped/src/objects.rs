@@ -21,7 +21,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Tries to put an object if absent, while the store gives answers that say nothing.
 const TRIES_MAX: u32 = 6;
@@ -130,6 +130,22 @@ impl Objects {
     pub async fn put_node(&self, id: &str, beat: Bytes) -> Result<(), Error> {
         check_name("node", id)?;
         self.put(&format!("{NODES}/{id}"), beat).await
+    }
+
+    /// How long ago each node's heart-beat was written, by the store's clock as against ours: for
+    /// people alone.
+    pub async fn node_ages_s(&self) -> Result<Vec<(String, u64)>, Error> {
+        let folder = self.path(NODES);
+        let listed: Vec<_> = self.store.list(Some(&folder)).try_collect().await.map_err(|e| {
+            let what = format!("{}: the list of {folder}", self.address);
+            of_store(&what, e)
+        })?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
+        let age = |meta: &object_store::ObjectMeta| {
+            let name = meta.location.filename()?.to_owned();
+            Some((name, (now - meta.last_modified.timestamp()).max(0) as u64))
+        };
+        Ok(listed.iter().filter_map(age).collect())
     }
 
     /// The heart-beats of all nodes.

@@ -3,6 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `E` | the epoch, who opened it, and the format of all other rows |
+//! | `G` | what whoever owns the partition keeps beside its commits |
 //! | `J`, number of its first commit | frames of the journal, with the end of the archive |
 //! | `M` | the last commit whose rows stand behind `R` |
 //! | `R`, table, key | a row of the local store |
@@ -17,6 +18,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 pub const EPOCH: &[u8] = b"E";
+pub const KEPT: &[u8] = b"G";
 pub const MARK: &[u8] = b"M";
 pub const CHUNKS: &[u8] = b"J";
 pub const ROWS: &[u8] = b"R";

@@ -44,6 +44,9 @@ pub struct Progress {
     pub unshipped_bytes: u64,
     /// Files that have ended and are not yet whole in the store.
     pub files: usize,
+    /// When the last write began that is durable by now, by the caller's clock: nobody else had the
+    /// partition then. Microseconds; 0 before the first.
+    pub proven_us: u64,
     /// Why the store could not be written to the last time.
     pub trouble: Option<Error>,
     /// Why nothing more will be shipped: fenced, most often.
@@ -100,12 +103,14 @@ impl Shared {
 }
 
 impl Taken {
-    /// Begins to ship. `follow` is the journal of the local store that was taken. `told` is called
-    /// on a thread of the store's whenever the progress is another.
+    /// Begins to ship. `follow` is the journal of the local store that was taken. `now_us` is a
+    /// clock that goes on while the machine is suspended. `told` is called on a thread of the
+    /// store's whenever the progress is another.
     pub fn follow(
         self,
         store: &Store,
         follow: Follow,
+        now_us: fn() -> u64,
         told: impl Fn(&Progress) + Send + Sync + 'static,
     ) -> Shipping {
         let number = self.epoch();
@@ -152,6 +157,7 @@ impl Taken {
             at: None,
             whole: whole_in,
             tell,
+            now_us,
             refreshed: Instant::now(),
         };
         let tasks =
@@ -178,6 +184,15 @@ impl Shipping {
     pub async fn confirm(&self) -> Result<(), Error> {
         let mut batch = WriteBatch::new();
         batch.put(rows::EPOCH, rows::encode(&self.epoch));
+        self.database.write(batch).await?;
+        self.database.flush().await
+    }
+
+    /// Keeps these bytes beside the commits, instead of those before; returns when they are
+    /// durable. Every later opening is told them.
+    pub async fn keep(&self, bytes: &[u8]) -> Result<(), Error> {
+        let mut batch = WriteBatch::new();
+        batch.put(rows::KEPT, bytes);
         self.database.write(batch).await?;
         self.database.flush().await
     }
@@ -263,6 +278,7 @@ struct Shipper {
     /// Files whose end is shipped.
     whole: mpsc::UnboundedSender<(String, u64)>,
     tell: Arc<Tell>,
+    now_us: fn() -> u64,
     refreshed: Instant,
 }
 
@@ -435,6 +451,7 @@ impl Shipper {
     ) -> Result<(), Error> {
         // A row never claims what the archive lacks.
         let (archive, ended) = self.put_archive(archived).await?;
+        let began_us = (self.now_us)();
         let head = ChunkHead { epoch: self.epoch, first, last, archive };
         let packing = head.clone();
         let value = tokio::task::spawn_blocking(move || rows::pack_chunk(&packing, &frames)).await;
@@ -446,6 +463,7 @@ impl Shipper {
         }
         self.database.write(batch).await?;
         self.database.flush().await?;
+        self.tell.tell(|progress| progress.proven_us = progress.proven_us.max(began_us));
         self.copied.chunks.push(head);
         self.ended(ended);
         Ok(())

@@ -13,6 +13,7 @@ use crate::rows::{self, ArchiveEnd, ChunkHead, Epoch};
 use crate::store::Store;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::{CopiedRow, FORMAT, Home, commits_in, fill};
+use slatedb::bytes::Bytes;
 use slatedb::{IterationOrder, WriteBatch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub struct Taken {
     pub(crate) copied: Copied,
     pub(crate) epoch: Epoch,
     opened: Opened,
+    kept: Option<Bytes>,
 }
 
 /// How far the copy reaches.
@@ -90,6 +92,16 @@ impl Taken {
     /// The last commit that is shipped.
     pub fn shipped(&self) -> u64 {
         self.copied.last()
+    }
+
+    /// What an owner keeps beside the commits, if one does.
+    pub fn kept(&self) -> Option<&[u8]> {
+        self.kept.as_deref()
+    }
+
+    /// Ends it again: nobody will crawl it here.
+    pub async fn close(self) {
+        self.database.close().await;
     }
 }
 
@@ -138,6 +150,7 @@ impl Taking {
             self.database.close().await;
         }
         let (epoch, opened, copied) = taken?;
+        let kept = self.database.get(rows::KEPT).await?;
         let Taking { database, partition, dir, .. } = self;
         tracing::info!(
             partition,
@@ -146,7 +159,7 @@ impl Taking {
             commit = copied.last(),
             "partition taken"
         );
-        Ok(Taken { database, partition, dir, copied, epoch, opened })
+        Ok(Taken { database, partition, dir, copied, epoch, opened, kept })
     }
 
     async fn open(&self) -> Result<(Epoch, Opened, Copied), Error> {

@@ -115,6 +115,7 @@ pub fn request(url: Url, limits: Limits) -> Request {
         validators: Validators::default(),
         limits,
         screen: None,
+        leave: None,
     }
 }
 

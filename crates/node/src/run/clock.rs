@@ -33,7 +33,12 @@ impl Clock {
 
     /// As the engine counts.
     pub fn now(&self) -> Time {
-        Time(self.began_system_us + steady_us().saturating_sub(self.began_steady_us))
+        self.at(steady_us())
+    }
+
+    /// What `steady_us` said, as the engine counts.
+    pub fn at(&self, steady_us: u64) -> Time {
+        Time(self.began_system_us + steady_us.saturating_sub(self.began_steady_us))
     }
 
     /// As records are dated.
@@ -60,7 +65,7 @@ impl Dates {
 }
 
 /// Since the machine was started, the time that it was suspended included.
-fn steady_us() -> u64 {
+pub fn steady_us() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;
     #[cfg(not(target_os = "linux"))]

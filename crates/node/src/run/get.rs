@@ -102,6 +102,7 @@ pub fn get(
         rows: &None,
         follows_links: false,
         topic: None,
+        permit: None,
     };
     let (at, to) = (clock.clone(), events_in.clone());
     let workers = Arc::new(make_workers(

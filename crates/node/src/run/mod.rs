@@ -14,6 +14,7 @@ mod divided;
 mod fetch_tasks;
 mod get;
 mod held_bodies;
+mod permit;
 mod published;
 mod reader;
 mod reading;
@@ -23,6 +24,13 @@ mod start;
 mod stop;
 mod worker;
 mod world;
+
+pub(crate) use clock::{Clock, steady_us};
+pub(crate) use divided::carrier::{Carrier, ITEMS_WAITING_MAX, Outgoing};
+pub(crate) use divided::part::{Opened, Part};
+pub(crate) use divided::{Gate, config_of, memtable_share};
+pub(crate) use permit::{Permitter, permission};
+pub(crate) use start::{Network, make_network, warc_limits, warcinfo};
 
 pub use archive::position as archive_end;
 pub use get::{Got, HandOver, Outcome, Render, get};

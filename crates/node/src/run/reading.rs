@@ -431,7 +431,7 @@ pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
         FailureKind::Closed => FailKind::Closed,
         FailureKind::BadHttp => FailKind::BadHttp,
         FailureKind::HeaderTooBig => FailKind::HeaderTooBig,
-        FailureKind::Unresolved | FailureKind::Local => FailKind::Internal,
+        FailureKind::Unresolved | FailureKind::Withheld | FailureKind::Local => FailKind::Internal,
     };
     Report {
         outcome: of_failure(purpose, kind),

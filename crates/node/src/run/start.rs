@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::divided;
 use super::fetch_tasks::FetchTasks;
 use super::held_bodies::HeldBodies;
+use super::permit::Permit;
 use super::published::Published;
 use super::reader;
 use super::reading::Reader;
@@ -204,6 +205,8 @@ pub struct Wired<'a> {
     pub follows_links: bool,
     /// What the crawl is about.
     pub topic: Option<Arc<Topic>>,
+    /// Of a partition that others may take over.
+    pub permit: Option<Permit>,
 }
 
 impl<'a> Wired<'a> {
@@ -214,7 +217,7 @@ impl<'a> Wired<'a> {
         topic: Option<Arc<Topic>>,
     ) -> Wired<'a> {
         let (known, seed) = (Some(state.reader()), state.seed());
-        Wired { bodies, known, seed, rows, follows_links: true, topic }
+        Wired { bodies, known, seed, rows, follows_links: true, topic, permit: None }
     }
 }
 
@@ -235,6 +238,18 @@ impl Network {
     /// Where it is counted how many connections were open to one address at most.
     pub fn most_open(&self) -> Arc<AtomicU32> {
         self.fetcher.http.most_open()
+    }
+
+    /// A process of several, which may ask the same addresses.
+    pub fn among_others(self, settings: &Settings, clock: Clock) -> Network {
+        let polite = settings.polite();
+        let turns = AddressTurns::new(polite.per_address, polite.address_delay);
+        Network { turns: Some(Arc::new(turns.among_others(clock))), ..self }
+    }
+
+    /// Turns at addresses that several partitions share.
+    pub fn turns(&self) -> Option<&Arc<AddressTurns>> {
+        self.turns.as_ref()
     }
 
     pub fn http(&self) -> &Http {
@@ -282,7 +297,7 @@ pub fn make_workers(
     settings: &Settings,
     network: &Network,
     clock: Clock,
-    Wired { bodies, known, seed, rows, follows_links, topic }: Wired<'_>,
+    Wired { bodies, known, seed, rows, follows_links, topic, permit }: Wired<'_>,
     follows_importance: bool,
     events: Sender<Event>,
 ) -> Workers {
@@ -294,6 +309,7 @@ pub fn make_workers(
         fetcher: Arc::clone(&network.fetcher),
         resolver: Arc::clone(&network.resolver),
         turns: network.turns.clone(),
+        permit,
         reader: Reader {
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
@@ -374,14 +390,8 @@ pub fn open_archive(
         let end = end.map_err(archive_error)?;
         return Ok((None, position(end)));
     }
-    let info = Warcinfo {
-        id: String::new(),
-        software: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_owned(),
-        user_agent: settings.user_agent.header.clone(),
-        robots: "obey".to_owned(),
-        fields: settings.access.warcinfo_fields(),
-    };
-    let limits = WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() };
+    let info = warcinfo(settings, String::new());
+    let limits = warc_limits(settings);
     let writer = match series {
         Some(series) => Writer::open_series((&settings.dir, series), info, limits, synced),
         None => Writer::open(&settings.dir, info, limits, synced),
@@ -389,6 +399,21 @@ pub fn open_archive(
     let writer = writer.map_err(archive_error)?;
     let end = end_of(&writer);
     Ok((Some(writer), end))
+}
+
+/// What WARC files say of themselves. `id` tells files of one partition's openings apart.
+pub fn warcinfo(settings: &Settings, id: String) -> Warcinfo {
+    Warcinfo {
+        id,
+        software: concat!("rhumb/", env!("CARGO_PKG_VERSION")).to_owned(),
+        user_agent: settings.user_agent.header.clone(),
+        robots: "obey".to_owned(),
+        fields: settings.access.warcinfo_fields(),
+    }
+}
+
+pub fn warc_limits(settings: &Settings) -> WarcLimits {
+    WarcLimits { file_bytes_max: settings.warc_bytes_max, ..WarcLimits::default() }
 }
 
 pub fn send_seeds(settings: &Settings, events: Sender<Event>) {

@@ -5,12 +5,13 @@ use super::archive::resource_type_of;
 use super::clock::Clock;
 use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
+use super::permit::Permit;
 use super::reading::{Reader, report_failure};
 use crate::extract::WhileCrawling;
 use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
 use rhumb_engine::marks::Marks;
-use rhumb_engine::outcome::{FailKind, Outcome, Report};
+use rhumb_engine::outcome::{FailKind, Outcome, Report, of_failure};
 use rhumb_engine::record::Refusal;
 use rhumb_engine::screen::{HeadFacts, Screen};
 use rhumb_engine::time::{Span, Time};
@@ -19,7 +20,8 @@ use rhumb_fetch::dns::{DnsFailureKind, Resolver};
 use rhumb_fetch::head::Head;
 use rhumb_fetch::proxy::{ResolvedBy, is_localhost, stand_in};
 use rhumb_fetch::{
-    Failure, Fetch as _, Fetcher, HeadScreen, Limits, Request, Response, Truncation, Validators,
+    Failure, FailureKind, Fetch as _, Fetcher, HeadScreen, Leave, Limits, Request, Response,
+    Truncation, Validators,
 };
 use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
@@ -47,6 +49,8 @@ pub struct Workers {
     pub resolver: Arc<Resolver>,
     /// Of several partitions that share addresses.
     pub turns: Option<Arc<AddressTurns>>,
+    /// Of a partition that others may take over.
+    pub permit: Option<Permit>,
     pub reader: Reader,
     /// Says which links lead to what is known, where links are followed.
     pub known: Option<LocalReader>,
@@ -79,35 +83,14 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
-        let turn = match &self.turns {
-            Some(turns) if fetch.url.scheme() != Scheme::File => {
-                Some(turns.enter(fetch.address).await)
-            }
-            _ => None,
+        let request = self.request(&fetch);
+        let Some((fetched, (at, began))) = self.fetch_when_permitted(&fetch, &request).await else {
+            // Nobody listens: the partition has ended here.
+            let outcome = of_failure(fetch.purpose, FailKind::Internal);
+            let at = self.clock.date();
+            let report = Report { outcome, status: 0, bytes: 0, at, took: Span::ZERO, held: false };
+            return Event::Fetched { fetch: fetch.id, report };
         };
-        let (at, began) = (self.clock.date(), self.clock.now());
-        let mut limits = self.limits.clone();
-        if fetch.purpose == Purpose::Robots {
-            limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
-            limits.decoded_bytes_max = limits.decoded_bytes_max.min(ROBOTS_BYTES_MAX);
-        }
-        if fetch.purpose == Purpose::Sitemap {
-            // No larger than the protocol has them.
-            limits.body_bytes_max = limits.body_bytes_max.min(UNPACKED_BYTES_MAX);
-        }
-        let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
-        let request = Request {
-            url: fetch.url.clone(),
-            address: (fetch.url.scheme() != Scheme::File).then_some(fetch.address),
-            validators: Validators {
-                etag: bytes(&fetch.etag),
-                last_modified: bytes(&fetch.last_modified),
-            },
-            limits,
-            screen: self.head_screen(&fetch),
-        };
-        let fetched = self.fetcher.fetch(&request).await;
-        drop(turn);
         let mut report = match fetched {
             Ok(response) if response.truncated == Some(Truncation::Unwanted) => {
                 self.unwanted(&fetch, &response, at)
@@ -134,6 +117,58 @@ impl Workers {
         }
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         Event::Fetched { fetch: fetch.id, report }
+    }
+
+    /// Fetches in its turn, and when it may; what came of it, and when it began, as records are
+    /// dated and as the engine counts. None if the time for it will never come.
+    async fn fetch_when_permitted(
+        &self,
+        fetch: &Fetch,
+        request: &Request,
+    ) -> Option<(Result<Response, Failure>, (Time, Time))> {
+        loop {
+            if let Some(permit) = &self.permit
+                && !permit.wait().await
+            {
+                return None;
+            }
+            let turn = match &self.turns {
+                Some(turns) if fetch.url.scheme() != Scheme::File => {
+                    Some(turns.enter(fetch.address).await)
+                }
+                _ => None,
+            };
+            let began = (self.clock.date(), self.clock.now());
+            let fetched = self.fetcher.fetch(request).await;
+            drop(turn);
+            if !matches!(&fetched, Err(failure) if failure.kind == FailureKind::Withheld) {
+                return Some((fetched, began));
+            }
+        }
+    }
+
+    fn request(&self, fetch: &Fetch) -> Request {
+        let mut limits = self.limits.clone();
+        if fetch.purpose == Purpose::Robots {
+            limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
+            limits.decoded_bytes_max = limits.decoded_bytes_max.min(ROBOTS_BYTES_MAX);
+        }
+        if fetch.purpose == Purpose::Sitemap {
+            // No larger than the protocol has them.
+            limits.body_bytes_max = limits.body_bytes_max.min(UNPACKED_BYTES_MAX);
+        }
+        let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
+        Request {
+            url: fetch.url.clone(),
+            address: (fetch.url.scheme() != Scheme::File).then_some(fetch.address),
+            validators: Validators {
+                etag: bytes(&fetch.etag),
+                last_modified: bytes(&fetch.last_modified),
+            },
+            limits,
+            screen: self.head_screen(fetch),
+            leave: self.permit.clone().map(|permit| Leave::new(move || permit.is_given())),
+        }
     }
 
     pub fn tell(&self, event: Event) {

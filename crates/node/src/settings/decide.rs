@@ -61,7 +61,7 @@ impl Written {
         }
     }
 
-    fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
+    pub(super) fn effective(mut self, dir: PathBuf, json: bool) -> Settings {
         let (access, near, requisites) = (self.access(), self.near(), self.requisites());
         let (default, polite) = (Config::default(), Polite::default());
         Settings {
@@ -173,14 +173,19 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
+        if self.seeds.is_empty() && !self.dir.join("state").exists() {
+            let dir = self.dir.display();
+            return Err(SettingsError::usage(format!(
+                "no seeds: name a URL or --seeds FILE ({dir} holds no crawl to go on with)"
+            )));
+        }
+        self.check_all_but_seeds()
+    }
+
+    pub(super) fn check_all_but_seeds(&self) -> Result<(), SettingsError> {
         self.check_partitions()?;
-        let is_fresh = !self.dir.join("state").exists();
         let file_seed = self.seeds.iter().find(|seed| seed.url.scheme() == Scheme::File);
         let wrong = match () {
-            () if self.seeds.is_empty() && is_fresh => format!(
-                "no seeds: name a URL or --seeds FILE ({} holds no crawl to go on with)",
-                self.dir.display()
-            ),
             () if self.seeds.len() > SEEDS_MAX => format!("more than {SEEDS_MAX} seeds"),
             () if file_seed.is_some() && self.allow_file.is_none() => {
                 "file: URLs are not fetched unless --allow-file names their directory".to_owned()

@@ -16,6 +16,7 @@ mod quantity;
 mod reference;
 mod sections;
 mod seeds;
+mod shared;
 mod store;
 mod typed;
 mod word;
@@ -57,6 +58,7 @@ pub use quantity::{Bound, Period, Size};
 pub use reference::reference;
 pub use sections::PriorityRule;
 pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
+pub use shared::read_seeds;
 pub use typed::Typed;
 pub use word::{
     Archive, CookieJar, MediaTypes, Pattern, StripList, TOKEN_DEFAULT, TopicSpec, UserAgent, Word,

@@ -17,6 +17,7 @@ use rhumb_disk::{Durable, replace};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::mass::Coverage;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
 use serde::{Deserialize, Serialize};
@@ -191,6 +192,23 @@ impl Report {
             requisites_beyond: snapshot.requisites.beyond,
             requisites_waiting: snapshot.requisites.waiting,
             ..Report::of_counters(&snapshot.counters)
+        }
+    }
+
+    /// Of a crawl on many machines, of which its store tells this.
+    pub fn of_many(
+        counters: &Counters,
+        coverage: Option<&Coverage>,
+        order: Order,
+        because: Option<String>,
+    ) -> Report {
+        let word = order_word(order);
+        Report {
+            order: word.to_owned(),
+            coverage: coverage.map(|c| Covered::of(c, word)).filter(|c| !c.is_empty()),
+            stopped_because: because,
+            written: rfc3339(super::moment::now()),
+            ..Report::of_counters(counters)
         }
     }
 

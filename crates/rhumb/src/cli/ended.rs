@@ -11,6 +11,7 @@ use rhumb_node::watch::printable;
 
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
+const FENCED: u8 = 3;
 /// As shells do for a process that SIGINT ended.
 pub const INTERRUPTED: u8 = 130;
 
@@ -21,6 +22,8 @@ pub enum Ended {
     /// The answer is out, and it is that the job failed.
     Failed,
     Interrupted,
+    /// A node was given up by the others.
+    Fenced,
 }
 
 /// A verb that could not.
@@ -59,6 +62,7 @@ pub fn exit(result: Result<Ended, Trouble>) -> ExitCode {
     match result {
         Ok(Ended::Done) | Err(Trouble::Unread) => ExitCode::SUCCESS,
         Ok(Ended::Failed) => ExitCode::from(FAILED),
+        Ok(Ended::Fenced) => ExitCode::from(FENCED),
         Ok(Ended::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(Trouble::Failed(what)) => {
             eprintln!("error: {}", printable(&what));

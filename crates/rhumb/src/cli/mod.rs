@@ -2,11 +2,13 @@
 //! what it does lives elsewhere.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the
-//! job failed, 2 wrong usage (one line says what is wrong), 130 interrupted and stopped cleanly.
+//! job failed, 2 wrong usage (one line says what is wrong), 3 a node that the others gave up, 130
+//! interrupted and stopped cleanly.
 
 mod bench;
 mod bench_hostile;
 mod bench_soak;
+mod cluster;
 mod completions;
 mod coverage;
 mod crawl;
@@ -24,6 +26,7 @@ mod interrupts;
 mod json;
 mod logging;
 mod man;
+mod node;
 mod rank;
 mod rank_crawl;
 mod robots;
@@ -97,6 +100,8 @@ enum Verb {
     Wacz(wacz::Flags),
     Rank(rank::Flags),
     Robots(robots::Flags),
+    Node(node::Flags),
+    Cluster(cluster::Flags),
     Sim(sim::Flags),
     Topic(topic::Flags),
     Bench(bench::Flags),
@@ -143,6 +148,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Wacz(flags) => wacz::run(flags, &mut out),
         Verb::Rank(flags) => rank::run(&flags, &mut out),
         Verb::Robots(flags) => robots::run(&flags, &mut out),
+        Verb::Node(flags) => node::run(flags, cli.log.quiet, &mut out),
+        Verb::Cluster(flags) => cluster::run(flags, &mut out),
         Verb::Sim(flags) => sim::run(&flags, &mut out),
         Verb::Topic(flags) => topic::run(&flags, &mut out),
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),

@@ -56,7 +56,7 @@ impl Partition {
         let end = position(&archive);
         let (state, opening, follow) = LocalState::open_followed(home, SEED, end)?;
         let state = state.with_fresh_bytes(FLUSH_BYTES);
-        let shipping = Some(taken.follow(&store, follow, |_| {}));
+        let shipping = Some(taken.follow(&store, follow, || 0, |_| {}));
         let (opening, rng) = (format!("{opening:?}"), Rng::new(epoch));
         Ok(Partition { state, archive, shipping, opened, epoch, store, opening, rng })
     }

@@ -9,6 +9,7 @@ use super::{LocalReader, NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::outbound::{Message, OutboundOpening, taken_back};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 const MESSAGE: u8 = 0;
@@ -82,6 +83,18 @@ impl LocalReader {
             }
         }
         Ok(waiting)
+    }
+
+    /// The items of each message to one addressee, from a number on.
+    pub fn message_lengths(&self, to: u32, from: u64) -> Result<VecDeque<u32>, Error> {
+        let prefix = [&[MESSAGE][..], &to.to_be_bytes()].concat();
+        let after = message_key(to, from.saturating_sub(1));
+        let rows = self.shared.store.prefix_after(Table::Exchange, &prefix, Some(&after));
+        let lengths = rows.map(|row| {
+            let message: Message = decode("message", &row?.1)?;
+            Ok(message.len() as u32)
+        });
+        lengths.collect()
     }
 
     /// Messages to one addressee, from a number on, at most so many.

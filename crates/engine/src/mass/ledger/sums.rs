@@ -5,6 +5,7 @@ use super::super::fixed::{LEVELS, PARTS};
 use super::super::standing::Standing;
 use super::super::surfer::{SURFERS, Surfer};
 use super::super::topical::{TopicCoverage, topic_coverage};
+use serde::{Deserialize, Serialize};
 
 /// URLs that wait, by level.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Waiting {
 }
 
 /// Trusted pages that were seen without links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadEnds {
     pub pages: u32,
     pub trust: i64,
@@ -43,7 +44,7 @@ pub struct DeadEnds {
 
 /// What is settled, by the surfer of its page: on pages that may hand it on, and on those that were
 /// seen without links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
     pub moving: [i64; SURFERS],
     pub dangling: [i64; SURFERS],
@@ -80,7 +81,7 @@ impl Settled {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     pub settled: Settled,
     /// Crawled pages by their surfer.

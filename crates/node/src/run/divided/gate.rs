@@ -4,14 +4,15 @@
 //! A message that leaves before the commit that numbers it is shipped may be sent again, with the
 //! same number and other contents, after its sender fell back; an acknowledgement that leaves too
 //! early makes the sender forget what the receiver then lacks. So both wait here
-//! ([`rhumb_cluster::gate`]). Without an object store, shipped means that archive and journal are
-//! synced.
+//! ([`rhumb_cluster::gate`]), and so do reports of what a partition has come to. Without an object
+//! store, shipped means that archive and journal are synced.
 
 use super::carrier::Carrier;
 use rhumb_cluster::gate;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
 use rhumb_engine::outbound::Message;
+use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::turn::{Position, State};
 use rhumb_state::local::LocalState;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,34 +22,70 @@ use std::time::{Duration, Instant};
 const SHIP_AFTER: Duration = Duration::from_millis(500);
 /// … or after this long if nothing is in flight: somebody may wait for it.
 const SHIP_AFTER_IDLE: Duration = Duration::from_millis(20);
+/// A partition reports so often at most.
+const REPORT_EVERY: Duration = Duration::from_millis(400);
 
 /// What one partition holds back.
 pub struct Gate {
     own: u32,
     carrier: Arc<Carrier>,
-    /// A sync ships: there is no object store.
-    ships_by_sync: bool,
+    /// Takes reports; none without an object store: then a sync ships.
+    reported: Option<Reported>,
     held: Mutex<Held>,
 }
 
+/// Takes a snapshot of a moment that is shipped, and how long ago that was.
+pub type Reported = Box<dyn Fn(Snapshot, Duration) + Send + Sync>;
+
 struct Held {
     gate: gate::Gate<Leaving>,
+    /// Shipped, as was told; the commit may not have been told yet.
+    shipped: u64,
     /// Since when something waits.
     since: Option<Instant>,
     is_idle: bool,
+    /// The last snapshot of the turn that is being committed.
+    snapshot: Option<Box<Snapshot>>,
+    reported_at: Option<Instant>,
 }
 
 enum Leaving {
     Message { to: u32, number: u64, message: Arc<Message> },
     Acknowledgement { to: u32, number: u64 },
+    Report(Box<Snapshot>, Instant),
 }
 
 impl Gate {
     /// Of a partition that has so many commits, all of them shipped.
-    pub fn new(own: u32, commits: u64, carrier: &Arc<Carrier>, ships_by_sync: bool) -> Arc<Gate> {
-        let gate = gate::Gate::new(commits, u64::MAX);
-        let held = Mutex::new(Held { gate, since: None, is_idle: false });
-        Arc::new(Gate { own, carrier: Arc::clone(carrier), ships_by_sync, held })
+    pub fn new(
+        own: u32,
+        commits: u64,
+        carrier: &Arc<Carrier>,
+        reported: Option<Reported>,
+    ) -> Arc<Gate> {
+        let held = Held {
+            gate: gate::Gate::new(commits, u64::MAX),
+            shipped: commits,
+            since: None,
+            is_idle: false,
+            snapshot: None,
+            reported_at: None,
+        };
+        let held = Mutex::new(held);
+        Arc::new(Gate { own, carrier: Arc::clone(carrier), reported, held })
+    }
+
+    /// What the engine has come to in the turn that is committed next.
+    pub fn note(&self, snapshot: &Snapshot) {
+        if self.reported.is_some() {
+            self.lock().snapshot = Some(Box::new(snapshot.clone()));
+        }
+    }
+
+    /// Somebody may wait for what waits here, and nothing is in flight that would join it.
+    pub fn is_urgent(&self) -> bool {
+        let held = self.lock();
+        held.is_idle && held.since.is_some_and(|since| since.elapsed() >= SHIP_AFTER_IDLE)
     }
 
     /// The messages of another partition, up to this one, are on record.
@@ -57,6 +94,11 @@ impl Gate {
         held.gate.hold(Leaving::Acknowledgement { to, number });
         held.since.get_or_insert_with(Instant::now);
         self.let_pass(held);
+    }
+
+    /// The number of the last commit.
+    pub fn commits(&self) -> u64 {
+        self.lock().gate.numbers().0
     }
 
     /// Whether the loop has nothing in flight.
@@ -68,7 +110,7 @@ impl Gate {
     pub fn due_in(&self) -> Option<Duration> {
         let held = self.lock();
         let after = if held.is_idle { SHIP_AFTER_IDLE } else { SHIP_AFTER };
-        let since = held.since.filter(|_| self.ships_by_sync);
+        let since = held.since.filter(|_| self.reported.is_none());
         since.map(|since| after.saturating_sub(since.elapsed()))
     }
 
@@ -76,7 +118,9 @@ impl Gate {
     pub fn shipped(&self, number: u64) {
         let mut held = self.lock();
         let (committed, _) = held.gate.numbers();
-        held.gate.shipped(number.min(committed));
+        held.shipped = held.shipped.max(number);
+        let shipped = held.shipped.min(committed);
+        held.gate.shipped(shipped);
         self.let_pass(held);
     }
 
@@ -87,11 +131,28 @@ impl Gate {
             held.since.get_or_insert_with(Instant::now);
         }
         messages.into_iter().for_each(|message| held.gate.hold(message));
+        if held.shipped >= number {
+            // It was shipped before we came to say that it is committed.
+            held.gate.shipped(number);
+            self.let_pass(held);
+        }
+    }
+
+    /// The turn is committed: what it came to may be told once that is shipped.
+    fn turned(&self) {
+        let mut held = self.lock();
+        let Some(snapshot) = held.snapshot.take() else { return };
+        if held.reported_at.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
+            held.reported_at = Some(Instant::now());
+            held.gate.hold(Leaving::Report(snapshot, Instant::now()));
+            self.let_pass(held);
+        }
     }
 
     fn synced(&self) {
-        if self.ships_by_sync {
-            self.shipped(u64::MAX);
+        if self.reported.is_none() {
+            let (committed, _) = self.lock().gate.numbers();
+            self.shipped(committed);
         }
     }
 
@@ -108,6 +169,10 @@ impl Gate {
                 }
                 Leaving::Acknowledgement { to, number } => {
                     self.carrier.acknowledge(self.own, to, number);
+                }
+                Leaving::Report(snapshot, at) => {
+                    let reported = self.reported.as_ref().expect("who reports is listened to");
+                    reported(*snapshot, at.elapsed());
                 }
             }
         }
@@ -127,6 +192,7 @@ pub struct Shipped {
 impl State for Shipped {
     fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
         if rows.is_empty() {
+            self.gate.turned();
             return Ok(());
         }
         let messages = rows.iter().filter_map(|row| match row {
@@ -139,6 +205,7 @@ impl State for Shipped {
         let messages = messages.collect();
         self.state.commit(rows, archived)?;
         self.gate.committed(self.state.commits(), messages);
+        self.gate.turned();
         Ok(())
     }
 

@@ -6,9 +6,9 @@
 //! memory ([`carrier`]). One thread adds up what all publish, divides the limits of the crawl among
 //! them, and knows when it is over ([`together`]).
 
-mod carrier;
+pub mod carrier;
 mod gate;
-mod part;
+pub mod part;
 mod together;
 
 pub use gate::Gate;
@@ -28,7 +28,7 @@ use rhumb_engine::allowance::{Granter, Limits};
 use rhumb_engine::config::{Config, NearPolicy};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::Error;
-use rhumb_engine::event::StopReason;
+use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::partition::Partition;
 use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_engine::snapshot::Snapshot;
@@ -113,10 +113,14 @@ fn open_part(
     let series = format!("p{own:03}");
     let (writer, archive_end) = open_archive(settings, Some(&series), home.archived()?)?;
     let (state, opening) = LocalState::open(home, seed, archive_end)?;
-    let share = MEMTABLE_BYTES / settings.partitions as usize;
-    let state = state.with_fresh_bytes(share.max(MEMTABLE_BYTES_MIN));
+    let state = state.with_fresh_bytes(memtable_share(settings.partitions));
     let count = settings.partitions;
     Ok(Opened { own, count, state, opening, writer, archive_end })
+}
+
+/// Rows of one store in memory, of so many.
+pub fn memtable_share(partitions: u32) -> usize {
+    (MEMTABLE_BYTES / partitions.max(1) as usize).max(MEMTABLE_BYTES_MIN)
 }
 
 fn run(
@@ -145,18 +149,24 @@ fn run(
     let mut parts: Vec<Running> = Vec::new();
     for (opened, allowance) in opened.into_iter().zip(first) {
         let config = config_of(&config, &opened)?;
+        let (own, gate) =
+            (opened.own, Gate::new(opened.own, opened.state.commits(), &carrier, None));
+        let (published, ended) = (Arc::clone(&together), Arc::clone(&together));
         let part = Part {
             settings,
             config,
             network: &network,
-            runtime: &runtime,
+            runtime: runtime.handle(),
             clock: clock.clone(),
             carrier: &carrier,
-            together: &together,
+            gate,
+            publish: Box::new(move |snapshot| published.publish(own, snapshot)),
+            on_end: Box::new(move || ended.ended(own)),
+            permit: None,
             topic: topic.clone(),
             log: log.clone(),
             stop_at: settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64)),
-            allowance,
+            first: vec![Event::Allowed(allowance)],
         };
         let running = part.start(opened)?;
         stop.tell(running.events.clone());
@@ -181,7 +191,7 @@ fn run(
 
 /// What one engine of several is told: limits of the crawl come as allowances, and bounds on memory
 /// are divided.
-fn config_of(config: &Config, opened: &Opened) -> Result<Config, Error> {
+pub fn config_of(config: &Config, opened: &Opened) -> Result<Config, Error> {
     let count = opened.count;
     let mut config = Config {
         partition: Partition { own: opened.own, count },
@@ -204,4 +214,4 @@ fn config_of(config: &Config, opened: &Opened) -> Result<Config, Error> {
 }
 
 /// What a partition publishes goes to those who add up.
-type Publish = Box<dyn Fn(Snapshot) + Send>;
+pub type Publish = Box<dyn Fn(Snapshot) + Send>;

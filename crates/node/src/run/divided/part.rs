@@ -3,11 +3,11 @@
 use super::Publish;
 use super::carrier::Carrier;
 use super::gate::{Gate, Shipped};
-use super::together::Together;
 use crate::run::archive::NodeArchive;
 use crate::run::clock::Clock;
 use crate::run::fetch_tasks::FetchTasks;
 use crate::run::held_bodies::HeldBodies;
+use crate::run::permit::Permit;
 use crate::run::published::Published;
 use crate::run::reader;
 use crate::run::start::{Network, Wired, invalid, make_workers, no_reader, send_seeds};
@@ -15,7 +15,6 @@ use crate::run::world::NodeWorld;
 use crate::settings::Settings;
 use crate::watch::EventLog;
 use rhumb_archive::{Packer, Writer};
-use rhumb_engine::allowance::Allowance;
 use rhumb_engine::config::Config;
 use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::error::Error;
@@ -28,7 +27,7 @@ use rhumb_topic::Topic;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 
 /// A partition whose store and archive are open.
 pub struct Opened {
@@ -45,14 +44,21 @@ pub struct Part<'a> {
     pub settings: &'a Settings,
     pub config: Config,
     pub network: &'a Network,
-    pub runtime: &'a Runtime,
+    pub runtime: &'a Handle,
     pub clock: Clock,
     pub carrier: &'a Arc<Carrier>,
-    pub together: &'a Arc<Together>,
+    pub gate: Arc<Gate>,
+    /// Takes what it is doing, every now and then.
+    pub publish: Publish,
+    /// Called when its loop has ended, however it did.
+    pub on_end: Box<dyn FnOnce() + Send>,
+    /// Of one that others may take over.
+    pub permit: Option<Permit>,
     pub topic: Option<Arc<Topic>>,
     pub log: Option<Arc<EventLog>>,
     pub stop_at: Option<Time>,
-    pub allowance: Allowance,
+    /// What it is told before anything else: what it may use, above all.
+    pub first: Vec<Event>,
 }
 
 /// A partition whose loop runs.
@@ -63,7 +69,7 @@ pub struct Running {
 
 impl Part<'_> {
     pub fn start(self, opened: Opened) -> Result<Running, Error> {
-        let Part { settings, config, network, runtime, clock, carrier, together, .. } = self;
+        let Part { settings, config, network, runtime, clock, carrier, gate, .. } = self;
         let Opened { own, state, opening, writer, archive_end, .. } = opened;
         let (events_in, events) = channel();
         let (questions, questions_out) = channel();
@@ -77,6 +83,7 @@ impl Part<'_> {
             rows: &rows,
             follows_links: true,
             topic: self.topic,
+            permit: self.permit,
         };
         let follows_importance = order::policy(&config).follows_importance();
         let (at, to) = (clock.clone(), events_in.clone());
@@ -84,16 +91,17 @@ impl Part<'_> {
         let answering = state.reader();
         let answer = move |question| answering.answer(question);
         reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
-        // Before anything else: what may be used, and what to begin with.
-        let _ = events_in.send(Event::Allowed(self.allowance));
+        for event in self.first {
+            // The loop that will receive it has not begun: it cannot have ended either.
+            let _ = events_in.send(event);
+        }
         send_seeds(settings, events_in.clone());
         carrier.begin(own, state.reader(), events_in.clone())?;
-        let gate = Gate::new(own, state.commits(), carrier, true);
         let (dir, level) = (settings.dir.clone(), settings.compression_level);
         let world = NodeWorld {
             workers: Arc::new(workers),
             fetch_tasks: FetchTasks::default(),
-            runtime: runtime.handle().clone(),
+            runtime: runtime.clone(),
             clock: clock.clone(),
             events,
             questions,
@@ -104,8 +112,9 @@ impl Part<'_> {
             was_busy: false,
             in_flight: 0,
         };
-        let ending = Ending { own, together: Arc::clone(together), carrier: Arc::clone(carrier) };
-        let together = Arc::clone(together);
+        let on_end = Some(self.on_end);
+        let ending = Ending { own, carrier: Arc::clone(carrier), on_end };
+        let publish = self.publish;
         let state = Shipped { state, gate };
         let spawn = std::thread::Builder::new().name(format!("rhumb-{own:03}"));
         let thread = spawn.spawn(move || {
@@ -121,7 +130,6 @@ impl Part<'_> {
                 rows: None,
                 end: archive_end,
             };
-            let publish: Publish = Box::new(move |snapshot| together.publish(own, snapshot));
             Lives { node: Published::new(engine, publish), archive, world }.run(state)
         });
         let thread = thread.map_err(|e| invalid(format!("no thread for a partition: {e}")))?;
@@ -132,14 +140,16 @@ impl Part<'_> {
 /// Tells the others that a partition has ended, however it did.
 struct Ending {
     own: u32,
-    together: Arc<Together>,
     carrier: Arc<Carrier>,
+    on_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
         self.carrier.end(self.own);
-        self.together.ended(self.own);
+        if let Some(on_end) = self.on_end.take() {
+            on_end();
+        }
     }
 }
 

@@ -1,0 +1,80 @@
+//! Nodes that die, that are stopped, and that leave.
+
+use crate::nodes::{Cluster, asked_twice, web};
+use crate::site::{Site, pages_in_archive, reachable};
+
+/// What a machine that is lost takes with it was fetched so long before, at most: frames are shipped
+/// every two seconds, by machines that are busy with tests.
+const LOST_US_MAX: u64 = 20_000_000;
+
+#[test]
+fn killed_nodes_lose_no_page_and_repeat_only_what_they_fetched_last() {
+    let mut cluster = Cluster::of(Site::serve(web(3_000)), 4, &[]);
+    for node in ["one", "two"] {
+        cluster.start(node, &[]);
+    }
+    cluster.wait_until("some answers", |cluster| cluster.site.served.answers() > 600);
+    let mut kills = vec![cluster.site.served.log().unwrap().now_us()];
+    // With its disk …
+    cluster.kill("one");
+    cluster.start("one", &[]);
+    let answers = cluster.site.served.answers() + 600;
+    cluster.wait_until("more answers", |cluster| cluster.site.served.answers() > answers);
+    // … and without.
+    kills.push(cluster.site.served.log().unwrap().now_us());
+    cluster.kill("two");
+    std::fs::remove_dir_all(cluster.dir("two")).unwrap();
+    cluster.start("three", &[]);
+    cluster.finish();
+    let requests = cluster.site.requests();
+    let repeated = asked_twice(&requests);
+    println!("{} requests, {} repeated", requests.len(), repeated.len());
+    for (host, path, first_us) in repeated {
+        let is_lost = |kill: &u64| (kill.saturating_sub(LOST_US_MAX)..=*kill).contains(&first_us);
+        assert!(kills.iter().any(is_lost), "{host}{path} at {first_us}, kills at {kills:?}");
+    }
+    let web = &cluster.site.served.web;
+    assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
+}
+
+#[test]
+fn a_node_that_slept_past_its_lease_is_fenced_and_says_so() {
+    let mut cluster = Cluster::of(Site::serve(web(2_000)), 4, &[]);
+    for node in ["one", "two"] {
+        cluster.start(node, &[]);
+    }
+    cluster.wait_until("both own some", |cluster| {
+        let status = cluster.status();
+        let nodes = status["nodes"].as_array().unwrap();
+        let own = |node: &serde_json::Value| !node["partitions"].as_array().unwrap().is_empty();
+        nodes.len() == 2 && nodes.iter().all(own)
+    });
+    cluster.signal("one", "-STOP");
+    cluster.wait_until("the other takes over", |cluster| cluster.owned_by("two") == 4);
+    cluster.signal("one", "-CONT");
+    assert_eq!(cluster.end_of("one"), Some(3));
+    assert!(cluster.log("one").contains("fenced"), "{}", cluster.log("one"));
+    cluster.start("one", &[]);
+    cluster.finish();
+    let web = &cluster.site.served.web;
+    assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
+}
+
+#[test]
+fn a_node_that_is_told_to_leave_repeats_nothing_and_one_that_comes_back_finds_its_partitions() {
+    let mut cluster = Cluster::of(Site::serve(web(1_500)), 4, &[]);
+    cluster.start("one", &["--rejoin", "120s"]);
+    cluster.wait_until("some answers", |cluster| cluster.site.served.answers() > 300);
+    cluster.signal("one", "-TERM");
+    assert_eq!(cluster.end_of("one"), Some(0));
+    // Another does not take what waits for it.
+    cluster.start("two", &[]);
+    cluster.start("one", &["--rejoin", "120s"]);
+    cluster.wait_until("its own again", |cluster| cluster.owned_by("one") > 0);
+    cluster.signal("two", "-TERM");
+    assert_eq!(cluster.end_of("two"), Some(0));
+    cluster.finish();
+    assert_eq!(asked_twice(&cluster.site.requests()), []);
+    let web = &cluster.site.served.web;
+    assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
+}

@@ -1,0 +1,208 @@
+//! A crawl on many machines, as tests see it: a store of files, the program as its nodes, and the
+//! synthetic web that they crawl.
+
+use crate::binary;
+use crate::site::{DELAY_MS, Site};
+use rhumb_lab::serve::Logged;
+use rhumb_sim::web::{Oddities, WebConfig};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Whoever waits longer has failed: machines that test are slow, and leases last ten seconds.
+const LONG: Duration = Duration::from_secs(300);
+
+pub struct Cluster {
+    pub site: Site,
+    pub name: &'static str,
+    nodes: BTreeMap<String, Child>,
+}
+
+impl Cluster {
+    /// A crawl of this web that is made, and has all its seeds.
+    pub fn of(site: Site, partitions: u32, more: &[&str]) -> Cluster {
+        let cluster = Cluster { site, name: "web", nodes: BTreeMap::new() };
+        let count = partitions.to_string();
+        let (delay, resolver) = (format!("{DELAY_MS}ms"), cluster.site.served.dns.to_string());
+        let settings = [
+            "--partitions",
+            &count,
+            "--scope",
+            "any",
+            "--allow-private",
+            "--delay",
+            &delay,
+            "--delay-factor",
+            "0",
+            "--resolver",
+            &resolver,
+        ];
+        cluster.done("create", &[&settings[..], more].concat());
+        let seeds = cluster.site.dir.path().join("seeds.txt");
+        let urls = cluster.site.served.web.seeds();
+        fs::write(&seeds, urls.iter().map(|url| format!("{url}\n")).collect::<String>()).unwrap();
+        cluster.done("seed", &["--seeds", &seeds.display().to_string()]);
+        cluster
+    }
+
+    pub fn store(&self) -> String {
+        format!("file://{}/bucket", self.site.dir.path().display())
+    }
+
+    pub fn dir(&self, node: &str) -> PathBuf {
+        self.site.dir.path().join(node)
+    }
+
+    /// `rhumb cluster VERB`, with these arguments besides.
+    pub fn ask(&self, verb: &str, more: &[&str]) -> Output {
+        let mut command = Command::new(binary::rhumb());
+        command.args(["cluster", verb, self.name, "--store", &self.store()]).args(more);
+        command.output().unwrap()
+    }
+
+    /// The same, which succeeds; what it said.
+    pub fn done(&self, verb: &str, more: &[&str]) -> String {
+        let output = self.ask(verb, more);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "cluster {verb}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn status(&self) -> Value {
+        serde_json::from_str(&self.done("status", &["--json"])).unwrap()
+    }
+
+    /// Has a node join, with a directory of its name.
+    pub fn start(&mut self, node: &str, more: &[&str]) {
+        let log = self.site.dir.path().join(format!("{node}.log"));
+        let log = fs::File::options().create(true).append(true).open(log).unwrap();
+        let mut command = Command::new(binary::rhumb());
+        command
+            .args(["node", "--store", &self.store(), "--crawl", self.name, "--id", node])
+            .arg("--dir")
+            .arg(self.dir(node))
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        assert!(self.nodes.insert(node.to_owned(), command.spawn().unwrap()).is_none());
+    }
+
+    pub fn pid(&self, node: &str) -> u32 {
+        self.nodes[node].id()
+    }
+
+    pub fn kill(&mut self, node: &str) {
+        let mut child = self.nodes.remove(node).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Sends a signal by the system's own command.
+    pub fn signal(&self, node: &str, signal: &str) {
+        let pid = self.pid(node).to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for a node's end; its exit code.
+    pub fn end_of(&mut self, node: &str) -> Option<i32> {
+        self.nodes.remove(node).unwrap().wait().unwrap().code()
+    }
+
+    /// Looks again and again until this is so.
+    pub fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&mut Cluster) -> bool) {
+        let until = Instant::now() + LONG;
+        while !is_so(self) {
+            assert!(Instant::now() < until, "not within {LONG:?}: {what}; {}", self.logs());
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until all nodes have ended; each says that the crawl is over.
+    pub fn finish(&mut self) {
+        let nodes: Vec<String> = self.nodes.keys().cloned().collect();
+        for node in nodes {
+            assert_eq!(self.end_of(&node), Some(0), "{node}: {}", self.logs());
+        }
+    }
+
+    /// Writes what is whole into a directory.
+    pub fn export(&self) -> PathBuf {
+        let dir = self.site.dir.path().join("exported");
+        self.done("export", &["--dir", &dir.display().to_string()]);
+        dir
+    }
+
+    /// What the export says of the crawl.
+    pub fn report(&self) -> Value {
+        let path = self.site.dir.path().join("exported/report.json");
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    }
+
+    /// Partitions that a node owns, as its crawl's status has it.
+    pub fn owned_by(&self, node: &str) -> usize {
+        let status = self.status();
+        let nodes = status["nodes"].as_array().unwrap();
+        let found = nodes.iter().find(|found| found["id"] == node);
+        found.map_or(0, |found| found["partitions"].as_array().unwrap().len())
+    }
+
+    /// `rhumb node`, with these arguments.
+    pub fn node(arguments: &[&str]) -> Output {
+        Command::new(binary::rhumb()).arg("node").args(arguments).output().unwrap()
+    }
+
+    /// What a node wrote on standard error.
+    pub fn log(&self, node: &str) -> String {
+        fs::read_to_string(self.site.dir.path().join(format!("{node}.log"))).unwrap()
+    }
+
+    fn logs(&self) -> String {
+        let mut logs = String::new();
+        for entry in fs::read_dir(self.site.dir.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "log") {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let last: Vec<&str> = text.lines().rev().take(30).collect();
+                let last: Vec<&str> = last.into_iter().rev().collect();
+                logs = format!("{logs}\n{}:\n{}", path.display(), last.join("\n"));
+            }
+        }
+        logs
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for child in self.nodes.values_mut() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// So many pages over 300 hosts, with copies, redirects and robots.
+pub fn web(pages: u32) -> WebConfig {
+    let oddities = Oddities { copies: 60, redirects: 60, private: 40, ..Oddities::default() };
+    WebConfig { network: 127, oddities, latency_us_mean: 2_000, ..WebConfig::plain(300, pages) }
+}
+
+/// Pages that were asked for more than once, with when they were first; robots.txt is read again by
+/// every owner.
+pub fn asked_twice(requests: &[Logged]) -> Vec<(String, String, u64)> {
+    let mut first: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut sorted: Vec<&Logged> = requests.iter().collect();
+    sorted.sort_by_key(|request| request.start_us);
+    let mut twice = Vec::new();
+    for request in sorted.into_iter().filter(|request| request.path != "/robots.txt") {
+        let what = (request.host.as_str(), request.path.as_str());
+        match first.get(&what) {
+            Some(at) => twice.push((request.host.clone(), request.path.clone(), *at)),
+            None => drop(first.insert(what, request.start_us)),
+        }
+    }
+    twice
+}
