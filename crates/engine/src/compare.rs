@@ -456,6 +456,7 @@ impl Engine {
                 let kind = entry.record.role.redirected();
                 self.remember_moved(id);
                 let from = mass::node(id).map(|page| self.redirects(page));
+                let from = from.map(|from| from.between(&entry.url, &url));
                 let hops = hops.saturating_add(1);
                 self.counters.discoveries += 1;
                 self.outbox.push(Discovery { url, kind, depth, hops, from });
@@ -487,7 +488,8 @@ impl Engine {
         let mut left = known.len() + found.len();
         let mut from = |weight| {
             left -= 1;
-            mass::node(page.id).map(|page| Origin { page, ends: left == 0, surfer, weight })
+            let of = |page| Origin::of(page, left == 0).left_by(surfer);
+            mass::node(page.id).map(|page| of(page).weighing(weight))
         };
         for links in known {
             // A page without a number in the books has no mass that links would share.
@@ -502,7 +504,7 @@ impl Engine {
                 false => FoundAs::Copied,
             };
             let (kind, hops) = sitemaps::link(entry, &found.url, kind);
-            let from = from(found.weight);
+            let from = from(found.weight).map(|from| from.between(&entry.url, &found.url));
             self.outbox.push(Discovery { url: found.url, kind, depth, hops, from });
         }
     }

@@ -189,12 +189,12 @@ impl Engine {
             }
             let host = self.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
-            let others = host.record.admitted.saturating_sub(host.record.queued);
+            let others = host.record.had_turns();
             if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
                 self.refuse_waiting(now, slot, (place, entry), why, step);
                 continue;
             }
-            match self.worth(slot, place, &entry) {
+            match self.worth(slot, place, &entry, others) {
                 Worth::Now => {}
                 Worth::Last => {
                     self.put_last(slot, place, entry, step);

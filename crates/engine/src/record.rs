@@ -100,20 +100,29 @@ impl Role {
 /// URLs that no page named: seeds, and sitemaps that robots.txt names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundOn(
-    /// The page's number plus one, and [`FoundOn::LISTED`].
+    /// The page's number plus one, [`FoundOn::LISTED`] and [`FoundOn::STRANGE`].
     u32,
 );
 
 impl FoundOn {
-    /// A sitemap or a feed names the URL: its owner vouches for it. Numbers of pages stay below.
+    /// A sitemap or a feed names the URL: its owner vouches for it.
     const LISTED: u32 = 1 << 31;
+    /// The page is of another site. Numbers of pages stay below.
+    const STRANGE: u32 = 1 << 30;
 
     pub fn of(origin: Option<Origin>) -> FoundOn {
-        FoundOn(origin.map_or(0, |origin| origin.page.saturating_add(1).min(Self::LISTED - 1)))
+        let Some(origin) = origin else { return FoundOn::default() };
+        let strange = if origin.is_strange() { Self::STRANGE } else { 0 };
+        FoundOn(origin.page.saturating_add(1).min(Self::STRANGE - 1) | strange)
     }
 
+    /// A stranger vouches for nothing.
     pub fn listed(self) -> FoundOn {
-        FoundOn(self.0 | Self::LISTED)
+        if self.is_strange() { self } else { FoundOn(self.0 | Self::LISTED) }
+    }
+
+    pub fn is_strange(self) -> bool {
+        self.0 & Self::STRANGE != 0
     }
 
     pub fn is_listed(self) -> bool {
@@ -121,7 +130,7 @@ impl FoundOn {
     }
 
     pub fn page(self) -> Option<UrlId> {
-        (self.0 & !Self::LISTED).checked_sub(1).map(|page| UrlId(u64::from(page)))
+        (self.0 & (Self::STRANGE - 1)).checked_sub(1).map(|page| UrlId(u64::from(page)))
     }
 }
 
