@@ -409,7 +409,7 @@ impl Engine {
                     self.counters.retries += 1;
                 }
             }
-            Outcome::Robots(_) | Outcome::Unwanted(_) => {}
+            Outcome::Robots(_) | Outcome::Unwanted(_) | Outcome::Crowded => {}
         }
     }
 

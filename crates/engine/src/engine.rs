@@ -11,6 +11,7 @@ use crate::compare::Comparisons;
 use crate::config::Config;
 use crate::copies::Copies;
 use crate::counters::Counters;
+use crate::crowded::Crowded;
 use crate::discovery::{CHUNK_MAX, Discovery};
 use crate::event::{Action, Answer, Event, FetchId, Purpose, Question, Row, Step, StopReason};
 use crate::flow::Flow;
@@ -91,6 +92,7 @@ pub struct Engine {
     pub(crate) flights: HashMap<FetchId, Flight>,
     pub(crate) next_fetch: u64,
     pub(crate) lookups: Lookups,
+    pub(crate) crowded: Crowded,
     pub(crate) comparing: Comparisons,
     pub(crate) copies: Copies,
     pub(crate) outbox: Outbox,
@@ -208,6 +210,7 @@ impl Engine {
             flights: HashMap::new(),
             next_fetch: 0,
             lookups: Lookups::default(),
+            crowded: Crowded::default(),
             comparing: Comparisons::default(),
             copies: Copies::default(),
             outbox: Outbox::default(),

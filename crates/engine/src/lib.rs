@@ -12,6 +12,7 @@ mod compare;
 pub mod config;
 mod copies;
 pub mod counters;
+mod crowded;
 pub mod discovery;
 mod dispatch;
 pub mod engine;

@@ -327,6 +327,7 @@ impl UrlRecord {
             }
             Outcome::Robots(_) => unreachable!("robots answers belong to hosts, not to URLs"),
             Outcome::Unwanted(_) => unreachable!("what is not wanted is refused, not visited"),
+            Outcome::Crowded => unreachable!("what there was no room for is put back"),
         };
         (self, next)
     }
