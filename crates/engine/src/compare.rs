@@ -378,7 +378,7 @@ impl Engine {
             Outcome::Busy { kind, .. } | Outcome::Failed(kind) | Outcome::Cut { kind, .. } => {
                 self.books.counters.retries += u64::from(!failed_for_good(*kind));
             }
-            Outcome::Robots(_) | Outcome::Unwanted(_) => {}
+            Outcome::Robots(_) | Outcome::Unwanted(_) | Outcome::Crowded => {}
         }
     }
 
@@ -425,6 +425,7 @@ impl Engine {
                 let kind = entry.record.role.redirected();
                 self.remember_moved(id);
                 let from = mass::node(id).map(|page| self.redirects(page));
+                let from = from.map(|from| from.between(&entry.url, &url));
                 let hops = hops.saturating_add(1);
                 self.books.counters.discoveries += 1;
                 self.admission.outbox.push(Discovery { url, kind, depth, hops, from });
@@ -462,7 +463,8 @@ impl Engine {
         let mut left = known.len() + found.len();
         let mut from = |weight| {
             left -= 1;
-            mass::node(page.id).map(|page| Origin { page, ends: left == 0, surfer, weight })
+            let of = |page| Origin::of(page, left == 0).left_by(surfer);
+            mass::node(page.id).map(|page| of(page).weighing(weight))
         };
         for links in known {
             // A page without a number in the books has no mass that links would share.
@@ -477,7 +479,7 @@ impl Engine {
                 false => FoundAs::Copied,
             };
             let (kind, hops) = sitemaps::link(entry, &found.url, kind);
-            let from = from(found.weight);
+            let from = from(found.weight).map(|from| from.between(&entry.url, &found.url));
             self.admission.outbox.push(Discovery { url: found.url, kind, depth, hops, from });
         }
     }

@@ -120,15 +120,43 @@ pub struct Origin {
     pub page: u32,
     /// It is the page's last.
     pub ends: bool,
-    /// How the page is left, and by this link how likely, in fifteenths.
+    /// How the page is left.
     pub surfer: Surfer,
-    pub weight: u8,
+    /// How likely it is left by this link, in fifteenths, and [`Origin::STRANGE`].
+    weight: u8,
 }
 
 impl Origin {
+    /// The page is of another site than what it links to.
+    const STRANGE: u8 = 1 << 7;
+
     /// A link of a page that is left by all its links alike.
     pub fn of(page: u32, ends: bool) -> Origin {
         Origin { page, ends, surfer: Surfer::USUAL, weight: 0 }
+    }
+
+    pub fn left_by(self, surfer: Surfer) -> Origin {
+        Origin { surfer, ..self }
+    }
+
+    /// So likely, in fifteenths, is this link taken.
+    pub fn weighing(self, weight: u8) -> Origin {
+        Origin { weight: weight & !Self::STRANGE | self.weight & Self::STRANGE, ..self }
+    }
+
+    pub fn weight(self) -> u8 {
+        self.weight & !Self::STRANGE
+    }
+
+    /// From a page at one URL to another URL.
+    pub fn between(self, from: &Url, to: &Url) -> Origin {
+        let is_strange = from.host() != to.host() && from.site() != to.site();
+        let strange = if is_strange { Self::STRANGE } else { 0 };
+        Origin { weight: self.weight() | strange, ..self }
+    }
+
+    pub fn is_strange(self) -> bool {
+        self.weight & Self::STRANGE != 0
     }
 }
 

@@ -177,12 +177,12 @@ impl Engine {
             }
             let host = self.frontier.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
-            let others = host.record.admitted.saturating_sub(host.record.queued);
+            let others = host.record.had_turns();
             if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
                 self.refuse((now, slot), (place, entry), (why, Next::Never), step);
                 continue;
             }
-            match self.worth(slot, place, &entry) {
+            match self.worth(slot, place, &entry, others) {
                 Worth::Now => {}
                 Worth::Last => {
                     self.put_last(slot, place, entry, step);

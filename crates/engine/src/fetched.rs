@@ -34,7 +34,18 @@ impl Engine {
         match flight.requested {
             Requested::Page { place, entry } => {
                 let (slot, entry) = (flight.slot, *entry);
-                let outcome = entry.record.weigh(report.outcome, &self.config.retry);
+                let is_crowded = matches!(report.outcome, Outcome::Crowded);
+                if is_crowded && self.put_back_crowded(now, slot, (place, &entry), step) {
+                    self.keep_as_it_came(fetch, &report, step);
+                    self.advance(now, slot, step);
+                    self.called(now, next_in_line);
+                    return;
+                }
+                self.traffic.crowded.forget(entry.record.id);
+                let outcome = match report.outcome {
+                    Outcome::Crowded => Outcome::Failed(FailKind::Internal),
+                    outcome => entry.record.weigh(outcome, &self.config.retry),
+                };
                 let report = Report { outcome, ..report };
                 if let Outcome::Unwanted(why) = report.outcome {
                     self.unwanted(now, (slot, fetch), (place, entry), (why, &report), step);

@@ -16,7 +16,7 @@ impl Engine {
     /// The only link of a redirect.
     pub(crate) fn redirects(&self, page: u32) -> Origin {
         let surfer = self.config.topic.map_or(Surfer::USUAL, |_| Surfer::PASSAGE);
-        Origin { surfer, ..Origin::of(page, true) }
+        Origin::of(page, true).left_by(surfer)
     }
 
     /// Whether links of a page are not followed because it has too little to do with the topic.

@@ -8,9 +8,13 @@ use crate::time::{Span, Time};
 use crate::traps::learnt::Patterns;
 use serde::{Deserialize, Serialize};
 
+/// What other sites name of a host takes its turns as any other URL until so great a part of the
+/// host's budget is spent; then what the host itself names comes first.
+pub const STRANGERS_PART: u64 = 4;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecord {
-    /// URLs ever admitted: what the host's budget is measured by.
+    /// URLs ever admitted.
     pub admitted: u64,
     /// URLs that wait now.
     pub queued: u64,
@@ -50,6 +54,12 @@ impl HostRecord {
     /// How it fails, if it does so often that it is left alone until another run, or for long.
     pub fn rests_for(&self) -> Option<FailKind> {
         self.failing.filter(|_| matches!(self.sleep, Some(SleepPlace::Resting { .. })))
+    }
+
+    /// URLs of it that had their turn: what its budget is measured by. What waits to be visited
+    /// again had its turn, too, and was fetched then.
+    pub fn had_turns(&self) -> u64 {
+        self.admitted.saturating_sub(self.queued).max(self.pages.min(self.admitted))
     }
 
     /// Each run counts failures anew.

@@ -13,6 +13,7 @@ mod compare;
 pub mod config;
 mod copies;
 pub mod counters;
+mod crowded;
 pub mod discovery;
 mod dispatch;
 pub mod engine;

@@ -60,6 +60,8 @@ pub enum Outcome {
     },
     /// The head of a page says that its body is not wanted: it was not read.
     Unwanted(Refusal),
+    /// There was no room for its body: nobody is to blame, and it is asked for again.
+    Crowded,
     /// The answer to a robots.txt request.
     Robots(RobotsAnswer),
 }

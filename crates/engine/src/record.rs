@@ -105,20 +105,29 @@ impl Role {
 /// URLs that no page named: seeds, and sitemaps that robots.txt names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundOn(
-    /// The page's number plus one, and [`FoundOn::LISTED`].
+    /// The page's number plus one, [`FoundOn::LISTED`] and [`FoundOn::STRANGE`].
     u32,
 );
 
 impl FoundOn {
-    /// A sitemap or a feed names the URL: its owner vouches for it. Numbers of pages stay below.
+    /// A sitemap or a feed names the URL: its owner vouches for it.
     const LISTED: u32 = 1 << 31;
+    /// The page is of another site. Numbers of pages stay below.
+    const STRANGE: u32 = 1 << 30;
 
     pub fn of(origin: Option<Origin>) -> FoundOn {
-        FoundOn(origin.map_or(0, |origin| origin.page.saturating_add(1).min(Self::LISTED - 1)))
+        let Some(origin) = origin else { return FoundOn::default() };
+        let strange = if origin.is_strange() { Self::STRANGE } else { 0 };
+        FoundOn(origin.page.saturating_add(1).min(Self::STRANGE - 1) | strange)
     }
 
+    /// A stranger vouches for nothing.
     pub fn listed(self) -> FoundOn {
-        FoundOn(self.0 | Self::LISTED)
+        if self.is_strange() { self } else { FoundOn(self.0 | Self::LISTED) }
+    }
+
+    pub fn is_strange(self) -> bool {
+        self.0 & Self::STRANGE != 0
     }
 
     pub fn is_listed(self) -> bool {
@@ -126,7 +135,7 @@ impl FoundOn {
     }
 
     pub fn page(self) -> Option<UrlId> {
-        (self.0 & !Self::LISTED).checked_sub(1).map(|page| UrlId(u64::from(page)))
+        (self.0 & (Self::STRANGE - 1)).checked_sub(1).map(|page| UrlId(u64::from(page)))
     }
 }
 
@@ -160,10 +169,13 @@ pub enum Refusal {
     Size,
     /// The owner had it taken down.
     Forgotten,
+    /// Its site has more hosts than its pages are worth (`shares`). No URL is refused for that: its
+    /// host is held back, and looked at again.
+    Names,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 20] = [
+    pub const ALL: [Refusal; 21] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -184,6 +196,7 @@ impl Refusal {
         Refusal::MediaType,
         Refusal::Size,
         Refusal::Forgotten,
+        Refusal::Names,
     ];
 
     /// Only an answer's head tells: whether the rule still refuses it, another request must show.
@@ -193,7 +206,7 @@ impl Refusal {
 
     /// A rule against traps and junk: the owner can lift it by its name.
     pub fn is_liftable(self) -> bool {
-        self == Refusal::Trap || self == Refusal::Pattern || self.is_junk()
+        matches!(self, Refusal::Trap | Refusal::Pattern | Refusal::Names) || self.is_junk()
     }
 
     /// Junk is no part of the web that the owner meant.
@@ -233,6 +246,7 @@ impl Refusal {
             Refusal::MediaType => "media_type",
             Refusal::Size => "size",
             Refusal::Forgotten => "forgotten",
+            Refusal::Names => "names",
         }
     }
 }
@@ -361,6 +375,7 @@ impl UrlRecord {
             }
             Outcome::Robots(_) => unreachable!("robots answers belong to hosts, not to URLs"),
             Outcome::Unwanted(_) => unreachable!("what is not wanted is refused, not visited"),
+            Outcome::Crowded => unreachable!("what there was no room for is put back"),
         };
         (self, next)
     }

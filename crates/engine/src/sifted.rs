@@ -8,7 +8,7 @@ use crate::event::{Row, Sifted, Step, ToAdmit};
 use crate::frontier::awake::Awake;
 use crate::frontier::back_queue::BackQueue;
 use crate::hands;
-use crate::host::HostRecord;
+use crate::host::{HostRecord, STRANGERS_PART};
 use crate::log::Happening;
 use crate::order;
 use crate::queue::{Entry, Place, SleepPlace};
@@ -124,7 +124,7 @@ impl Engine {
         let role = discovery.kind.role();
         let record =
             |status| UrlRecord { found_on, role, ..UrlRecord::new(id, status, depth, hops, now) };
-        let spent = self.spent(&host, role, batch);
+        let spent = self.spent(&host, (role, found_on), batch);
         match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record(Status::Queued);
@@ -182,7 +182,7 @@ impl Engine {
         let host = discovery.url.host_key();
         // It has its place in the host's budget.
         let role = record.role;
-        let others = self.spent(&host, role, batch).saturating_sub(1);
+        let others = self.spent(&host, (role, record.found_on), batch).saturating_sub(1);
         if admit::admit(&self.config, Candidate::found(&discovery, role, others)).is_err() {
             return;
         }
@@ -216,7 +216,7 @@ impl Engine {
         }
         let (host, role) = (discovery.url.host_key(), record.role);
         let was = UrlPosition::of(&record);
-        let spent = self.spent(&host, role, batch);
+        let spent = self.spent(&host, (role, record.found_on), batch);
         match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record.readmitted(discovery.depth, discovery.hops);
@@ -231,15 +231,19 @@ impl Engine {
         }
     }
 
-    /// How many pages, or sitemaps, of the host have been admitted so far.
-    fn spent(&self, host: &HostKey, role: Role, batch: &Batch) -> u64 {
+    /// How much the budget of the host has spent: for sitemaps, and where pages are visited again
+    /// and again, on what was admitted, else on pages that had their turn. What another site names
+    /// finds a budget of its own spent when it has taken its part.
+    fn spent(&self, host: &HostKey, (role, found_on): (Role, FoundOn), batch: &Batch) -> u64 {
         let is_sitemap = role.is_sitemap();
         let is_counted = self.config.host_pages_max.is_some() || is_sitemap;
         if !is_counted || role.is_requisite() {
             return 0;
         }
+        let is_by_turns = !is_sitemap && self.revisiting.is_none();
         let spent = |record: &HostRecord| match is_sitemap {
             true => u64::from(record.sitemaps),
+            false if is_by_turns => record.had_turns(),
             false => record.admitted,
         };
         let awake =
@@ -249,7 +253,11 @@ impl Engine {
             .or_else(|| batch.touched.get(host))
             .or_else(|| batch.known.get(host))
             .map_or(0, spent);
-        before + batch.granted.get(&(host.clone(), is_sitemap)).copied().unwrap_or(0)
+        if is_by_turns {
+            return before;
+        }
+        let spent = before + batch.granted.get(&(host.clone(), is_sitemap)).copied().unwrap_or(0);
+        if found_on.is_strange() { spent.saturating_mul(STRANGERS_PART) } else { spent }
     }
 
     fn admit(&mut self, url: LetIn, batch: &mut Batch, step: &mut Step) {

@@ -1,5 +1,6 @@
 //! Traffic: requests and look-ups under way, and the gates that they go through.
 
+use crate::crowded::Crowded;
 use crate::event::{FetchId, Purpose};
 use crate::frontier::awake::RobotsReferral;
 use crate::lookups::Lookups;
@@ -19,6 +20,7 @@ pub(crate) struct Traffic {
     next_fetch: u64,
     pub gateways: Gateways,
     pub lookups: Lookups,
+    pub crowded: Crowded,
     pub shares: Shares,
     /// Hosts that the owner named, by the hash of their key: they need no leave to be contacted.
     pub seed_hosts: HashSet<u64>,

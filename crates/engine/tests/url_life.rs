@@ -112,7 +112,9 @@ fn check(case: &Case) {
         Outcome::Busy { kind, retry_after } => a_failure_erases_nothing(case, *kind, *retry_after),
         Outcome::Failed(kind) => a_failure_erases_nothing(case, *kind, None),
         Outcome::Cut { kind, .. } => what_came_of_a_page_is_noted(case, *kind),
-        Outcome::Robots(_) | Outcome::Unwanted(_) => unreachable!("not in the matrix"),
+        Outcome::Robots(_) | Outcome::Unwanted(_) | Outcome::Crowded => {
+            unreachable!("not in the matrix")
+        }
     }
 }
 

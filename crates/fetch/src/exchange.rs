@@ -19,7 +19,7 @@ use super::chunks::chunked_len;
 use super::connect::Connection;
 use super::failure::{Failure, FailureKind, Stage, io_cause};
 use super::head::{self, Found, Head};
-use super::large::{LargeBodies, Room};
+use super::large::{LargeBodies, Room, SMALL_BYTES_MAX, Wish};
 use super::pace::Shared;
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
@@ -38,6 +38,8 @@ const FRAMING_TIMES_BYTES: usize = 1 << 20;
 /// The same for what is beyond that, as a part of it: chunks of twelve bytes. It is held as long as
 /// the body.
 const FRAMING_PART: usize = 2;
+/// The same beyond a body that is small enough to wait for room with others: chunks of 48 bytes.
+const FRAMING_PART_OF_LARGE: usize = 8;
 /// And this much besides.
 const FRAMING_BYTES: usize = 64 << 10;
 /// A large body waits so long for room that others hold.
@@ -101,27 +103,28 @@ async fn read_with_room(
         return (body, None);
     }
     loop {
-        body = read_body(connection, body, allowed, watch, timer.as_mut()).await;
+        read_body(connection, (&mut body, room.as_ref()), allowed, watch, timer.as_mut()).await;
         let is_over = body.truncated != Some(Truncation::Length);
         if is_over || allowed >= limits.body_bytes_max {
             return (body, room);
         }
         let more = shared.next_piece(allowed).min(limits.body_bytes_max - allowed);
-        let framing = match body.is_chunked {
-            true => framing_bytes_max(allowed + more) - framing_bytes_max(allowed),
-            false => 0,
-        };
         if allowed + more > LargeBodies::FREE_BYTES {
             let large = || shared.large.room(connection.about.address);
             let room = room.get_or_insert_with(large);
             let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
-            if !room.grow(more + framing, until).await {
+            let wish = body.wish(connection.tee.received(), (allowed, more), limits);
+            if !room.grow(wish, until).await {
                 body.truncated = Some(Truncation::NoRoom);
                 return (body, None);
             }
         }
         shared.wait_for(more, watch.total_until).await;
         watch.restart_window();
+        if let Some(room) = &mut room {
+            room.restart();
+            watch.look_by(room.until, timer.as_mut());
+        }
         allowed += more;
     }
 }
@@ -129,8 +132,10 @@ async fn read_with_room(
 /// Bytes that may frame a body of so many bytes.
 pub(super) fn framing_bytes_max(body_bytes_max: usize) -> usize {
     let beginning = body_bytes_max.min(FRAMING_TIMES_BYTES);
-    let rest = (body_bytes_max - beginning) / FRAMING_PART;
-    FRAMING_TIMES_MAX * beginning + rest + FRAMING_BYTES
+    let small = body_bytes_max.min(SMALL_BYTES_MAX) - beginning;
+    let rest = body_bytes_max - beginning - small;
+    let framing = small / FRAMING_PART + rest / FRAMING_PART_OF_LARGE;
+    FRAMING_TIMES_MAX * beginning + framing + FRAMING_BYTES
 }
 
 /// A body on its way in.
@@ -139,6 +144,8 @@ struct Reading {
     status: u16,
     incoming: Incoming,
     body_len: usize,
+    /// Its Content-Length.
+    promised: Option<u64>,
     is_chunked: bool,
     truncated: Option<Truncation>,
     /// What came beyond the bytes that were allowed so far.
@@ -154,6 +161,19 @@ impl Reading {
             false => 1,
         };
         self.found.map_or(0, |found| found.end) + body_bytes_max + framing
+    }
+
+    /// The room that it needs for so much more of its body than was allowed so far. Framing is
+    /// counted when it has come.
+    fn wish(&self, received: usize, (allowed, more): (usize, usize), limits: &Limits) -> Wish {
+        let promised = self.promised.and_then(|bytes| usize::try_from(bytes).ok());
+        let body = promised.unwrap_or(usize::MAX).min(limits.body_bytes_max);
+        let next = received + more.min(body.saturating_sub(allowed));
+        let whole = match self.is_chunked {
+            true => self.wire_bytes_max(body),
+            false => received + body.saturating_sub(allowed),
+        };
+        Wish { next, whole: whole.max(next) }
     }
 
     /// Takes in a piece of the body; false once the limit is passed.
@@ -176,8 +196,8 @@ fn reading(
     let length = incoming.size_hint().exact();
     // An answer that has no body, as 204, has no chunks either.
     let is_chunked = names_chunks && length.is_none();
-    let promised = length.unwrap_or(0);
-    let body_len = usize::try_from(promised).unwrap_or(usize::MAX).min(limits.body_bytes_max);
+    let body_len =
+        usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX).min(limits.body_bytes_max);
     let mut copied = tee.lock();
     let found = head::find(&copied.received);
     let is_wanted = |found: Found, screen: &HeadScreen| {
@@ -194,6 +214,7 @@ fn reading(
         status,
         incoming,
         body_len: 0,
+        promised: length,
         is_chunked,
         truncated: unwanted.then_some(Truncation::Unwanted),
         beyond: Bytes::new(),
@@ -209,15 +230,15 @@ fn names_chunks(headers: &HeaderMap) -> bool {
 
 async fn read_body(
     connection: &mut Connection,
-    mut reading: Reading,
+    (reading, room): (&mut Reading, Option<&Room>),
     bytes_max: usize,
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
-) -> Reading {
+) {
     let held_back = std::mem::take(&mut reading.beyond);
     if !reading.keep(held_back, bytes_max) {
         reading.truncated = Some(Truncation::Length);
-        return reading;
+        return;
     }
     connection.tee.allow(reading.wire_bytes_max(bytes_max));
     reading.truncated = poll_fn(|cx| {
@@ -240,6 +261,9 @@ async fn read_body(
                 Poll::Pending if connection.tee.is_full() => {
                     return Poll::Ready(Some(Truncation::Malformed));
                 }
+                Poll::Pending if room.is_some_and(Room::is_called_back) => {
+                    return Poll::Ready(Some(Truncation::NoRoom));
+                }
                 Poll::Pending => {
                     let late = watch.poll(timer.as_mut(), || connection.tee.received(), cx);
                     return late.map(|late| Some(late.truncation()));
@@ -248,7 +272,6 @@ async fn read_body(
         }
     })
     .await;
-    reading
 }
 
 /// hyper says what is wrong with chunks in the kind of an IO error.
@@ -401,6 +424,12 @@ impl Watch<'_> {
     pub(super) fn restart_window(&mut self) {
         self.window_received = 0;
         self.window_until = Instant::now() + self.limits.slow_window;
+    }
+
+    /// Wakes the exchange then, whatever comes.
+    pub(super) fn look_by(&mut self, at: Instant, timer: Pin<&mut Sleep>) {
+        self.next = self.next.min(at);
+        timer.reset(self.next.into());
     }
 
     /// `received` tells how many bytes of the answer there are.

@@ -17,7 +17,7 @@ use std::time::Instant;
 use h2::client::{Builder, Connection, SendRequest};
 use h2::{Reason, RecvStream};
 use hyper::body::Bytes;
-use hyper::header::{HOST, HeaderMap};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap};
 use hyper::{Request, StatusCode, Uri, Version};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
@@ -26,7 +26,7 @@ use super::connect::About;
 use super::exchange::{HEADS_MAX, Late, ROOM_WAIT_MAX, Watch, framing_bytes_max};
 use super::failure::{Failure, FailureKind, TlsFault};
 use super::head::Head;
-use super::large::{LargeBodies, Room};
+use super::large::{LargeBodies, Room, Wish};
 use super::pace::Shared;
 use super::response::{Response, Truncation};
 use super::tee::Wire;
@@ -120,8 +120,9 @@ pub(super) async fn exchange(
         let (status, headers, body) =
             answer(connection, (url, message), &mut watch, timer.as_mut()).await?;
         let head = head_of_response(status, &headers, limits)?;
-        let reading = Reading { raw: head, head_len: 0, room: None, truncated: None };
-        let reading = Reading { head_len: reading.raw.len(), ..reading };
+        let promised = promised(&headers);
+        let head_len = head.len();
+        let reading = Reading { raw: head, head_len, promised, room: None, truncated: None };
         let first_byte = started.elapsed();
         if screen.is_some_and(|screen| !screen.wants(Head::new(&reading.raw))) {
             let truncated = Some(Truncation::Unwanted);
@@ -202,6 +203,8 @@ async fn answer(
 struct Reading {
     raw: Vec<u8>,
     head_len: usize,
+    /// Its Content-Length, if it has a good one.
+    promised: Option<usize>,
     room: Option<Room>,
     truncated: Option<Truncation>,
 }
@@ -225,7 +228,8 @@ impl Reading {
         connection.meter.allow(wire_bytes_max(limits, allowed));
         loop {
             let received = self.raw.len();
-            let next = next(connection, &mut body, received, watch, timer.as_mut()).await;
+            let from = (&mut body, self.room.as_ref());
+            let next = next(connection, from, received, watch, timer.as_mut()).await;
             let data = match next {
                 Next::Data(data) => data,
                 Next::End => return self,
@@ -239,12 +243,19 @@ impl Reading {
                     let large = || shared.large.room(connection.about.address);
                     let room = self.room.get_or_insert_with(large);
                     let until = watch.total_until.min(Instant::now() + ROOM_WAIT_MAX);
-                    if !room.grow(more, until).await {
+                    let whole = self.promised.unwrap_or(usize::MAX).min(limits.body_bytes_max);
+                    let next = self.head_len + allowed + more.min(whole.saturating_sub(allowed));
+                    let wish = Wish { next, whole: next.max(self.head_len + whole) };
+                    if !room.grow(wish, until).await {
                         return Reading { truncated: Some(Truncation::NoRoom), room: None, ..self };
                     }
                 }
                 shared.wait_for(more, watch.total_until).await;
                 watch.restart_window();
+                if let Some(room) = &mut self.room {
+                    room.restart();
+                    watch.look_by(room.until, timer.as_mut());
+                }
                 allowed += more;
                 connection.meter.allow(wire_bytes_max(limits, allowed));
             }
@@ -261,7 +272,7 @@ impl Reading {
 
 async fn next(
     connection: &mut Http2,
-    body: &mut RecvStream,
+    (body, room): (&mut RecvStream, Option<&Room>),
     received: usize,
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
@@ -279,12 +290,19 @@ async fn next(
             Poll::Pending if connection.meter.is_full() => {
                 return Poll::Ready(Next::Cut(Truncation::Malformed));
             }
+            Poll::Pending if room.is_some_and(Room::is_called_back) => {
+                return Poll::Ready(Next::Cut(Truncation::NoRoom));
+            }
             Poll::Pending => {}
         }
         let late: Poll<Late> = watch.poll(timer.as_mut(), || received, cx);
         late.map(|late| Next::Cut(late.truncation()))
     })
     .await
+}
+
+fn promised(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Bytes on the wire that a message with so long a body may take.

@@ -8,7 +8,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::large::LargeBodies;
+use super::large::{self, LargeBodies};
 
 /// What may come at once.
 const BURST: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl Shared {
 
     /// Bytes that are read next, of a body of which so many were.
     pub fn next_piece(&self, read: usize) -> usize {
-        self.pace.as_ref().map_or(read, Pace::piece)
+        self.pace.as_ref().map_or(read.min(large::PIECE_BYTES_MAX), Pace::piece)
     }
 
     pub async fn wait_for(&self, bytes: usize, until: Instant) {

@@ -165,7 +165,7 @@ pub fn assemble(
         {
             match &chunk[at] {
                 Lead::Known { links, .. } => run.ids.extend(links.weighted()),
-                Lead::New(_) => run.take(goals.next(), origin.weight),
+                Lead::New(_) => run.take(goals.next(), origin.weight()),
             }
             at += 1;
             ends = origin.ends;

@@ -91,6 +91,7 @@ pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
         | Outcome::Failed(_)
         | Outcome::Cut { .. }
         | Outcome::Unwanted(_)
+        | Outcome::Crowded
         | Outcome::Robots(_) => None,
     }
 }

@@ -6,6 +6,7 @@ use crate::admit::{self, Candidate};
 use crate::books::{UrlHost, UrlPosition};
 use crate::engine::Engine;
 use crate::event::Step;
+use crate::host::STRANGERS_PART;
 use crate::order::CLASS_LAST;
 use crate::outcome::{Outcome, Page, Report};
 use crate::queue::{Entry, Place};
@@ -26,7 +27,17 @@ pub(crate) enum Worth {
 const PAGES: [&str; 8] = ["page", "p", "pg", "paged", "start", "offset", "from", "skip"];
 
 impl Engine {
-    pub(crate) fn worth(&mut self, slot: u32, place: Place, entry: &Entry) -> Worth {
+    /// `had_turns`: how much of its host's budget is spent.
+    pub(crate) fn worth(
+        &mut self,
+        slot: u32,
+        place: Place,
+        entry: &Entry,
+        had_turns: u64,
+    ) -> Worth {
+        if self.is_strangers_turn_over(place, entry, had_turns) {
+            return Worth::Last;
+        }
         if self.config.traps.lifted.has(Refusal::Pattern) {
             return Worth::Now;
         }
@@ -38,6 +49,15 @@ impl Engine {
             Place::Now { class, .. } if class < CLASS_LAST && patterns.is_low(shape) => Worth::Last,
             _ => Worth::Now,
         }
+    }
+
+    /// Whether what other sites name of the host has had its part of the host's budget: whoever
+    /// invents URLs of a host takes no page from it.
+    fn is_strangers_turn_over(&self, place: Place, entry: &Entry, had_turns: u64) -> bool {
+        let Some(max) = self.config.host_pages_max else { return false };
+        let is_before_last = matches!(place, Place::Now { class, .. } if class < CLASS_LAST);
+        let is_strange = entry.record.found_on.is_strange() && entry.record.role == Role::Page;
+        is_before_last && is_strange && had_turns >= max / STRANGERS_PART
     }
 
     /// Files a URL that came up behind all others.

@@ -1,6 +1,7 @@
 //! What is admitted, in what order it is fetched, and when the crawl ends.
 
-use crate::stage::{Stage, url};
+use crate::revisits::going_on;
+use crate::stage::{Reply, Stage, url};
 use regex::Regex;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{Config, Order, Priority};
@@ -8,6 +9,7 @@ use rhumb_engine::event::{Event, Question, StopReason};
 use rhumb_engine::record::{Refusal, Status};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
+use std::collections::BTreeSet;
 
 /// A site of two levels: a page with `n` links, each with one more below it.
 fn tree(config: Config, n: usize) -> Stage {
@@ -202,4 +204,59 @@ fn of_two_pages_with_the_same_bytes_one_is_a_copy_and_the_links_of_both_are_foll
         assert!(known("a.test/1") && known("b.test/1"), "{lag:?}");
         assert_eq!(stage.engine.counters().duplicates, 1);
     }
+}
+
+/// A site of 60 pages in a tree, and a page of another site that names 1,000 others of it, which are
+/// not there: in plain words, so that they have no pattern.
+fn invented_by_a_stranger(config: Config, is_listed: bool) -> Stage {
+    let own = |n: usize| if n == 0 { "a.test/".to_owned() } else { format!("a.test/p/{n}") };
+    let letter = |n: usize| char::from(b'a' + (n % 10) as u8);
+    let invented = |n: usize| {
+        let word: String = [n / 100, n / 10, n].map(letter).into_iter().collect();
+        format!("a.test/{word}")
+    };
+    let invented: Vec<String> = (0..1_000).map(invented).collect();
+    let mut stage = Stage::new(config).seed(&["a.test/"]);
+    for n in 0..60 {
+        let mut links: Vec<String> = (3 * n + 1..3 * n + 4).filter(|k| *k < 60).map(own).collect();
+        if n == 0 {
+            links.push("spam.test/".to_owned());
+        }
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        stage = stage.page(&own(n), &links);
+    }
+    let links: Vec<_> = invented.iter().map(|at| url(at)).collect();
+    let reply = if is_listed { Reply::Sitemap(links, Vec::new()) } else { Reply::Links(links) };
+    stage.answers("spam.test/", &[reply])
+}
+
+#[test]
+fn what_a_stranger_invents_of_a_host_takes_no_page_of_its_budget() {
+    for order in [Config::default().order, Order::Bfs, Order::Dfs, Order::Random] {
+        for is_listed in [false, true] {
+            let config = Config { host_pages_max: Some(100), order, ..Config::default() };
+            let mut stage = invented_by_a_stranger(config, is_listed);
+            assert_eq!(stage.run(), StopReason::Finished);
+            let pages = stage.pages();
+            let own = pages.iter().filter(|at| **at == "a.test/" || at.starts_with("a.test/p/"));
+            assert_eq!(own.count(), 60, "{order:?}");
+            let asked = pages.iter().filter(|at| at.starts_with("a.test/")).count();
+            assert_eq!(asked, 100, "{order:?}: and what is left of the budget is theirs");
+            let refused = stage.engine.counters().refused[Refusal::HostBudget as usize];
+            assert_eq!(refused, 960, "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn where_pages_are_visited_again_a_stranger_has_its_part_of_a_budget_and_no_more() {
+    let config = Config { host_pages_max: Some(100), ..going_on() };
+    let mut stage = invented_by_a_stranger(config, false);
+    stage.run_for(Span::secs(30 * 86_400));
+    let pages = stage.pages();
+    let own: BTreeSet<_> = pages.iter().filter(|at| at.starts_with("a.test/p/")).collect();
+    assert_eq!(own.len(), 59);
+    let invented = |at: &&&str| at.starts_with("a.test/") && !at.starts_with("a.test/p/");
+    let invented: BTreeSet<_> = pages.iter().filter(invented).collect();
+    assert!(invented.len() <= 1 + 25, "{}", invented.len());
 }

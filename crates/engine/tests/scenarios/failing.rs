@@ -145,3 +145,22 @@ fn a_host_that_wants_to_be_left_alone_is_left_alone_by_the_next_run_too() {
     let (first, second) = (stage.log[1].0, stage.log[2].0);
     assert!(second.since(first) >= Span::secs(7_200), "{:?}", stage.told());
 }
+
+#[test]
+fn a_page_without_room_for_its_body_is_asked_for_again_and_nobody_is_blamed() {
+    let crowded = |tries: usize| {
+        let mut replies = vec![Reply::Crowded; tries];
+        replies.push(Reply::Links(Vec::new()));
+        let mut stage =
+            Stage::new(Config::default()).answers("a.test/", &replies).seed(&["a.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished);
+        stage
+    };
+    let stage = crowded(15);
+    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (Status::Fetched, 16));
+    assert_eq!(stage.record("a.test/").tries, 0);
+    assert!(stage.state.rows.hosts.values().all(|host| host.failures == 0));
+    // So often, and then it is a failure like any other, and tried as often.
+    let stage = crowded(16);
+    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (Status::Fetched, 17));
+}

@@ -15,7 +15,7 @@ fn days(count: u64) -> Span {
     Span::secs(count * DAY_S)
 }
 
-fn going_on() -> Config {
+pub fn going_on() -> Config {
     let continuous = Continuous {
         objective: Objective::Harmonic,
         budget: Budget { requests: 48, period: days(1) },

@@ -45,6 +45,8 @@ pub enum Reply {
     Fails(FailKind),
     /// 200, and a head that says that the body is not wanted.
     Unwanted(Refusal),
+    /// 200, and no room for the body.
+    Crowded,
 }
 
 /// An address and for how long it is good.
@@ -376,8 +378,11 @@ impl Stage {
             Reply::Later(status, span) => (head.status, head.retry_after) = (status, Some(span)),
             Reply::Moved(to) => (head.status, head.location) = (301, Some(to)),
             Reply::MovedForNow(to) => (head.status, head.location) = (302, Some(to)),
-            Reply::Unwanted(why) => {
-                let outcome = Outcome::Unwanted(why);
+            Reply::Unwanted(_) | Reply::Crowded => {
+                let outcome = match reply {
+                    Reply::Unwanted(why) => Outcome::Unwanted(why),
+                    _ => Outcome::Crowded,
+                };
                 return Report {
                     outcome,
                     status: 200,

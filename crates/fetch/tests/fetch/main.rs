@@ -6,6 +6,7 @@ mod file;
 mod http;
 mod http2;
 mod keep_alive;
+mod large;
 mod limits;
 mod mutated;
 mod proxy;

@@ -36,7 +36,11 @@ pub struct Server {
 
 impl Server {
     pub fn start(scripts: Vec<Vec<Act>>) -> Server {
-        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+        Server::start_at(LOOPBACK, scripts)
+    }
+
+    pub fn start_at(address: IpAddr, scripts: Vec<Vec<Act>>) -> Server {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sender, requests) = channel();
         let (close, closed) = channel();

@@ -96,8 +96,10 @@ impl Reader {
             bytes: response.raw.len() as u64,
             at,
             took: Span(response.took.as_micros() as u64),
-            // Of a file, only what was read is kept: there is no answer of a server.
-            held: fetch.url.scheme() != Scheme::File || response.status == 200,
+            // Of a file, only what was read is kept: there is no answer of a server. What there was
+            // no room for is asked for again.
+            held: (fetch.url.scheme() != Scheme::File || response.status == 200)
+                && response.truncated != Some(Truncation::NoRoom),
         };
         (report, row)
     }
@@ -117,8 +119,11 @@ impl Reader {
             retry_after: raw.retry_after().map(|wish| wait(wish, at)),
         };
         match fetch.purpose {
+            // One that does not come in time: its beginning may not be what it forbids.
+            Purpose::Robots if is_late(response) => of_failure(Purpose::Robots, FailKind::Slow),
             // Rules that were cut off are still rules: RFC 9309 has us read the beginning.
             Purpose::Robots => of_robots(head, || self.robots(response)),
+            _ if response.truncated == Some(Truncation::NoRoom) => Outcome::Crowded,
             _ => match broken_off(response) {
                 // Nothing came of it that could be kept.
                 Some(kind) if response.payload_len() == 0 => Outcome::Failed(kind),
@@ -395,16 +400,20 @@ fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
     }
 }
 
+fn is_late(response: &Response) -> bool {
+    matches!(response.truncated, Some(Truncation::Time | Truncation::Slow))
+}
+
 /// Why a body ended early, if the reason may pass. One that hit our own limit on its length is a
 /// page like any other.
 fn broken_off(response: &Response) -> Option<FailKind> {
     match response.truncated? {
-        Truncation::Length | Truncation::Unwanted => None,
+        // For `NoRoom` see `Reader::outcome`: the beginning of a robots.txt is good all the same.
+        Truncation::Length | Truncation::Unwanted | Truncation::NoRoom => None,
         Truncation::Time => Some(FailKind::Timeout),
         Truncation::Slow => Some(FailKind::Slow),
         Truncation::Disconnect => Some(FailKind::Closed),
         Truncation::Malformed => Some(FailKind::BadHttp),
-        Truncation::NoRoom => Some(FailKind::Internal),
     }
 }
 
