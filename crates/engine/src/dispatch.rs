@@ -26,7 +26,7 @@ impl Engine {
         }
         let slots = self.slots();
         let free = slots.saturating_sub(self.flights.len());
-        let free = free.min(Config::held_max_of(slots).saturating_sub(held));
+        let free = free.min(self.held_places().saturating_sub(held));
         let free = free.min(self.allowed_slots(held));
         match self.pages_max() {
             Some(max) if !self.is_finishing() => {
@@ -34,6 +34,11 @@ impl Engine {
             }
             _ => free,
         }
+    }
+
+    /// Pages that may be in flight or being compared.
+    pub(crate) fn held_places(&self) -> usize {
+        Config::held_max_of(self.slots())
     }
 
     pub(crate) fn dispatch(&mut self, now: Time, step: &mut Step) {
@@ -74,7 +79,7 @@ impl Engine {
     }
 
     /// Whether all hosts that are due have too little to be worth a request now.
-    fn holds_back(&self) -> bool {
+    pub(crate) fn holds_back(&self) -> bool {
         let Selection::Patient { octaves } = self.config.selection else { return false };
         let (Some(best), Some(waiting)) = (self.ready.best(), self.mass.ledger().frontier_level())
         else {
@@ -134,7 +139,7 @@ impl Engine {
         match self.choose(now, slot, step) {
             Some((url, requested)) => {
                 let charged = self.charge(now);
-                self.fetch(slot, (way, charged), url, requested, step);
+                self.fetch(now, slot, (way, charged), (url, requested), step);
             }
             None => {
                 let called = self.gateways.leave(way, now, &self.config, now);
@@ -266,10 +271,10 @@ impl Engine {
 
     fn fetch(
         &mut self,
+        now: Time,
         slot: u32,
         (way, charged): (Way, u64),
-        url: Url,
-        requested: Requested,
+        (url, requested): (Url, Requested),
         step: &mut Step,
     ) {
         let id = FetchId(self.next_fetch);
@@ -303,7 +308,7 @@ impl Engine {
             last_modified,
             depth,
         }));
-        self.flights.insert(id, Flight { slot, charged, way, requested });
+        self.flights.insert(id, Flight { began: now, slot, charged, way, requested });
         let held = self.flights.len() + self.comparing.len();
         let is_within = self.flights.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");

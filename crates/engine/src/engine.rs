@@ -136,6 +136,7 @@ pub(crate) struct Resting {
 /// A request in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
+    pub began: Time,
     /// Bytes that the rate was charged with when it began.
     pub charged: u64,
     pub slot: u32,

@@ -10,6 +10,7 @@ use super::published::Published;
 use super::reader;
 use super::reading::Reader;
 use super::stop::Stop;
+use super::work_times::{TimedState, WorkTimes};
 use super::worker::Workers;
 use super::world::NodeWorld;
 use crate::extract::{Asked, WhileCrawling};
@@ -112,7 +113,7 @@ fn run(
     (settings, topic): (&Settings, Option<Arc<Topic>>),
     config: rhumb_engine::config::Config,
     opening: rhumb_engine::engine::Opening,
-    mut state: LocalState,
+    state: LocalState,
     (writer, archive_end): (Option<Writer>, Position),
     (live, stop): (&Arc<Live>, &Stop),
 ) -> Result<StopReason, Error> {
@@ -129,6 +130,7 @@ fn run(
     let (at, to) = (clock.clone(), events_in.clone());
     let network = make_network(settings, &runtime)?;
     live.watch_connections(network.most_open());
+    live.watch_work(network.times());
     let workers = make_workers(settings, &network, at, wired, follows_importance, to);
     let answering = state.reader();
     let answer = move |question| answering.answer(question);
@@ -146,6 +148,7 @@ fn run(
         bodies: Arc::clone(&bodies),
         rows: rows.clone(),
         end: archive_end,
+        times: network.times(),
     };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
@@ -164,6 +167,7 @@ fn run(
     };
     let publish = Arc::clone(live);
     let mut node = Published::new(engine, move |snapshot| publish.publish(snapshot));
+    let mut state = TimedState { state, times: network.times() };
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
     stop.forget();
     if let Some(log) = world.log.take().and_then(Arc::into_inner) {
@@ -229,12 +233,18 @@ pub struct Network {
     turns: Option<Arc<AddressTurns>>,
     large: Arc<tokio::sync::Semaphore>,
     unfolding: Arc<tokio::sync::Semaphore>,
+    times: Arc<WorkTimes>,
 }
 
 impl Network {
     /// Where it is counted how many connections were open to one address at most.
     pub fn most_open(&self) -> Arc<AtomicU32> {
         self.fetcher.http.most_open()
+    }
+
+    /// Where the time goes.
+    pub fn times(&self) -> Arc<WorkTimes> {
+        Arc::clone(&self.times)
     }
 
     pub fn http(&self) -> &Http {
@@ -275,6 +285,7 @@ pub fn make_network(settings: &Settings, runtime: &Runtime) -> Result<Network, E
             std::thread::available_parallelism().map_or(2, |n| n.get()),
         )),
         unfolding: Arc::new(tokio::sync::Semaphore::new(1)),
+        times: Arc::default(),
     })
 }
 
@@ -315,6 +326,7 @@ pub fn make_workers(
         large: Arc::clone(&network.large),
         unfolding: Arc::clone(&network.unfolding),
         events,
+        times: network.times(),
         rows: rows.clone(),
     }
 }

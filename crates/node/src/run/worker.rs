@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::reading::{Reader, report_failure};
+use super::work_times::{Work, WorkTimes};
 use crate::extract::WhileCrawling;
 use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
@@ -30,6 +31,7 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// Bodies above this are read on a thread that may be kept busy.
@@ -67,6 +69,8 @@ pub struct Workers {
     /// more memory than one.
     pub unfolding: Arc<Semaphore>,
     pub events: Sender<Event>,
+    /// Where the time goes.
+    pub times: Arc<WorkTimes>,
     /// Makes rows of what pages say, if that is asked for.
     pub rows: Option<Arc<WhileCrawling>>,
 }
@@ -79,12 +83,14 @@ thread_local! {
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
     pub async fn fetch(&self, fetch: Fetch) -> Event {
+        let waits = Instant::now();
         let turn = match &self.turns {
             Some(turns) if fetch.url.scheme() != Scheme::File => {
                 Some(turns.enter(fetch.address).await)
             }
             _ => None,
         };
+        self.times.add(Work::AddressTurn, waits);
         let (at, began) = (self.clock.date(), self.clock.now());
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {
@@ -106,8 +112,11 @@ impl Workers {
             limits,
             screen: self.head_screen(&fetch),
         };
+        let under_way = Instant::now();
         let fetched = self.fetcher.fetch(&request).await;
+        self.times.add(Work::Network, under_way);
         drop(turn);
+        let mut parses = Instant::now();
         let mut report = match fetched {
             Ok(response) if response.truncated == Some(Truncation::Unwanted) => {
                 self.unwanted(&fetch, &response, at)
@@ -119,6 +128,8 @@ impl Workers {
                 };
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
                 self.bodies.occupy(fetch.id, turn);
+                self.times.add(Work::Large, parses);
+                parses = Instant::now();
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
             }
             Ok(response) => self.took(&fetch, response, at),
@@ -132,6 +143,7 @@ impl Workers {
                 known.set_known_apart(page, fetch.depth, self.follows_importance);
             }
         }
+        self.times.add(Work::Parsing, parses);
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         Event::Fetched { fetch: fetch.id, report }
     }

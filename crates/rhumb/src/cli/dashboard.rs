@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rhumb_node::watch::status;
+use rhumb_node::watch::{at_rest, status};
 use rhumb_web::{Bound, Rights, Serving};
 
 use super::ended::{Ended, Trouble};
@@ -80,6 +80,7 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
     if !quiet {
         eprintln!("the dashboard of {} is there; Ctrl-C ends it", flags.dir.display());
     }
+    at_rest::keep_open(&flags.dir);
     door.open(&flags.dir)?.wait();
     Ok(Ended::Done)
 }
