@@ -345,7 +345,7 @@ fn wrong_delay(text: &str) -> Unanswered {
 async fn what_if_page(State(viewed): Crawl, Query(tried): Query<Tried>) -> Response {
     let blocks = async {
         let view = read(&viewed.source.view(tried.query()?).await?)?;
-        Ok(tables::what_if(&view, viewed.form()))
+        Ok(tables::what_if(&view, viewed.form(), viewed.source.dir()))
     };
     shown(&viewed.source, "/what-if", "What if?", blocks.await, "/what-if.json")
 }

@@ -39,6 +39,8 @@ pub struct Bound {
 /// Who may look, and whether viewers may change anything.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
+    /// Names besides the address and localhost.
+    pub names: Vec<String>,
     pub token: Option<String>,
     pub may_control: bool,
 }
@@ -106,11 +108,16 @@ impl Bound {
 
     /// Serves the dashboard of the crawl in `dir` until the value is dropped.
     pub fn serve(self, dir: &Path, rights: Rights) -> io::Result<Serving> {
-        let Rights { token, may_control } = rights;
+        let Rights { names, token, may_control } = rights;
         let copies_addr = self.copies.local_addr()?;
         let form = may_control.then(secret).transpose()?;
-        let access =
-            |addr, policy| Access { addr, token: token.clone(), form: form.clone(), policy };
+        let access = |addr, policy| Access {
+            addr,
+            names: names.clone(),
+            token: token.clone(),
+            form: form.clone(),
+            policy,
+        };
         let own = Arc::new(access(self.addr, guard::POLICY));
         let app = routes::router(Arc::new(Source::new(dir)), own, copies_addr.port());
         let theirs = Arc::new(access(copies_addr, copy::POLICY));

@@ -9,6 +9,7 @@ use rhumb_node::watch::view::{
     AlikeView, ClassLine, FrontierView, HostCell, HostsView, WhatIfView,
 };
 use serde_json::Value;
+use std::path::Path;
 
 pub fn figure(name: &str, value: String) -> Figure {
     Figure { id: "", name: name.to_owned(), value }
@@ -234,6 +235,11 @@ pub fn freshness(status: &Status) -> Vec<Block> {
         figure("changes unseen, a page", format!("{:.2}", kept.delay)),
         figure("visits come late by", time(kept.late_s)),
         figure("requests so far", count(kept.asked)),
+        figure(
+            "budget",
+            format!("{} in {}", count(kept.budget.requests), time(kept.budget.period_s)),
+        ),
+        figure("asked of it", count(kept.budget.asked)),
         figure("changes seen", count(kept.changes_seen)),
         figure("changes announced", count(kept.announced)),
     ];
@@ -249,8 +255,13 @@ pub fn freshness(status: &Status) -> Vec<Block> {
             Text::plain(words.collect::<Vec<_>>().join("; ")),
         ])
     });
-    vec![
-        Block::Figures(figures),
+    let used = kept
+        .budget
+        .used
+        .map(|used| Block::Bars(vec![share_bar("used of the budget so far", used, "accent")]));
+    let mut blocks = vec![Block::Figures(figures)];
+    blocks.extend(used);
+    blocks.extend([
         Block::Note("Beliefs are estimated from a sample of the pages.".to_owned()),
         Block::Heading("The most overdue".to_owned()),
         Block::Table(Table {
@@ -258,10 +269,11 @@ pub fn freshness(status: &Status) -> Vec<Block> {
             rows: rows.collect(),
             empty: "No page is overdue.",
         }),
-    ]
+    ]);
+    blocks
 }
 
-pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
+pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> {
     let tried = Block::Form(Form {
         action: "/what-if",
         fields: vec![
@@ -293,7 +305,21 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
             percent(share),
             count(view.fetched_matched)
         )));
-        blocks.extend(of_first(view.of_first, "URLs"));
+        blocks.extend(view.sampled.map(|urls| {
+            Block::Note(format!(
+                "Of {} URLs in {} places all over the store: there are too many to try all.",
+                count(urls),
+                count(view.places)
+            ))
+        }));
+        if let (Some(now), Some(then)) = (view.coverage_ceiling, view.coverage_ceiling_then) {
+            let about = if view.coverage_is_estimated { "about " } else { "" };
+            blocks.push(Block::Lead(format!(
+                "Coverage could then become {about}{} at most, instead of {}.",
+                percent(then),
+                percent(now)
+            )));
+        }
         let rows = view.examples.iter().map(|url| vec![Text::link(url, "/url", "url")]);
         let table = Table { head: vec!["some of them"], rows: rows.collect(), empty: "" };
         if let (Some(secret), Some(pattern)) = (form, &view.exclude) {
@@ -312,6 +338,11 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
             rate(view.ceiling_per_s),
             time(needs),
             time(view.needs_s)
+        )));
+        let delay = view.delay_s.unwrap_or_default();
+        blocks.push(Block::Note(format!(
+            "To apply it, end the run and say: rhumb crawl --dir {} --delay {delay}s",
+            dir.display()
         )));
     }
     blocks.push(Block::Note("Nothing is changed by trying.".to_owned()));

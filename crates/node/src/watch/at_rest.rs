@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The store stays open so long after a question.
-const KEPT_FOR: Duration = Duration::from_secs(1);
+/// The store stays open so long after a question: a crawl that begins waits a little longer for
+/// whoever is just closing it.
+const KEPT_FOR: Duration = Duration::from_millis(300);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { dir: None, open: None });
 
@@ -48,7 +50,7 @@ pub fn open(dir: &Path) -> Result<Arc<LocalReader>, Error> {
 
 fn close_when_idle() {
     loop {
-        thread::sleep(KEPT_FOR / 4);
+        thread::sleep(LOOK_EVERY);
         let mut kept = lock();
         let Some((reader, used)) = &kept.open else { return };
         // What is being answered still needs it: opened twice, it would be in use by another.

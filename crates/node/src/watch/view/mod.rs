@@ -8,6 +8,7 @@ mod ceiling;
 mod frontier;
 mod hosts;
 mod pace;
+mod sample;
 mod web;
 mod what_if;
 
@@ -121,7 +122,7 @@ pub fn answer(
         ViewQuery::Duplicates => to_value(&alike::read(reader)?),
         ViewQuery::Web => to_value(&web::read(dir, reader)?),
         ViewQuery::WhatIf { exclude, delay_ms } => {
-            to_value(&what_if::read(reader, &polite, now, exclude.as_deref(), *delay_ms)?)
+            to_value(&what_if::read((dir, reader), &polite, now, (exclude.as_deref(), *delay_ms))?)
         }
     };
     view.map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()))

@@ -259,73 +259,148 @@ fn allowed(
     allowed
 }
 
+/// Causes in words, and what would change them; empty if nothing of ours would. Those that name
+/// numbers are told by [`words`].
+const WORDS: [(&str, &str, &str); 25] = [
+    (
+        "slow_answer",
+        "answers that take much longer than the host's last one",
+        "nothing of ours, unless our line is full: see Hosts, by slowest",
+    ),
+    ("backoff", "hosts that failed, or asked us to wait", ""),
+    ("looking_up", "names that are being looked up", "a nearer name server: --resolver"),
+    (
+        "lookup_line",
+        "names in line for a look-up (512 at once, 32 of one site)",
+        "a faster name server: --resolver",
+    ),
+    (
+        "first_contact",
+        "new names of a site, which are contacted a delay apart",
+        "hosts that are named as seeds need not wait for each other",
+    ),
+    ("robots_elsewhere", "a robots.txt that another host has and has not sent yet", ""),
+    ("same_name", "the same name is asked by another scheme or port: it is one server", ""),
+    ("site", "one site has a quarter of all slots at most", "more --concurrency"),
+    (
+        "doubtful",
+        "slow and unproven hosts have three quarters of all slots at most",
+        "more --concurrency",
+    ),
+    ("reading", "queues that are being read from the store", "a faster disk, more memory"),
+    ("comparing", "pages that wait to be compared with what is known", "a faster disk"),
+    ("byte_rate", "--bytes-per-second", "more of it"),
+    ("budget", "--budget", "more of it"),
+    ("limit", "--max-pages or --max-bytes is all but reached", "more of it"),
+    ("held", "the partition may begin nothing: its lease or its shipping is late", ""),
+    ("patience", "the order waits for better pages", "less --patience"),
+    ("paused", "the owner has paused it", "rhumb resume"),
+    ("stopping", "it is stopping", ""),
+    (
+        "parsing",
+        "answers that are being decoded, parsed and packed",
+        "more cores; less to do: --near-duplicates off, --compression-level 1, no --extract",
+    ),
+    ("large_bodies", "large answers that take turns to be parsed", "more cores"),
+    ("engine", "the loop, while it decides", "more --partitions"),
+    ("archive", "the loop, while it writes records", "a faster disk, --archive none"),
+    ("commit", "the loop, while it commits to the store", "a faster disk"),
+    ("sync", "the loop, while the disk takes what was written", "a faster disk"),
+    ("asleep", "as many hosts are awake as may be", "more --hosts-awake-max, which takes memory"),
+];
+
 /// A cause in words, and what would change it.
 fn words(cause: &str, means: &PaceMeans, settings: Option<&Settings>) -> (String, String) {
-    let slots = means.slots;
-    let per_address = settings.map_or(0, |settings| settings.per_address);
-    let awake = settings.map_or(0, |settings| settings.hosts_awake_max);
-    let crowded = means
-        .crowded
-        .map(|at| format!("; at {} alone {} hosts lose {:.1}/s", at.ip, at.hosts, at.lost_per_s));
-    let (what, change) = match cause {
-        "slow_answer" => (
-            "answers that take much longer than the host's last one",
-            "nothing of ours, unless our line is full: see Hosts, by slowest",
-        ),
-        "backoff" => ("hosts that failed, or asked us to wait", ""),
-        "looking_up" => ("names that are being looked up", "a nearer name server: --resolver"),
-        "lookup_line" => (
-            "names in line for a look-up (512 at once, 32 of one site)",
-            "a faster name server: --resolver",
-        ),
-        "first_contact" => (
-            "new names of a site, which are contacted a delay apart",
-            "hosts that are named as seeds need not wait for each other",
-        ),
-        "robots_elsewhere" => ("a robots.txt that another host has and has not sent yet", ""),
-        "same_name" => ("the same name is asked by another scheme or port: it is one server", ""),
-        "site" => ("one site has a quarter of all slots at most", "more --concurrency"),
-        "doubtful" => (
-            "slow and unproven hosts have three quarters of all slots at most",
-            "more --concurrency",
-        ),
+    match cause {
         "address" => {
-            let what = format!("hosts share an address, which {per_address} may ask at once");
-            return (
-                what + &crowded.unwrap_or_default(),
-                "more --per-address, where the owner of the address agrees".to_owned(),
-            );
+            let most = settings.map_or(0, |settings| settings.per_address);
+            let crowded = means.crowded.map(|at| {
+                format!("; at {} alone {} hosts lose {:.1}/s", at.ip, at.hosts, at.lost_per_s)
+            });
+            let what = format!("hosts share an address, of which {most} are asked at once");
+            let change = "more --per-address, where the owner of the address agrees";
+            (what + &crowded.unwrap_or_default(), change.to_owned())
         }
-        "reading" => ("queues that are being read from the store", "a faster disk, more memory"),
         "slots" => {
             let in_flight = means.of(Holdup::Fetching).hosts + means.of(Holdup::SlowAnswer).hosts;
             let busy = means.per_s(|counters| counters.asked);
             let all = means.by.iter().map(|state| state.per_s).sum::<f64>();
             let wanted = (in_flight / busy.max(1e-9) * all).ceil();
-            let change = format!("--concurrency {wanted:.0} would do for all of them");
-            return (format!("no slot is free: {slots} requests are under way"), change);
+            let what = format!("no slot is free: {} requests are under way", means.slots);
+            (what, format!("--concurrency {wanted:.0} would do for all of them"))
         }
-        "comparing" => ("pages that wait to be compared with what is known", "a faster disk"),
-        "byte_rate" => ("--bytes-per-second", "more of it"),
-        "budget" => ("--budget", "more of it"),
-        "limit" => ("--max-pages or --max-bytes is all but reached", "more of it"),
-        "held" => ("the partition may begin nothing: its lease or its shipping is late", ""),
-        "patience" => ("the order waits for better pages", "less --patience"),
-        "paused" => ("the owner has paused it", "rhumb resume"),
-        "stopping" => ("it is stopping", ""),
-        "asleep" => {
-            let what = format!("{awake} hosts are awake, and no more may be");
-            return (what, "more --hosts-awake-max, which takes memory".to_owned());
+        _ => {
+            let known = WORDS.iter().find(|(word, ..)| *word == cause);
+            known.map_or((cause.to_owned(), String::new()), |(_, what, change)| {
+                ((*what).to_owned(), (*change).to_owned())
+            })
         }
-        "parsing" => (
-            "answers that are being decoded, parsed and packed",
-            "more cores; less to do: --near-duplicates off, --compression-level 1, no --extract",
-        ),
-        "large_bodies" => ("large answers that take turns to be parsed", "more cores"),
-        "engine" => ("the loop, while it decides", "more --partitions"),
-        "archive" => ("the loop, while it writes records", "a faster disk, --archive none"),
-        "commit" => ("the loop, while it commits to the store", "a faster disk"),
-        _ => ("the loop, while the disk takes what was written", "a faster disk"),
-    };
-    (what.to_owned(), change.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn means(of: &[(Holdup, f64)], asked_per_s: u64) -> PaceMeans {
+        let mut by = rhumb_engine::holdups::HeldUpBy::default();
+        for (holdup, hosts) in of {
+            // Each host would make two requests in a second.
+            by[*holdup as usize] = HeldUp { hosts: *hosts, per_s: 2.0 * hosts };
+        }
+        let after = Counters { asked: 10 * asked_per_s, ..Counters::default() };
+        PaceMeans {
+            seconds: 10.0,
+            by,
+            addresses_lost_per_s: 0.0,
+            crowded: None,
+            slots: 8,
+            counters: [Counters::default(), after],
+            requisites: [0, 0],
+            work: Default::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_lost_and_what_was_made_are_the_ceiling() {
+        let mut means = means(
+            &[
+                (Holdup::Fetching, 8.0),
+                (Holdup::Delay, 20.0),
+                (Holdup::Slots, 30.0),
+                (Holdup::Address, 10.0),
+                (Holdup::Turn, 4.0),
+            ],
+            50,
+        );
+        // Of eight requests under way two are being parsed, one waits for the loop.
+        means.work[Work::Network as usize] = 5.0;
+        means.work[Work::Parsing as usize] = 2.0;
+        means.work[Work::Idle as usize] = 0.2;
+        means.work[Work::Commit as usize] = 0.6;
+        let view = of(&means, None);
+        let lost = |cause: &str| view.lost.iter().find(|lost| lost.cause == cause).expect(cause);
+        assert_eq!(view.lost[0].cause, "slots");
+        assert_eq!((lost("slots").per_s, lost("address").per_s), (60.0, 20.0));
+        assert!((lost("parsing").per_s - 4.0).abs() < 1e-9, "{view:?}");
+        // Four hosts that are due and one answer wait for the loop, which commits most of the time.
+        assert!((lost("commit").per_s - 7.5).abs() < 1e-9, "{view:?}");
+        assert!((lost("engine").per_s - 2.5).abs() < 1e-9, "{view:?}");
+        let told: f64 = view.lost.iter().map(|lost| lost.per_s).sum();
+        let all = told + view.requests_per_s + view.unexplained_per_s;
+        assert!((all - view.ceiling_per_s).abs() < 1e-9);
+        assert!(view.unexplained_per_s.abs() < 1e-9, "{view:?}");
+        let slots = view.allowed.iter().find(|part| part.part == "slots").expect("slots");
+        assert_eq!(slots.per_s, 50.0, "all eight are taken");
+    }
+
+    #[test]
+    fn every_cause_has_words() {
+        let none = means(&[], 0);
+        let parts = ["parsing", "large_bodies", "engine", "archive", "commit", "sync"];
+        let own = Holdup::ALL.into_iter().filter(|h| !is_at_work(*h) && *h != Holdup::Turn);
+        for cause in own.map(Holdup::word).chain(parts) {
+            assert_ne!(words(cause, &none, None).0, cause);
+        }
+    }
 }
