@@ -27,7 +27,7 @@ impl Engine {
         }
         let slots = self.limits.slots(&self.config);
         let free = slots.saturating_sub(self.traffic.len());
-        let free = free.min(Config::held_max_of(slots).saturating_sub(held));
+        let free = free.min(self.held_places().saturating_sub(held));
         let free = free.min(self.limits.allowed_slots(&self.books.counters, held));
         match self.limits.pages_max(&self.config) {
             Some(max) if !self.limits.is_finishing() => {
@@ -35,6 +35,11 @@ impl Engine {
             }
             _ => free,
         }
+    }
+
+    /// Pages that may be in flight or being compared.
+    pub(crate) fn held_places(&self) -> usize {
+        Config::held_max_of(self.limits.slots(&self.config))
     }
 
     pub(crate) fn dispatch(&mut self, now: Time, step: &mut Step) {
@@ -66,7 +71,7 @@ impl Engine {
     }
 
     /// Whether all hosts that are due have too little to be worth a request now.
-    fn holds_back(&self) -> bool {
+    pub(crate) fn holds_back(&self) -> bool {
         let Selection::Patient { octaves } = self.config.selection else { return false };
         let (Some(best), Some(waiting)) =
             (self.frontier.ready.best(), self.books.mass.ledger().frontier_level())
@@ -122,7 +127,7 @@ impl Engine {
         match self.choose(now, slot, step) {
             Some((url, requested)) => {
                 let charged = self.charge(now);
-                self.fetch(slot, (way, charged), url, requested, step);
+                self.fetch(now, slot, (way, charged), (url, requested), step);
             }
             None => {
                 let called = self.traffic.gateways.leave(way, now, &self.config, now);
@@ -256,10 +261,10 @@ impl Engine {
 
     fn fetch(
         &mut self,
+        now: Time,
         slot: u32,
         (way, charged): (Way, u64),
-        url: Url,
-        requested: Requested,
+        (url, requested): (Url, Requested),
         step: &mut Step,
     ) {
         let id = self.traffic.next_id();
@@ -292,7 +297,7 @@ impl Engine {
             last_modified,
             depth,
         }));
-        self.traffic.began(id, Flight { slot, charged, way, requested });
+        self.traffic.began(id, Flight { began: now, slot, charged, way, requested });
         let held = self.traffic.len() + self.comparing.len();
         let is_within = self.traffic.len() <= self.config.concurrency;
         assert!(is_within && held <= self.config.held_max(), "more requests than there are slots");

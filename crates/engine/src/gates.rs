@@ -85,6 +85,12 @@ impl<K: Copy + Eq + Hash> Gates<K> {
         state.waiting.pop_front()
     }
 
+    /// Whether a request could not begin now.
+    pub fn is_shut(&self, key: K, room: u16, now: Time) -> bool {
+        let state = self.by_key.get(&key);
+        state.is_some_and(|state| state.flying >= room || state.not_before > now)
+    }
+
     /// Forgets those that nobody uses and whose rest is over.
     fn sweep(&mut self, now: Time) {
         self.by_key.retain(|_, s| s.flying > 0 || !s.waiting.is_empty() || s.not_before > now);

@@ -27,6 +27,7 @@ pub mod forget;
 pub mod frontier;
 pub mod gates;
 pub mod hands;
+pub mod holdups;
 pub mod host;
 mod hosts;
 pub mod hours;

@@ -3,6 +3,7 @@
 
 use crate::config::{Config, Polite};
 use crate::gates::{Gate, Gates, Waiter};
+use crate::holdups::Holdup;
 use crate::host::HostRecord;
 use crate::time::{Span, Time};
 use std::net::IpAddr;
@@ -115,6 +116,20 @@ impl Gateways {
             self.addresses.call(way.ip, config.polite.per_address),
             self.doubtful.call((), doubtful_share(config)),
         ]
+    }
+
+    /// Which of them would refuse a request now.
+    pub fn holdup(&self, way: Way, config: &Config, now: Time) -> Option<Holdup> {
+        if self.names.is_shut(way.name, 1, now) {
+            Some(Holdup::SameName)
+        } else if self.sites.is_shut(way.site, site_share(config), now) {
+            Some(Holdup::Site)
+        } else if way.is_doubtful && self.doubtful.is_shut((), doubtful_share(config), now) {
+            Some(Holdup::Doubtful)
+        } else {
+            let is_shut = self.addresses.is_shut(way.ip, config.polite.per_address, now);
+            is_shut.then_some(Holdup::Address)
+        }
     }
 
     pub fn len(&self) -> usize {

@@ -5,11 +5,13 @@ use crate::ceilings::Ceilings;
 use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::event::StopReason;
+use crate::holdups::Holdups;
 use crate::mass::{Coverage, Mass, Sums, TopicCoverage};
 use crate::outbound::SequenceNumbers;
 use crate::refresh::revisit::Collection;
 use crate::requisites::RequisiteCounters;
 use crate::time::Time;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -51,6 +53,8 @@ pub struct Snapshot {
     pub stopping: Option<StopReason>,
     /// The owner has paused it.
     pub paused: bool,
+    /// What hosts with work wait for, as of the last second; set by whoever publishes it.
+    pub holdups: Option<Arc<Holdups>>,
     /// Of one partition of several.
     pub part: Option<Box<PartSnapshot>>,
 }
@@ -138,6 +142,7 @@ impl Engine {
             requisites: self.requisites().clone(),
             stopping: self.limits.stopping(),
             paused: self.hands.is_paused,
+            holdups: None,
             part: self.config.partition.is_divided().then(|| Box::new(self.part_snapshot())),
         }
     }
@@ -186,6 +191,8 @@ impl Snapshot {
             all.stopping = all.stopping.or(part.stopping);
             all.paused &= part.paused;
         }
+        let holdups = parts.iter().filter_map(|part| part.holdups.as_deref().cloned());
+        all.holdups = holdups.reduce(|a, b| a.plus(&b)).map(Arc::new);
         // Of a crawl that goes on: the first partition stands for all.
         all.collection = parts.first().and_then(|part| part.collection);
         let sums = parts.iter().map(|part| part.part.as_ref()?.sums);

@@ -9,6 +9,7 @@ use crate::queue::{Entry, Place};
 use crate::record::Role;
 use crate::refresh::past::Visits;
 use crate::shares::Shares;
+use crate::time::Time;
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
 use std::collections::{HashMap, HashSet};
@@ -31,6 +32,7 @@ pub(crate) struct Traffic {
 /// A request in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
+    pub began: Time,
     /// Bytes that the rate was charged with when it began.
     pub charged: u64,
     pub slot: u32,
@@ -81,6 +83,11 @@ impl Traffic {
 
     pub fn began(&mut self, id: FetchId, flight: Flight) {
         self.flights.insert(id, flight);
+    }
+
+    /// When a request that is in flight began.
+    pub fn began_at(&self, id: FetchId) -> Option<Time> {
+        self.flights.get(&id).map(|flight| flight.began)
     }
 
     pub fn ended(&mut self, id: FetchId) -> Flight {

@@ -28,6 +28,17 @@ async function draw() {
   });
 }
 
+// Hosts' countdowns, between two drawings.
+const TICK_MS = 250;
+setInterval(() => {
+  for (const cell of document.querySelectorAll("[data-wait]")) {
+    const wait = Math.max(0, cell.dataset.wait - TICK_MS);
+    cell.dataset.wait = wait;
+    const left = Math.ceil((20 * wait) / Math.max(1, cell.dataset.delay));
+    cell.className = cell.className.replace(/\bf\d+$/, `f${Math.min(20, left)}`);
+  }
+}, TICK_MS);
+
 function show(now) {
   if (now.error) return say(now.error, "off");
   if (now.paused) say("paused", "off");

@@ -26,6 +26,8 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 pub struct Access {
     /// The address that is listened on.
     pub addr: SocketAddr,
+    /// Other names under which viewers know it.
+    pub names: Vec<String>,
     /// Asked for in a cookie, or once as `?token=…`; none on loopback.
     pub token: Option<String>,
     /// What a form that changes something must carry; none if nothing may be changed.
@@ -35,7 +37,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Whether `Host` names this server: our address, or localhost, with our port.
+    /// Whether `Host` names this server: our address, localhost, or a name of ours, with our port.
     fn knows_host(&self, headers: &HeaderMap) -> bool {
         let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
             return false;
@@ -50,6 +52,7 @@ impl Access {
         // On every address, the token tells who is meant to look.
         names.iter().any(|name| is_named(name))
             || is_named(&own)
+            || self.names.iter().any(|name| is_named(name))
             || (self.addr.ip().is_unspecified() && self.token.is_some())
     }
 

@@ -4,7 +4,7 @@ use crate::events::moving;
 use crate::figures::{bytes, count, percent, rate, time};
 use crate::page::{Bar, Block, Chart, ChartLine, Figure, Table, Text};
 use rhumb_node::watch::Report;
-use rhumb_node::watch::history::Sampled;
+use rhumb_node::watch::history::{Sampled, series};
 use rhumb_node::watch::status::Status;
 use std::fmt::Write;
 
@@ -13,17 +13,33 @@ const POINTS_MAX: usize = 300;
 const CHART_WIDTH: f64 = 600.0;
 const CHART_HEIGHT: f64 = 120.0;
 
-/// What is drawn: lines, each a series with its name, and how their values are written.
-const CHARTS: [(&[(&str, &str)], Unit); 8] = [
+/// Lines, each a series with its name.
+type Drawn = &'static [(&'static str, &'static str)];
+
+/// What is drawn, and how its values are written. What never was anything is left out.
+const CHARTS: [(Drawn, Unit); 18] = [
     (&[("pages a second", "pages_per_s")], Unit::Rate),
-    (&[("pages", "pages")], Unit::Count),
+    (&[("pages", "pages"), ("requests answered", "answers")], Unit::Count),
     (&[("URLs that wait", "queued")], Unit::Count),
-    (&[("covered for certain", "bound"), ("the most that can be", "ceiling")], Unit::Share),
+    (COVERAGE, Unit::Share),
     (&[("bytes a second", "bytes_per_s")], Unit::Bytes),
-    (&[("failed", "failed"), ("gone", "gone")], Unit::Count),
+    (&[("received", "bytes")], Unit::Bytes),
+    (&[("URLs known", "known_urls"), ("links found", "discoveries")], Unit::Count),
+    (&[("hosts", "hosts"), ("asleep", "hosts_asleep")], Unit::Count),
+    (&[("hosts awake", "hosts_awake"), ("failing", "hosts_failing")], Unit::Count),
+    (&[("requests under way", "in_flight")], Unit::Count),
+    (&[("given up", "failed"), ("gone", "gone")], Unit::Count),
+    (&[("requests that failed", "errors"), ("tried again", "retries")], Unit::Count),
     (&[("refused by rules", "filtered"), ("by robots.txt", "robots_denied")], Unit::Count),
+    (&[("exact copies", "exact_duplicates"), ("nearly the same", "near_duplicates")], Unit::Count),
+    (&[("redirects", "moved"), ("unchanged", "unchanged")], Unit::Count),
+    (&[("visited again", "revisits"), ("moved up", "promoted")], Unit::Count),
+    (&[("requisites", "requisites"), ("sitemaps", "sitemaps")], Unit::Count),
     (&[("memory", "rss_bytes")], Unit::Bytes),
 ];
+
+const COVERAGE: Drawn = &[("covered for certain", "bound"), ("the most that can be", "ceiling")];
+const FRESHNESS: Drawn = &[("believed fresh", "freshness")];
 
 #[derive(Clone, Copy)]
 enum Unit {
@@ -60,7 +76,8 @@ pub fn blocks(status: &Status, history: &[Sampled], disk: Option<DiskRoom>) -> V
         blocks.push(Block::Heading("How it came about".to_owned()));
         let ways = [("the last hour", "/"), ("the last month", "/?month=true")];
         let ways = ways.map(|(name, href)| Text::way(name, href.to_owned()));
-        blocks.push(Block::Links(ways.to_vec()));
+        let data = Text::way("as JSON", "/history.json".to_owned());
+        blocks.push(Block::Links(ways.into_iter().chain([data]).collect()));
         blocks.push(Block::Charts(charts(history)));
     }
     blocks.push(Block::Heading("What became of requests and URLs".to_owned()));
@@ -158,33 +175,77 @@ fn outcomes(status: &Status) -> Table {
     }
 }
 
-fn charts(history: &[Sampled]) -> Vec<Chart> {
-    let span = history.last().map_or(0, |l| l.at_s) - history.first().map_or(0, |f| f.at_s);
-    let from = format!("{} ago", time(f64::from(span)));
-    let draw = |(series, unit): &(&[(&'static str, &str)], Unit)| {
-        let of = |name: &str| -> Vec<f64> {
-            history.iter().filter_map(|s| s.value(name)).map(f64::from).collect()
-        };
-        let values: Vec<Vec<f64>> = series.iter().map(|(_, series)| of(series)).collect();
-        let top = values.iter().flatten().copied().fold(0.0, f64::max);
-        let last = values.first().and_then(|line| line.last()).copied().unwrap_or(0.0);
-        let names = series.iter().map(|(name, _)| *name);
-        let lines =
-            values.iter().zip(names).zip(["accent", "warm"]).map(|((line, name), colour)| {
-                let points = points(history, line, top);
-                let area = format!("0,{CHART_HEIGHT} {points}{CHART_WIDTH},{CHART_HEIGHT}");
-                ChartLine { name, colour, points, area }
-            });
-        let names: Vec<&str> = series.iter().map(|(name, _)| *name).collect();
-        Chart {
-            name: names.join(", "),
-            top: written(top, *unit),
-            last: written(last, *unit),
-            from: from.clone(),
-            lines: lines.collect(),
-        }
+/// The samples as data, by series.
+pub fn history(samples: &[Sampled]) -> serde_json::Value {
+    let column = |name: &str| -> Vec<Option<f32>> {
+        samples.iter().map(|sampled| sampled.value(name)).collect()
     };
-    CHARTS.iter().map(draw).collect()
+    let columns = series().map(|name| (name.to_owned(), serde_json::json!(column(name))));
+    let times: Vec<u32> = samples.iter().map(|sampled| sampled.at_s).collect();
+    serde_json::json!({
+        "at_s": times,
+        "series": columns.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn charts(history: &[Sampled]) -> Vec<Chart> {
+    let (Some(first), Some(last)) = (history.first(), history.last()) else { return Vec::new() };
+    let times: Vec<f64> = history.iter().map(|sampled| f64::from(sampled.at_s)).collect();
+    let from = format!("{} ago", time(f64::from(last.at_s - first.at_s)));
+    let over_time = Axis { places: &times, from, to: "now".to_owned() };
+    let mut charts: Vec<Chart> = CHARTS
+        .iter()
+        .chain([&(FRESHNESS, Unit::Share)])
+        .filter_map(|(drawn, unit)| chart(history, drawn, *unit, &over_time))
+        .collect();
+    let pages = column(history, "pages");
+    let (fewest, most) = (pages.first().copied(), pages.last().copied());
+    let named = |pages: Option<f64>| format!("{} pages", count(pages.unwrap_or(0.0) as u64));
+    let over_pages = Axis { places: &pages, from: named(fewest), to: named(most) };
+    let is_bound = |chart: &Chart| chart.lines.iter().any(|line| line.name == COVERAGE[0].0);
+    let beside = charts.iter().position(is_bound).map_or(charts.len(), |at| at + 1);
+    let against_pages = chart(history, COVERAGE, Unit::Share, &over_pages);
+    // Pages are counted over all runs: they never grow fewer, unless the crawl began anew.
+    if let Some(chart) = against_pages.filter(|_| pages.is_sorted() && fewest < most) {
+        charts.insert(beside, chart);
+    }
+    charts
+}
+
+/// What is to the right, sample by sample, and how its ends are called.
+struct Axis<'a> {
+    places: &'a [f64],
+    from: String,
+    to: String,
+}
+
+fn column(history: &[Sampled], series: &str) -> Vec<f64> {
+    history.iter().filter_map(|sampled| sampled.value(series)).map(f64::from).collect()
+}
+
+/// None of what never was anything.
+fn chart(history: &[Sampled], drawn: Drawn, unit: Unit, axis: &Axis<'_>) -> Option<Chart> {
+    let values: Vec<Vec<f64>> = drawn.iter().map(|(_, series)| column(history, series)).collect();
+    let top = values.iter().flatten().copied().fold(0.0, f64::max);
+    if top <= 0.0 {
+        return None;
+    }
+    let last = values.first().and_then(|line| line.last()).copied().unwrap_or(0.0);
+    let names = drawn.iter().map(|(name, _)| *name);
+    let lines = values.iter().zip(names).zip(["accent", "warm"]).map(|((line, name), colour)| {
+        let points = points(axis.places, line, top);
+        let area = format!("0,{CHART_HEIGHT} {points}{CHART_WIDTH},{CHART_HEIGHT}");
+        ChartLine { name, colour, points, area }
+    });
+    let names: Vec<&str> = drawn.iter().map(|(name, _)| *name).collect();
+    Some(Chart {
+        name: names.join(", "),
+        top: written(top, unit),
+        last: written(last, unit),
+        from: axis.from.clone(),
+        to: axis.to.clone(),
+        lines: lines.collect(),
+    })
 }
 
 fn written(value: f64, unit: Unit) -> String {
@@ -196,21 +257,20 @@ fn written(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Time to the right, values upwards, thinned to what can be seen.
-fn points(history: &[Sampled], line: &[f64], top: f64) -> String {
-    let (Some(first), Some(last)) = (history.first(), history.last()) else {
+/// Places to the right, values upwards, thinned to what can be seen.
+fn points(places: &[f64], line: &[f64], top: f64) -> String {
+    let (Some(first), Some(last)) = (places.first(), places.last()) else {
         return String::new();
     };
-    let span = f64::from((last.at_s - first.at_s).max(1));
-    let every = history.len().div_ceil(POINTS_MAX).max(1);
+    let span = (last - first).max(f64::MIN_POSITIVE);
+    let every = places.len().div_ceil(POINTS_MAX).max(1);
     let mut text = String::new();
-    for (at, (sampled, value)) in history.iter().zip(line).enumerate() {
-        if at % every != 0 && at + 1 != history.len() {
+    for (at, (place, value)) in places.iter().zip(line).enumerate() {
+        if at % every != 0 && at + 1 != places.len() {
             continue;
         }
-        let x = f64::from(sampled.at_s - first.at_s) / span * CHART_WIDTH;
-        let y =
-            CHART_HEIGHT - if top > 0.0 { value / top * (CHART_HEIGHT - 4.0) } else { 0.0 } - 2.0;
+        let x = (place - first) / span * CHART_WIDTH;
+        let y = CHART_HEIGHT - value / top * (CHART_HEIGHT - 4.0) - 2.0;
         let _ = write!(text, "{x:.1},{y:.1} ");
     }
     text

@@ -158,7 +158,9 @@ pub struct Chart {
     /// The greatest value, and the last one.
     pub top: String,
     pub last: String,
+    /// What the ends of the axis are.
     pub from: String,
+    pub to: String,
     pub lines: Vec<ChartLine>,
 }
 
@@ -175,8 +177,11 @@ pub struct Cell {
     pub title: String,
     pub state: &'static str,
     pub href: String,
-    /// How far its delay has run, of 20.
+    /// How much of its delay is left, of 20.
     pub filled: u32,
+    /// The same in milliseconds: so long to wait, of so long.
+    pub wait_ms: u64,
+    pub delay_ms: u64,
 }
 
 pub struct Bubble {
@@ -272,8 +277,13 @@ pub fn render(
 /// A page that says why there is none.
 pub fn trouble(dir: &Path, unanswered: &Unanswered) -> Response {
     let Unanswered(status, what) = unanswered;
-    let blocks =
-        [Block::Lead("There is no answer right now.".to_owned()), Block::Note(what.clone())];
+    let lead = match *status {
+        StatusCode::BAD_REQUEST => "That cannot be asked.",
+        StatusCode::FORBIDDEN => "That may not be done.",
+        StatusCode::NOT_FOUND => "There is nothing here.",
+        _ => "There is no answer right now.",
+    };
+    let blocks = [Block::Lead(lead.to_owned()), Block::Note(what.clone())];
     let mut response = render(dir, "", "What happened?", &blocks, None);
     *response.status_mut() = *status;
     response

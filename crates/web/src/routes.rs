@@ -2,13 +2,16 @@
 
 use crate::guard::{self, Access};
 use crate::page::{self, Block};
+use crate::serve::REQUEST_TIME_MAX;
 use crate::source::{Source, Unanswered, read};
 use crate::steer::{self, Sent};
-use crate::{assets, copy, events, overview, routes_of_one as one, tables, web_picture};
-use axum::extract::rejection::FormRejection;
+use crate::{assets, copy, events, overview, routes_of_one as one, speed, tables, web_picture};
+use axum::body::{Body, to_bytes};
+use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Form, Query, Request, State};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Json, Redirect, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -17,6 +20,7 @@ use rhumb_node::watch::view::{HostsBy, ViewQuery};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::time::timeout;
 
 /// A pattern or a URL that a person types.
 const TYPED_BYTES_MAX: usize = 4 << 10;
@@ -45,6 +49,7 @@ pub fn router(source: Arc<Source>, access: Arc<Access>, copies: u16) -> Router {
     Router::new()
         .route("/", get(overview_page))
         .route("/index.json", get(overview_json))
+        .route("/history.json", get(history_json))
         .route("/speed", get(speed_page))
         .route("/speed.json", get(speed_json))
         .route("/frontier", get(frontier_page))
@@ -76,8 +81,26 @@ pub fn router(source: Arc<Source>, access: Arc<Access>, copies: u16) -> Router {
         .route("/live.js", get(assets::script))
         .fallback(nowhere)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .layer(middleware::from_fn(whole_in_time))
         .with_state(Arc::new(viewed))
         .layer(middleware::from_fn_with_state(access, guard::guard))
+}
+
+/// A body comes whole within the time of a request, or not at all.
+async fn whole_in_time(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let refused = |status: StatusCode, what: &str| {
+        // What is still to come of the body is none of a next request.
+        (status, [(CONNECTION, "close")], format!("{what}\n")).into_response()
+    };
+    match timeout(REQUEST_TIME_MAX, to_bytes(body, FORM_BYTES_MAX)).await {
+        Ok(Ok(bytes)) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+        Ok(Err(_)) => refused(StatusCode::PAYLOAD_TOO_LARGE, "a form has 16 kB at most"),
+        Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the form did not come in time"),
+    }
 }
 
 /// Copies are on another port.
@@ -121,9 +144,17 @@ struct Since {
     month: bool,
 }
 
-async fn overview_page(State(viewed): Crawl, Query(since): Query<Since>) -> Response {
-    let ring = if since.month { Ring::Month } else { Ring::Hour };
+impl Since {
+    fn ring(&self) -> Ring {
+        if self.month { Ring::Month } else { Ring::Hour }
+    }
+}
+
+type AskedSince = Result<Query<Since>, QueryRejection>;
+
+async fn overview_page(State(viewed): Crawl, since: AskedSince) -> Response {
     let blocks = async {
+        let ring = query(since)?.ring();
         let status = viewed.source.status().await?;
         let history = viewed.source.history(ring).await?;
         Ok(overview::blocks(&status, &history, viewed.source.disk().await))
@@ -135,10 +166,18 @@ async fn overview_json(State(viewed): Crawl) -> Response {
     json(viewed.source.status_value().await)
 }
 
+async fn history_json(State(viewed): Crawl, since: AskedSince) -> Response {
+    let value = async {
+        let samples = viewed.source.history(query(since)?.ring()).await?;
+        Ok(overview::history(&samples))
+    };
+    json(value.await)
+}
+
 async fn speed_page(State(viewed): Crawl) -> Response {
     let blocks = async {
         let status = viewed.source.status().await?;
-        Ok(tables::speed(&read(&viewed.source.view(ViewQuery::Speed).await?)?, &status))
+        Ok(speed::blocks(&read(&viewed.source.view(ViewQuery::Speed).await?)?, &status))
     };
     shown(&viewed.source, "/speed", "Why is it not faster?", blocks.await, "/speed.json")
 }
@@ -163,14 +202,25 @@ struct By {
     by: HostsBy,
 }
 
-async fn hosts_page(State(viewed): Crawl, Query(By { by }): Query<By>) -> Response {
-    let blocks =
-        async { Ok(tables::hosts(&read(&viewed.source.view(ViewQuery::Hosts(by)).await?)?)) };
+/// What was asked after the question mark, or why it cannot be.
+fn query<T>(asked: Result<Query<T>, QueryRejection>) -> Result<T, Unanswered> {
+    let wrong = |error: QueryRejection| Unanswered(StatusCode::BAD_REQUEST, error.body_text());
+    asked.map(|Query(asked)| asked).map_err(wrong)
+}
+
+type AskedBy = Result<Query<By>, QueryRejection>;
+
+async fn hosts_page(State(viewed): Crawl, by: AskedBy) -> Response {
+    let blocks = async {
+        let view = viewed.source.view(ViewQuery::Hosts(query(by)?.by)).await?;
+        Ok(tables::hosts(&read(&view)?))
+    };
     shown(&viewed.source, "/hosts", "Which hosts?", blocks.await, "/hosts.json")
 }
 
-async fn hosts_json(State(viewed): Crawl, Query(By { by }): Query<By>) -> Response {
-    json(viewed.source.view(ViewQuery::Hosts(by)).await)
+async fn hosts_json(State(viewed): Crawl, by: AskedBy) -> Response {
+    let value = async { viewed.source.view(ViewQuery::Hosts(query(by)?.by)).await };
+    json(value.await)
 }
 
 pub fn typed(text: &str) -> Result<String, Unanswered> {
@@ -295,7 +345,7 @@ fn wrong_delay(text: &str) -> Unanswered {
 async fn what_if_page(State(viewed): Crawl, Query(tried): Query<Tried>) -> Response {
     let blocks = async {
         let view = read(&viewed.source.view(tried.query()?).await?)?;
-        Ok(tables::what_if(&view, viewed.form()))
+        Ok(tables::what_if(&view, viewed.form(), viewed.source.dir()))
     };
     shown(&viewed.source, "/what-if", "What if?", blocks.await, "/what-if.json")
 }

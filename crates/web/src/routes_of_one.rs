@@ -10,6 +10,7 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use rhumb_node::watch::view::{HostView, ViewQuery};
+use rhumb_page::url::Url;
 use rhumb_search::clusters::{resemblance, shingles};
 use serde::Deserialize;
 use serde_json::json as value;
@@ -20,28 +21,53 @@ pub struct Key {
     key: String,
 }
 
+/// What a person typed as a URL: mistakes are told before the crawl is asked.
+fn typed_url(text: &str) -> Result<String, Unanswered> {
+    let text = typed(text)?;
+    match Url::parse(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => {
+            let what = format!("{text:?} is not a URL: {error}");
+            Err(Unanswered(StatusCode::BAD_REQUEST, what))
+        }
+    }
+}
+
+/// The same of a host: an origin, or a name alone.
+fn typed_host(text: &str) -> Result<String, Unanswered> {
+    let origin = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    match typed_url(&origin) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(Unanswered(status, _)) => Err(Unanswered(status, format!("{text:?} is no host"))),
+    }
+}
+
 pub async fn host_page(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
     let path = format!("/host.json?key={}", page::encoded(&key));
     let blocks = async {
         if key.is_empty() {
             return Ok(host_page::blocks(&HostView::default(), None));
         }
-        let view = viewed.source.view(ViewQuery::Host(typed(&key)?)).await?;
+        let view = viewed.source.view(ViewQuery::Host(typed_host(&key)?)).await?;
         Ok(host_page::blocks(&read(&view)?, viewed.form()))
     };
     shown(&viewed.source, "/host", "What of this host?", blocks.await, &path)
 }
 
 pub async fn host_json(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
-    let value = async { viewed.source.view(ViewQuery::Host(typed(&key)?)).await };
+    let value = async { viewed.source.view(ViewQuery::Host(typed_host(&key)?)).await };
     json(value.await)
 }
 
 /// The head of a host's queue, a URL a line.
 pub async fn queue_text(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
     let lines = async {
-        let view = viewed.source.view(ViewQuery::Host(typed(&key)?)).await?;
+        let view = viewed.source.view(ViewQuery::Host(typed_host(&key)?)).await?;
         let view: HostView = read(&view)?;
+        if view.known.is_none() {
+            let what = format!("nothing is known of {}", view.host);
+            return Err(Unanswered(StatusCode::NOT_FOUND, what));
+        }
         Ok::<_, Unanswered>(view.queue.iter().map(|url| format!("{url}\n")).collect::<String>())
     };
     match lines.await {
@@ -62,7 +88,7 @@ pub async fn url_page(State(viewed): Crawl, Query(Address { url }): Query<Addres
         if url.is_empty() {
             return Ok(url_page::nothing_asked());
         }
-        let status = viewed.source.url(typed(&url)?).await?;
+        let status = viewed.source.url(typed_url(&url)?).await?;
         let captures = viewed.source.captures(status.url.clone()).await?;
         Ok(url_page::blocks(&status, &captures, &url, viewed.form()))
     };
@@ -71,7 +97,7 @@ pub async fn url_page(State(viewed): Crawl, Query(Address { url }): Query<Addres
 
 pub async fn url_json(State(viewed): Crawl, Query(Address { url }): Query<Address>) -> Response {
     let value = async {
-        let status = viewed.source.url(typed(&url)?).await?;
+        let status = viewed.source.url(typed_url(&url)?).await?;
         let captures = viewed.source.captures(status.url.clone()).await?;
         let mut value = to_json(&status)?;
         value["captures"] = to_json(&captures)?;

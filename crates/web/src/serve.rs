@@ -1,7 +1,8 @@
 //! The server: a thread of its own, a bounded number of connections, requests of a bounded size and
-//! time. A viewer that reads nothing holds one connection and nothing else.
+//! time, heads and bodies. A viewer that reads nothing holds one connection, for a while.
 
 use crate::guard::{self, Access};
+use crate::patient::{Patient, WRITE_TIME_MAX};
 use crate::{copy, routes, source::Source};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -18,7 +19,7 @@ const CONNECTIONS_MAX: usize = 128;
 const SECRET_BYTES: usize = 16;
 /// Of a request's head.
 const REQUEST_BYTES_MAX: usize = 16 << 10;
-const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
 /// After a failed accept, so that a lack of descriptors does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// A scan that is under way at the end is left to itself after this time.
@@ -38,6 +39,8 @@ pub struct Bound {
 /// Who may look, and whether viewers may change anything.
 #[derive(Clone, Debug, Default)]
 pub struct Rights {
+    /// Names besides the address and localhost.
+    pub names: Vec<String>,
     pub token: Option<String>,
     pub may_control: bool,
 }
@@ -105,11 +108,16 @@ impl Bound {
 
     /// Serves the dashboard of the crawl in `dir` until the value is dropped.
     pub fn serve(self, dir: &Path, rights: Rights) -> io::Result<Serving> {
-        let Rights { token, may_control } = rights;
+        let Rights { names, token, may_control } = rights;
         let copies_addr = self.copies.local_addr()?;
         let form = may_control.then(secret).transpose()?;
-        let access =
-            |addr, policy| Access { addr, token: token.clone(), form: form.clone(), policy };
+        let access = |addr, policy| Access {
+            addr,
+            names: names.clone(),
+            token: token.clone(),
+            form: form.clone(),
+            policy,
+        };
         let own = Arc::new(access(self.addr, guard::POLICY));
         let app = routes::router(Arc::new(Source::new(dir)), own, copies_addr.port());
         let theirs = Arc::new(access(copies_addr, copy::POLICY));
@@ -203,6 +211,9 @@ async fn converse(stream: TcpStream, app: axum::Router) -> hyper::Result<()> {
         .timer(TokioTimer::new())
         .header_read_timeout(REQUEST_TIME_MAX)
         .max_buf_size(REQUEST_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app))
+        .serve_connection(
+            TokioIo::new(Patient::new(stream, WRITE_TIME_MAX)),
+            TowerToHyperService::new(app),
+        )
         .await
 }

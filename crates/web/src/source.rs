@@ -5,10 +5,10 @@ use crate::searched::{CrawlIndex, RESULTS};
 use axum::http::StatusCode;
 use rhumb_node::copies::{self, Capture};
 use rhumb_node::watch::history::{self, Ring, Sampled};
-use rhumb_node::watch::metrics;
 use rhumb_node::watch::status::{self, Status, UrlStatus};
 use rhumb_node::watch::steering::{self, HandRequest, ToldLine};
 use rhumb_node::watch::view::{self, ViewQuery};
+use rhumb_node::watch::{Error, ErrorKind, metrics};
 use rhumb_page::url::Url;
 use rhumb_search::{Answer, SearchOptions};
 use serde::de::DeserializeOwned;
@@ -74,12 +74,14 @@ impl Source {
 
     pub async fn url(self: &Arc<Source>, url: String) -> Result<UrlStatus, Unanswered> {
         let source = Arc::clone(self);
-        self.in_turn(move || status::of_dir_and_url(&source.dir, &url).map_err(|e| e.what)).await
+        let asked = move || status::of_dir_and_url_briefly(&source.dir, &url);
+        self.in_turn(move || asked().map_err(|e| unavailable(e.what))).await
     }
 
     pub async fn history(self: &Arc<Source>, ring: Ring) -> Result<Vec<Sampled>, Unanswered> {
         let source = Arc::clone(self);
-        self.in_turn(move || history::read(&source.dir, ring).map_err(|e| e.to_string())).await
+        let read = move || history::read(&source.dir, ring);
+        self.beside(move || read().map_err(|e| unavailable(e.to_string()))).await
     }
 
     /// Room on the disk; none where the system does not tell.
@@ -100,18 +102,24 @@ impl Source {
 
     pub async fn hands(self: &Arc<Source>) -> Result<Vec<ToldLine>, Unanswered> {
         let source = Arc::clone(self);
-        self.in_turn(move || steering::log_of_dir(&source.dir).map_err(|e| e.what)).await
+        self.in_turn(move || steering::log_of_dir(&source.dir).map_err(|e| unavailable(e.what)))
+            .await
     }
 
     /// Asks the crawl to do something; what it has done, or why not.
     pub async fn steer(self: &Arc<Source>, request: HandRequest) -> Result<String, Unanswered> {
         let source = Arc::clone(self);
-        self.in_turn(move || steering::ask_dir(&source.dir, request).map_err(|e| e.what)).await
+        // What cannot be done is the asker's mistake, but for what may be done later.
+        let refused = |error: Error| match error.kind {
+            ErrorKind::Invalid => Unanswered(StatusCode::BAD_REQUEST, error.what),
+            _ => unavailable(error.what),
+        };
+        self.in_turn(move || steering::ask_dir(&source.dir, request).map_err(refused)).await
     }
 
     pub async fn metrics(self: &Arc<Source>) -> Result<String, Unanswered> {
         let source = Arc::clone(self);
-        self.in_turn(move || metrics::of_dir(&source.dir).map_err(|e| e.what)).await
+        self.in_turn(move || metrics::of_dir(&source.dir).map_err(|e| unavailable(e.what))).await
     }
 
     pub async fn search(self: &Arc<Source>, query: String) -> Result<Answer, Unanswered> {
@@ -165,10 +173,13 @@ impl Source {
                 return Ok(value);
             }
             let value = match &asked {
-                Question::Status => status::of_dir(&source.dir)
+                Question::Status => status::of_dir_briefly(&source.dir)
                     .map_err(|e| e.what)
-                    .and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()))?,
-                Question::View(query) => view::of_dir(&source.dir, query).map_err(|e| e.what)?,
+                    .and_then(|status| serde_json::to_value(status).map_err(|e| e.to_string()))
+                    .map_err(unavailable)?,
+                Question::View(query) => {
+                    view::of_dir(&source.dir, query).map_err(|e| unavailable(e.what))?
+                }
             };
             source.keep(asked, &value);
             Ok(value)
@@ -178,12 +189,11 @@ impl Source {
 
     async fn in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, String> + Send + 'static,
+        work: impl FnOnce() -> Result<T, Unanswered> + Send + 'static,
     ) -> Result<T, Unanswered> {
-        let failed = |what: String| Unanswered(StatusCode::SERVICE_UNAVAILABLE, what);
-        let _turn = self.turn.acquire().await.map_err(|error| failed(error.to_string()))?;
+        let _turn = self.turn.acquire().await.map_err(|error| unavailable(error.to_string()))?;
         let done = tokio::task::spawn_blocking(work).await;
-        done.map_err(|error| failed(error.to_string()))?.map_err(failed)
+        done.map_err(|error| unavailable(error.to_string()))?
     }
 
     fn recent(&self, question: &Question) -> Option<Value> {

@@ -5,8 +5,11 @@ use crate::overview::share_bar;
 use crate::page::{Bar, Block, Cell, Field, Figure, Form, Table, Text, encoded};
 use crate::steer;
 use rhumb_node::watch::status::Status;
-use rhumb_node::watch::view::{AlikeView, FrontierView, HostsView, SpeedView, WhatIfView};
+use rhumb_node::watch::view::{
+    AlikeView, ClassLine, FrontierView, HostCell, HostsView, WhatIfView,
+};
 use serde_json::Value;
+use std::path::Path;
 
 pub fn figure(name: &str, value: String) -> Figure {
     Figure { id: "", name: name.to_owned(), value }
@@ -17,118 +20,113 @@ pub fn of_first(rows: Option<u64>, what: &str) -> Vec<Block> {
     rows.map(note).into_iter().collect()
 }
 
-pub fn speed(view: &SpeedView, status: &Status) -> Vec<Block> {
-    let now = status.report.run.pages_per_s_now;
-    let lead = if view.hosts_with_work == 0 {
-        let why = status.why_nothing_is_fetched.as_deref().unwrap_or("no host has work");
-        format!("Nothing can be faster: {why}.")
-    } else {
-        format!(
-            "{} hosts have work; at their delays {} is the most; it is {} now. The queue needs at \
-             least {}: the slowest host decides.",
-            count(view.hosts_with_work),
-            rate(view.ceiling_per_s),
-            rate(now),
-            time(view.needs_s)
-        )
-    };
-    let share = |per_s: f64| (1000.0 * per_s / view.ceiling_per_s.max(1e-9)).min(1000.0) as u32;
-    let mut bars: Vec<Bar> = view
-        .causes
-        .iter()
-        .map(|cause| Bar {
-            name: format!("{} hosts by {}", count(cause.hosts), cause.cause),
-            value: rate(cause.pages_per_s),
-            from: 0,
-            width: share(cause.pages_per_s),
-            colour: "accent",
-        })
-        .collect();
-    bars.push(Bar {
-        name: "reached now".to_owned(),
-        value: rate(now),
-        from: 0,
-        width: share(now),
-        colour: "warm",
-    });
-    let rows = view.holding.iter().map(|host| {
-        vec![
-            Text::link(&host.host, "/host", "key"),
-            Text::number(count(host.queued)),
-            Text::number(percent(host.share)),
-            Text::number(time(host.delay_s)),
-            Text::plain(host.cause.clone()),
-            Text::number(time(host.needs_s)),
-        ]
-    });
-    let table = Table {
-        head: vec!["host", "URLs", "of the queue", "delay", "set by", "needs"],
-        rows: rows.collect(),
-        empty: "No host has work.",
-    };
-    let mut blocks = vec![Block::Lead(lead)];
-    if view.hosts_with_work > 0 {
-        blocks.push(Block::Heading("What politeness allows, by what sets the delay".to_owned()));
-        blocks.push(Block::Bars(bars));
-    }
-    blocks.push(Block::Heading("What would change it".to_owned()));
-    blocks.push(match view.advice.is_empty() {
-        true => Block::Note("Nothing: there is no work.".to_owned()),
-        false => Block::List(view.advice.clone()),
-    });
-    blocks.push(Block::Heading("Who needs longest".to_owned()));
-    blocks.push(Block::Table(table));
-    blocks.extend(of_first(view.of_first, "hosts"));
-    blocks
-}
-
 pub fn frontier(view: &FrontierView) -> Vec<Block> {
-    let lead = format!(
-        "{} hosts have work: {} are due, {} wait out their delay, {} fail and rest.",
+    let mut lead = format!(
+        "{} hosts have work: {} are due, {} wait for a moment, {} fail and rest.",
         count(view.hosts_with_work),
         count(view.hosts_due),
         count(view.hosts_waiting),
         count(view.hosts_resting)
     );
-    let cells = view.cells.iter().map(|cell| Cell {
-        title: format!(
-            "{}: {} URLs, {}{}",
-            cell.host,
-            count(cell.queued),
-            cell.state,
-            if cell.wait_s > 0.0 { format!(" for {}", time(cell.wait_s)) } else { String::new() }
+    if view.is_awake {
+        lead += &format!(
+            " {} are awake, with the heads of their queues in memory.",
+            count(view.hosts_awake)
+        );
+    }
+    let cells = view.cells.iter().map(cell).collect();
+    let (heading, legend) = match view.is_awake {
+        true => (
+            "Hosts awake",
+            "Full: due. Outlined: being asked. Filling up: waits out its delay. Dotted: its \
+             robots.txt is asked for. Grey: held up, or nothing of it is due. Orange: fails.",
         ),
-        state: match cell.state.as_str() {
-            "due" => "due",
-            "resting" => "resting",
-            _ => "waiting",
-        },
-        href: format!("/host?key={}", encoded(&cell.host)),
-        filled: filled(cell.wait_s, cell.delay_s),
-    });
+        false => (
+            "Hosts, the first to be due first",
+            "Full: due. Filling up: waits out its delay. Grey: nothing of it is due. Orange: \
+             fails and rests.",
+        ),
+    };
+    let mut blocks = vec![
+        Block::Lead(lead),
+        Block::Heading(heading.to_owned()),
+        Block::Grid(cells),
+        Block::Note(legend.to_owned()),
+    ];
+    blocks.extend(of_first(view.hosts_of_first, "hosts"));
+    if !view.fronts.is_empty() {
+        blocks.push(Block::Heading("Front queues: hosts that are due, by class".to_owned()));
+        blocks.push(Block::Bars(fronts(view)));
+    }
     let all = view.classes.iter().sum::<u64>().max(1);
     let classes = view.classes.iter().enumerate().filter(|(_, urls)| **urls > 0);
     let bars = classes.map(|(class, urls)| Bar {
         value: count(*urls),
         ..share_bar(&format!("class {class}"), *urls as f64 / all as f64, "accent")
     });
-    let mut blocks = vec![
-        Block::Lead(lead),
-        Block::Heading("Hosts, the first to be due first".to_owned()),
-        Block::Grid(cells.collect()),
-        Block::Note("Filled: due. Pale: waits out its delay. Orange: fails and rests.".to_owned()),
-    ];
-    blocks.extend(of_first(view.hosts_of_first, "hosts"));
     blocks.push(Block::Heading("URLs that wait, the best class first".to_owned()));
     blocks.push(Block::Bars(bars.collect()));
     blocks.extend(of_first(view.urls_of_first, "URLs"));
+    let rows = view.sleeping.iter().map(|host| {
+        let link = Text::link(&host.host, "/host", "key");
+        vec![link, Text::number(time(host.wait_s)), Text::number(count(host.queued))]
+    });
+    blocks.push(Block::Heading("Hosts asleep until a moment, the first first".to_owned()));
+    blocks.push(Block::Table(Table {
+        head: vec!["host", "due in", "URLs"],
+        rows: rows.collect(),
+        empty: "No host sleeps until a moment.",
+    }));
     blocks
 }
 
-/// How much of its delay a host still has to wait, in steps of a quarter.
+fn cell(cell: &HostCell) -> Cell {
+    let doing = match (cell.state.as_str(), cell.holdup.as_deref()) {
+        ("held", Some(holdup)) => format!("held up: {}", holdup.replace('_', " ")),
+        ("robots", _) => "its robots.txt is asked for".to_owned(),
+        (state, _) => state.replace('_', " "),
+    };
+    let wait =
+        if cell.wait_s > 0.0 { format!(" for {}", time(cell.wait_s)) } else { String::new() };
+    let state = match cell.state.as_str() {
+        "due" => "due",
+        "fetching" => "fetching",
+        "robots" => "robots",
+        "waiting" => "waiting",
+        "resting" | "backing_off" => "resting",
+        _ => "held",
+    };
+    let millis = |seconds: f64| (1000.0 * seconds.clamp(0.0, 1e6)) as u64;
+    Cell {
+        title: format!("{}: {} URLs, {doing}{wait}", cell.host, count(cell.queued)),
+        state,
+        href: format!("/host?key={}", encoded(&cell.host)),
+        filled: filled(cell.wait_s, cell.delay_s),
+        wait_ms: millis(cell.wait_s),
+        delay_ms: millis(cell.delay_s),
+    }
+}
+
+fn fronts(view: &FrontierView) -> Vec<Bar> {
+    let most = view.fronts.iter().map(|line| line.due + line.asleep).max().unwrap_or(0).max(1);
+    let bar = |line: &ClassLine| Bar {
+        value: match line.asleep {
+            0 => count(line.due),
+            asleep => format!("{} and {} asleep", count(line.due), count(asleep)),
+        },
+        ..share_bar(
+            &format!("class {}", line.class),
+            (line.due + line.asleep) as f64 / most as f64,
+            "accent",
+        )
+    };
+    view.fronts.iter().map(bar).collect()
+}
+
+/// How much of its delay a host still has to wait, of 20.
 fn filled(wait_s: f64, delay_s: f64) -> u32 {
     let share = (wait_s / delay_s.max(1e-3)).clamp(0.0, 1.0);
-    5 * (4.0 * share).ceil() as u32
+    (20.0 * share).ceil() as u32
 }
 
 pub fn hosts(view: &HostsView) -> Vec<Block> {
@@ -206,6 +204,20 @@ pub fn duplicates(view: &AlikeView) -> Vec<Block> {
         rows: rows.collect(),
         empty: "No page repeats another.",
     }));
+    blocks.push(Block::Heading("Mirrors: hosts that hold the same pages".to_owned()));
+    let rows = view.mirrors.iter().map(|mirror| {
+        vec![
+            Text::link(&mirror.a, "/host", "key"),
+            Text::link(&mirror.b, "/host", "key"),
+            Text::number(count(mirror.pages)),
+            Text::number(percent(mirror.share)),
+        ]
+    });
+    blocks.push(Block::Table(Table {
+        head: vec!["host", "and host", "pages in common", "of the smaller one"],
+        rows: rows.collect(),
+        empty: "No two hosts have enough pages in common.",
+    }));
     blocks
 }
 
@@ -223,6 +235,11 @@ pub fn freshness(status: &Status) -> Vec<Block> {
         figure("changes unseen, a page", format!("{:.2}", kept.delay)),
         figure("visits come late by", time(kept.late_s)),
         figure("requests so far", count(kept.asked)),
+        figure(
+            "budget",
+            format!("{} in {}", count(kept.budget.requests), time(kept.budget.period_s)),
+        ),
+        figure("asked of it", count(kept.budget.asked)),
         figure("changes seen", count(kept.changes_seen)),
         figure("changes announced", count(kept.announced)),
     ];
@@ -238,8 +255,13 @@ pub fn freshness(status: &Status) -> Vec<Block> {
             Text::plain(words.collect::<Vec<_>>().join("; ")),
         ])
     });
-    vec![
-        Block::Figures(figures),
+    let used = kept
+        .budget
+        .used
+        .map(|used| Block::Bars(vec![share_bar("used of the budget so far", used, "accent")]));
+    let mut blocks = vec![Block::Figures(figures)];
+    blocks.extend(used);
+    blocks.extend([
         Block::Note("Beliefs are estimated from a sample of the pages.".to_owned()),
         Block::Heading("The most overdue".to_owned()),
         Block::Table(Table {
@@ -247,10 +269,11 @@ pub fn freshness(status: &Status) -> Vec<Block> {
             rows: rows.collect(),
             empty: "No page is overdue.",
         }),
-    ]
+    ]);
+    blocks
 }
 
-pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
+pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> {
     let tried = Block::Form(Form {
         action: "/what-if",
         fields: vec![
@@ -282,7 +305,21 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
             percent(share),
             count(view.fetched_matched)
         )));
-        blocks.extend(of_first(view.of_first, "URLs"));
+        blocks.extend(view.sampled.map(|urls| {
+            Block::Note(format!(
+                "Of {} URLs in {} places all over the store: there are too many to try all.",
+                count(urls),
+                count(view.places)
+            ))
+        }));
+        if let (Some(now), Some(then)) = (view.coverage_ceiling, view.coverage_ceiling_then) {
+            let about = if view.coverage_is_estimated { "about " } else { "" };
+            blocks.push(Block::Lead(format!(
+                "Coverage could then become {about}{} at most, instead of {}.",
+                percent(then),
+                percent(now)
+            )));
+        }
         let rows = view.examples.iter().map(|url| vec![Text::link(url, "/url", "url")]);
         let table = Table { head: vec!["some of them"], rows: rows.collect(), empty: "" };
         if let (Some(secret), Some(pattern)) = (form, &view.exclude) {
@@ -301,6 +338,11 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>) -> Vec<Block> {
             rate(view.ceiling_per_s),
             time(needs),
             time(view.needs_s)
+        )));
+        let delay = view.delay_s.unwrap_or_default();
+        blocks.push(Block::Note(format!(
+            "To apply it, end the run and say: rhumb crawl --dir {} --delay {delay}s",
+            dir.display()
         )));
     }
     blocks.push(Block::Note("Nothing is changed by trying.".to_owned()));

@@ -54,6 +54,13 @@ pub fn blocks(view: &WebView) -> Vec<Block> {
     );
     let picture = Block::Bubbles(circles.collect(), lines(&view.lines, &places));
     let mut blocks = vec![picture, Block::Note(note)];
+    if view.is_awaited {
+        let what = "By pages for now: importance is being reckoned, and shown when that is done.";
+        blocks.push(Block::Note(what.to_owned()));
+    } else if !view.by_importance {
+        let what = "By pages: there are too many URLs, or partitions, to reckon importance here.";
+        blocks.push(Block::Note(what.to_owned()));
+    }
     blocks.extend(of_first(view.of_first, "hosts"));
     blocks
 }

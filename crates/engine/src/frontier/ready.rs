@@ -69,6 +69,11 @@ impl Ready {
         self.overdue.push(Reverse((due, slot, ticket)));
     }
 
+    /// Hosts in the front queue of a class.
+    pub fn len_of(&self, class: u8) -> usize {
+        self.classes[class as usize].len()
+    }
+
     /// Whoever has waited longest.
     pub fn pop_overdue(&mut self) -> Option<(u32, u32)> {
         self.overdue.pop().map(|Reverse((_, slot, ticket))| (slot, ticket))

@@ -7,6 +7,7 @@ mod depth;
 mod failing;
 mod floods;
 mod hands;
+mod holdups;
 mod liveness;
 mod manners;
 mod names;

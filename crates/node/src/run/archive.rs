@@ -1,6 +1,7 @@
 //! The archive as the loop sees it: bodies that workers hold become WARC records.
 
 use super::held_bodies::{Bytes, Held, HeldBodies};
+use super::work_times::{Work, WorkTimes};
 use crate::extract::{MadeRow, Mark, WhileCrawling};
 use rhumb_archive::{
     Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
@@ -17,6 +18,7 @@ use rhumb_page::url::{Scheme, Url};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 /// Memory for sorting the index.
 const INDEX_BYTES: usize = 64 << 20;
@@ -36,11 +38,14 @@ pub struct NodeArchive {
     pub rows: Option<Arc<WhileCrawling>>,
     /// Where it ends.
     pub end: Position,
+    /// Where the time goes.
+    pub times: Arc<WorkTimes>,
 }
 
 impl Archive for NodeArchive {
     fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
         tracing::trace!(keeps = keeps.len(), "append");
+        let began = Instant::now();
         let mut rows = Vec::new();
         for keep in keeps.drain(..) {
             let held = self.bodies.take(keep.fetch);
@@ -70,11 +75,15 @@ impl Archive for NodeArchive {
             self.end = end_of(writer);
         }
         self.write(rows)?;
+        self.times.add(Work::Archive, began);
         Ok(self.end)
     }
 
     fn sync(&mut self) -> Result<(), Error> {
-        self.writer.as_mut().map_or(Ok(()), Writer::sync).map_err(archive_error)
+        let began = Instant::now();
+        let synced = self.writer.as_mut().map_or(Ok(()), Writer::sync);
+        self.times.add(Work::Sync, began);
+        synced.map_err(archive_error)
     }
 
     fn close(&mut self) -> Result<(), Error> {

@@ -22,6 +22,7 @@ mod sketching;
 mod spool;
 mod start;
 mod stop;
+mod work_times;
 mod worker;
 mod world;
 
@@ -36,3 +37,4 @@ pub use archive::position as archive_end;
 pub use get::{Got, HandOver, Outcome, Render, get};
 pub use start::{Crawled, crawl};
 pub use stop::{Stop, resume_command};
+pub use work_times::{WORKS, Work, WorkTimes};

@@ -3,27 +3,44 @@
 use super::changes::{Change, Changes};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{Event, Step, StopReason};
+use rhumb_engine::holdups::Holdups;
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::Time;
 use rhumb_engine::turn::Machine;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+/// A pass over the hosts awake is worth so many publications.
+const HOLDUPS_EVERY: Duration = Duration::from_secs(1);
 
 pub struct Published<P: Fn(Snapshot)> {
     pub engine: Engine,
     publish: P,
     published: Option<Instant>,
+    /// What hosts wait for, and when that was looked at.
+    holdups: Option<(Instant, Arc<Holdups>)>,
     changes: Changes,
 }
 
 impl<P: Fn(Snapshot)> Published<P> {
     pub fn new(engine: Engine, publish: P) -> Published<P> {
-        Published { engine, publish, published: None, changes: Changes::default() }
+        Published { engine, publish, published: None, holdups: None, changes: Changes::default() }
     }
 }
 
 impl<P: Fn(Snapshot)> Published<P> {
+    fn holdups(&mut self, now: Time) -> Arc<Holdups> {
+        match &self.holdups {
+            Some((at, holdups)) if at.elapsed() < HOLDUPS_EVERY => Arc::clone(holdups),
+            _ => {
+                let holdups = Arc::new(self.engine.holdups(now));
+                self.holdups = Some((Instant::now(), Arc::clone(&holdups)));
+                holdups
+            }
+        }
+    }
+
     /// What it is doing now.
     pub fn publish(&self, now: Time) {
         (self.publish)(self.engine.snapshot(now));
@@ -39,7 +56,8 @@ impl<P: Fn(Snapshot)> Machine for Published<P> {
         self.engine.conclude(now, step);
         if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             self.published = Some(Instant::now());
-            let snapshot = self.engine.snapshot(now);
+            let holdups = Some(self.holdups(now));
+            let snapshot = Snapshot { holdups, ..self.engine.snapshot(now) };
             self.changes.since_last(&snapshot).iter().for_each(Change::log);
             (self.publish)(snapshot);
         }

@@ -11,6 +11,7 @@ use super::published::Published;
 use super::reader;
 use super::reading::Reader;
 use super::stop::Stop;
+use super::work_times::{TimedState, WorkTimes};
 use super::worker::Workers;
 use super::world::NodeWorld;
 use crate::extract::{Asked, WhileCrawling};
@@ -113,7 +114,7 @@ fn run(
     (settings, topic): (&Settings, Option<Arc<Topic>>),
     config: rhumb_engine::config::Config,
     opening: rhumb_engine::engine::Opening,
-    mut state: LocalState,
+    state: LocalState,
     (writer, archive_end): (Option<Writer>, Position),
     (live, stop): (&Arc<Live>, &Stop),
 ) -> Result<StopReason, Error> {
@@ -130,6 +131,7 @@ fn run(
     let (at, to) = (clock.clone(), events_in.clone());
     let network = make_network(settings, &runtime)?;
     live.watch_connections(network.most_open());
+    live.watch_work(network.times());
     let workers = make_workers(settings, &network, at, wired, follows_importance, to);
     let answering = state.reader();
     let answer = move |question| answering.answer(question);
@@ -147,6 +149,7 @@ fn run(
         bodies: Arc::clone(&bodies),
         rows: rows.clone(),
         end: archive_end,
+        times: network.times(),
     };
     let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
@@ -165,6 +168,7 @@ fn run(
     };
     let publish = Arc::clone(live);
     let mut node = Published::new(engine, move |snapshot| publish.publish(snapshot));
+    let mut state = TimedState { state, times: network.times() };
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
     stop.forget();
     if let Some(log) = world.log.take().and_then(Arc::into_inner) {
@@ -232,6 +236,7 @@ pub struct Network {
     turns: Option<Arc<AddressTurns>>,
     large: Arc<tokio::sync::Semaphore>,
     unfolding: Arc<tokio::sync::Semaphore>,
+    times: Arc<WorkTimes>,
 }
 
 impl Network {
@@ -250,6 +255,11 @@ impl Network {
     /// Turns at addresses that several partitions share.
     pub fn turns(&self) -> Option<&Arc<AddressTurns>> {
         self.turns.as_ref()
+    }
+
+    /// Where the time goes.
+    pub fn times(&self) -> Arc<WorkTimes> {
+        Arc::clone(&self.times)
     }
 
     pub fn http(&self) -> &Http {
@@ -290,6 +300,7 @@ pub fn make_network(settings: &Settings, runtime: &Runtime) -> Result<Network, E
             std::thread::available_parallelism().map_or(2, |n| n.get()),
         )),
         unfolding: Arc::new(tokio::sync::Semaphore::new(1)),
+        times: Arc::default(),
     })
 }
 
@@ -331,6 +342,7 @@ pub fn make_workers(
         large: Arc::clone(&network.large),
         unfolding: Arc::clone(&network.unfolding),
         events,
+        times: network.times(),
         rows: rows.clone(),
     }
 }

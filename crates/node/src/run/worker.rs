@@ -7,6 +7,7 @@ use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::permit::Permit;
 use super::reading::{Reader, report_failure};
+use super::work_times::{Work, WorkTimes};
 use crate::extract::WhileCrawling;
 use rhumb_archive::{Capture, Packed, Packer};
 use rhumb_engine::event::{Address, Event, Fetch, Purpose};
@@ -32,6 +33,7 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// Bodies above this are read on a thread that may be kept busy.
@@ -71,6 +73,8 @@ pub struct Workers {
     /// more memory than one.
     pub unfolding: Arc<Semaphore>,
     pub events: Sender<Event>,
+    /// Where the time goes.
+    pub times: Arc<WorkTimes>,
     /// Makes rows of what pages say, if that is asked for.
     pub rows: Option<Arc<WhileCrawling>>,
 }
@@ -91,6 +95,7 @@ impl Workers {
             let report = Report { outcome, status: 0, bytes: 0, at, took: Span::ZERO, held: false };
             return Event::Fetched { fetch: fetch.id, report };
         };
+        let mut parses = Instant::now();
         let mut report = match fetched {
             Ok(response) if response.truncated == Some(Truncation::Unwanted) => {
                 self.unwanted(&fetch, &response, at)
@@ -102,6 +107,8 @@ impl Workers {
                 };
                 let turn = Arc::clone(&self.large).acquire_owned().await.ok();
                 self.bodies.occupy(fetch.id, turn);
+                self.times.add(Work::Large, parses);
+                parses = Instant::now();
                 tokio::task::block_in_place(|| self.took(&fetch, response, at))
             }
             Ok(response) => self.took(&fetch, response, at),
@@ -115,6 +122,7 @@ impl Workers {
                 known.set_known_apart(page, fetch.depth, self.follows_importance);
             }
         }
+        self.times.add(Work::Parsing, parses);
         tracing::debug!(url = %fetch.url, status = report.status, bytes = report.bytes, "fetched");
         Event::Fetched { fetch: fetch.id, report }
     }
@@ -132,14 +140,18 @@ impl Workers {
             {
                 return None;
             }
+            let waits = Instant::now();
             let turn = match &self.turns {
                 Some(turns) if fetch.url.scheme() != Scheme::File => {
                     Some(turns.enter(fetch.address).await)
                 }
                 _ => None,
             };
+            self.times.add(Work::AddressTurn, waits);
             let began = (self.clock.date(), self.clock.now());
+            let under_way = Instant::now();
             let fetched = self.fetcher.fetch(request).await;
+            self.times.add(Work::Network, under_way);
             drop(turn);
             if !matches!(&fetched, Err(failure) if failure.kind == FailureKind::Withheld) {
                 return Some((fetched, began));

@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::divided::Gate;
 use super::fetch_tasks::FetchTasks;
+use super::work_times::Work;
 use super::worker::Workers;
 use crate::watch::EventLog;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -11,7 +12,7 @@ use rhumb_engine::time::Time;
 use rhumb_engine::turn::{BATCH_MAX, World};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 /// The loop turns at least this often, so that limits on time and progress are seen.
@@ -80,6 +81,7 @@ impl World for NodeWorld {
             }
             None => wait,
         };
+        let idle = Instant::now();
         match self.events.recv_timeout(wait) {
             Ok(event) => self.take(event, events),
             Err(RecvTimeoutError::Timeout) => {}
@@ -93,6 +95,7 @@ impl World for NodeWorld {
             std::thread::sleep(GATHER);
             self.take_more(events);
         }
+        self.workers.times.add(Work::Idle, idle);
         self.was_busy = events.len() >= BUSY_EVENTS;
         if let Ok(error) = self.reader_failed.try_recv() {
             return Err(error);

@@ -2,17 +2,17 @@
 //!
 //! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}`,
 //! `{"view":{…}}`, `{"urls":{…}}`, `{"hand":{…}}` or `{"hands":true}`; so is the reply, with one
-//! key: `status`, `url`, `coverage`, `view`, `done`, `hands` or `error`. URLs are listed in many
-//! replies `line`, and a last one, `end`. Whoever may write into the directory may connect.
+//! key: `status`, `url`, `coverage`, `view`, `done`, `hands`, `error` or `later`. URLs are listed in
+//! many replies `line`, and a last one, `end`. Whoever may write into the directory may connect.
 
 use super::coverage::{self, Covered};
 use super::live::Live;
 use super::metrics;
 use super::report::Report;
-use super::status::{self, Status, UrlStatus};
+use super::status::{self, Patience, Status, UrlStatus};
 use super::steering::{self, HandRequest, ToldLine};
 use super::urls::{self, Take, UrlLine, UrlQuery};
-use super::view::{self, ViewQuery};
+use super::view::{self, AtWork, ViewQuery};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
+    /// With all lists of hosts, or without, for those who ask every second.
     Status(bool),
     Url(String),
+    /// What can be told of a URL without walking through all of them.
+    UrlBriefly(String),
     Coverage(bool),
     View(ViewQuery),
     Urls(UrlQuery),
@@ -73,6 +76,8 @@ pub enum Reply {
     /// All lines have come.
     End(bool),
     Error(String),
+    /// Not now.
+    Later(String),
 }
 
 /// The file of the socket, gone with the crawl.
@@ -164,14 +169,27 @@ async fn converse(
 fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
     let now = live.get();
     let answered = match serde_json::from_slice(line) {
-        Ok(Request::Status(_)) => {
+        Ok(Request::Status(false)) => {
+            let status = status::of_running_briefly(&now, Report::running(&now));
+            Ok(Reply::Status(status.into()))
+        }
+        Ok(Request::Status(true)) => {
             status::of_running(&now, Report::running(&now), reader).map(|s| Reply::Status(s.into()))
         }
-        Ok(Request::Url(url)) => status::of_url(&url, now.snapshot.now, &now.about.dir, reader)
-            .map(|s| Reply::Url(s.into())),
+        Ok(Request::Url(url)) => {
+            let at = (now.snapshot.now, Patience::Whole);
+            status::of_url(&url, at, &now.about.dir, reader).map(|s| Reply::Url(s.into()))
+        }
+        Ok(Request::UrlBriefly(url)) => {
+            let at = (now.snapshot.now, Patience::Brief);
+            status::of_url(&url, at, &now.about.dir, reader).map(|s| Reply::Url(s.into()))
+        }
         Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
         Ok(Request::View(query)) => {
-            view::answer(&query, &now.about.dir, now.snapshot.now, reader).map(Reply::View)
+            let at_work = AtWork::of(live);
+            let reader = Arc::new(reader.clone());
+            view::answer(&query, (&now.about.dir, &reader), now.snapshot.now, &at_work)
+                .map(Reply::View)
         }
         Ok(Request::Hand(request)) => live.take_hand(&request, reader).map(Reply::Done),
         Ok(Request::Metrics(_)) => return Reply::Metrics(metrics::exposition(&now)),
@@ -179,7 +197,10 @@ fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
         Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
         Err(e) => return Reply::Error(format!("not a request: {e}")),
     };
-    answered.unwrap_or_else(|e| Reply::Error(e.what))
+    answered.unwrap_or_else(|error| match error.kind {
+        ErrorKind::Retry => Reply::Later(error.what),
+        _ => Reply::Error(error.what),
+    })
 }
 
 /// One thread reads the store, and waits when the asker does.

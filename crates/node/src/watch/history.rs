@@ -12,42 +12,79 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub const HISTORY_FILE: &str = "history.bin";
-const MAGIC: &[u8; 8] = b"rhumbhi1";
+const MAGIC: &[u8; 8] = b"rhumbhi2";
 const HEAD_BYTES: u64 = 64;
 const SECONDS: u64 = 3_600;
 const MINUTES: u64 = 30 * 24 * 60;
-/// Four bytes of time in seconds, and a value of four bytes for each series.
-const SLOT_BYTES: usize = 4 + 4 * SERIES.len();
+/// Of a sample's time, in seconds.
+const TIME_BYTES: usize = 4;
+const SLOT_BYTES: usize = slot_bytes();
 
-/// What is sampled. Counts above 16 million are rounded to 24 bits: they are for plots.
-pub const SERIES: [&str; 19] = [
-    "pages",
-    "bytes",
-    "queued",
-    "known_urls",
-    "hosts",
-    "in_flight",
-    "hosts_awake",
-    "hosts_failing",
-    "failed",
-    "gone",
-    "robots_denied",
-    "filtered",
-    "exact_duplicates",
-    "near_duplicates",
-    "pages_per_s",
-    "bytes_per_s",
-    "bound",
-    "ceiling",
-    "rss_bytes",
+/// The upper bytes of a number of 32 bits: 16 bits of precision for what is counted, 8 for what
+/// goes up and down. They are for plots, of which a pixel is less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Count = 3,
+    Level = 2,
+}
+
+/// What is sampled of `report.json`, and the resident memory. Coverage is that of the topic, where
+/// there is one. Refusals by cause, and what is part of another count, have no series: the file
+/// would be larger than 4 MB.
+const SAMPLED: [(&str, Kept); 31] = [
+    ("pages", Kept::Count),
+    ("bytes", Kept::Count),
+    ("queued", Kept::Count),
+    ("known_urls", Kept::Count),
+    ("hosts", Kept::Count),
+    ("answers", Kept::Count),
+    ("failed", Kept::Count),
+    ("errors", Kept::Count),
+    ("gone", Kept::Count),
+    ("moved", Kept::Count),
+    ("unchanged", Kept::Count),
+    ("retries", Kept::Count),
+    ("revisits", Kept::Count),
+    ("robots_denied", Kept::Count),
+    ("filtered", Kept::Count),
+    ("exact_duplicates", Kept::Count),
+    ("near_duplicates", Kept::Count),
+    ("discoveries", Kept::Count),
+    ("requisites", Kept::Count),
+    ("sitemaps", Kept::Level),
+    ("promoted", Kept::Level),
+    ("in_flight", Kept::Level),
+    ("hosts_awake", Kept::Level),
+    ("hosts_asleep", Kept::Level),
+    ("hosts_failing", Kept::Level),
+    ("pages_per_s", Kept::Level),
+    ("bytes_per_s", Kept::Level),
+    ("bound", Kept::Level),
+    ("ceiling", Kept::Level),
+    ("freshness", Kept::Level),
+    ("rss_bytes", Kept::Level),
 ];
+
+const fn slot_bytes() -> usize {
+    let (mut bytes, mut at) = (TIME_BYTES, 0);
+    while at < SAMPLED.len() {
+        bytes += SAMPLED[at].1 as usize;
+        at += 1;
+    }
+    bytes
+}
+
+/// The names of what is sampled.
+pub fn series() -> impl Iterator<Item = &'static str> {
+    SAMPLED.iter().map(|(name, _)| *name)
+}
 
 /// The crawl at one second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
     /// Since 1970.
     pub at_s: u32,
-    pub values: [f32; SERIES.len()],
+    pub values: [f32; SAMPLED.len()],
 }
 
 /// Which of the two rings.
@@ -88,53 +125,74 @@ impl Ring {
 
 impl Sampled {
     pub fn of(report: &Report, bytes_per_s: f64, rss_bytes: u64, at_s: u32) -> Sampled {
-        let (bound, ceiling) =
-            report.coverage.as_ref().map_or((0.0, 0.0), |covered| (covered.bound, covered.ceiling));
-        let failed: u64 = report.failed.values().sum();
+        let covered = report.coverage.as_ref().map(|covered| (covered.bound, covered.ceiling));
+        let topical = report.topic.as_ref().map(|topic| (topic.bound, topic.ceiling));
+        let (bound, ceiling) = covered.or(topical).unwrap_or_default();
         let values = [
             report.pages as f64,
             report.bytes as f64,
             report.queued as f64,
             report.known_urls as f64,
             report.hosts as f64,
-            report.in_flight as f64,
-            report.hosts_awake as f64,
-            report.hosts_failing as f64,
-            failed as f64,
+            report.answers as f64,
+            report.failed_in_all() as f64,
+            report.errors.values().sum::<u64>() as f64,
             report.gone as f64,
+            report.moved as f64,
+            report.unchanged as f64,
+            report.retries as f64,
+            report.revisits as f64,
             report.robots_denied as f64,
             report.filtered as f64,
             report.exact_duplicates as f64,
             report.near_duplicates as f64,
+            report.discoveries as f64,
+            report.requisites as f64,
+            report.sitemaps as f64,
+            report.promoted as f64,
+            report.in_flight as f64,
+            report.hosts_awake as f64,
+            report.hosts_asleep as f64,
+            report.hosts_failing as f64,
             report.run.pages_per_s_now,
             bytes_per_s,
             bound,
             ceiling,
+            report.collection.as_ref().map_or(0.0, |kept| kept.freshness),
             rss_bytes as f64,
         ];
         Sampled { at_s, values: values.map(|value| value as f32) }
     }
 
     pub fn value(&self, series: &str) -> Option<f32> {
-        SERIES.iter().position(|name| *name == series).map(|at| self.values[at])
+        SAMPLED.iter().position(|(name, _)| *name == series).map(|at| self.values[at])
     }
 
     fn to_slot(&self) -> [u8; SLOT_BYTES] {
         let mut slot = [0; SLOT_BYTES];
-        slot[..4].copy_from_slice(&self.at_s.to_le_bytes());
-        for (field, value) in slot[4..].chunks_exact_mut(4).zip(self.values) {
-            field.copy_from_slice(&value.to_le_bytes());
+        slot[..TIME_BYTES].copy_from_slice(&self.at_s.to_le_bytes());
+        let mut at = TIME_BYTES;
+        for ((_, kept), value) in SAMPLED.iter().zip(self.values) {
+            let bytes = *kept as usize;
+            let half = 1 << (8 * (4 - bytes) - 1);
+            let rounded = value.to_bits().saturating_add(half).to_be_bytes();
+            slot[at..at + bytes].copy_from_slice(&rounded[..bytes]);
+            at += bytes;
         }
         slot
     }
 
     fn from_slot(slot: &[u8]) -> Sampled {
-        let word = |field: &[u8]| field.try_into().expect("chunks are of four bytes");
-        let mut values = [0.0; SERIES.len()];
-        for (value, field) in values.iter_mut().zip(slot[4..].chunks_exact(4)) {
-            *value = f32::from_le_bytes(word(field));
-        }
-        Sampled { at_s: u32::from_le_bytes(word(&slot[..4])), values }
+        let (time, mut rest) = slot.split_at(TIME_BYTES);
+        let values = SAMPLED.map(|(_, kept)| {
+            let (field, others) = rest.split_at(kept as usize);
+            rest = others;
+            let mut bits = [0; 4];
+            bits[..field.len()].copy_from_slice(field);
+            f32::from_bits(u32::from_be_bytes(bits))
+        });
+        let at_s = u32::from_le_bytes(time.try_into().expect("a time has four bytes"));
+        Sampled { at_s, values }
     }
 }
 
@@ -190,8 +248,20 @@ pub fn read(dir: &Path, ring: Ring) -> io::Result<Vec<Sampled>> {
 mod tests {
     use super::*;
 
+    /// Of a value that any of the series keeps as it is.
     fn sample(at_s: u32) -> Sampled {
-        Sampled { at_s, values: [at_s as f32; SERIES.len()] }
+        Sampled { at_s, values: [(at_s % 128) as f32; SAMPLED.len()] }
+    }
+
+    #[test]
+    fn counts_are_kept_to_a_pixel_and_more() {
+        let values = std::array::from_fn(|at| 1_234_567.0 * (at + 1) as f32);
+        let kept = Sampled::from_slot(&Sampled { at_s: 7, values }.to_slot());
+        assert_eq!(kept.at_s, 7);
+        for ((series, bytes), (kept, value)) in SAMPLED.iter().zip(kept.values.iter().zip(values)) {
+            let precision = if *bytes == Kept::Count { 1e-5 } else { 0.004 };
+            assert!((kept / value - 1.0).abs() <= precision, "{series}: {kept} for {value}");
+        }
     }
 
     #[test]
@@ -208,7 +278,7 @@ mod tests {
         let month = read(dir.path(), Ring::Month).unwrap();
         assert_eq!(month.len(), 168, "minutes begun");
         let bytes = std::fs::metadata(dir.path().join(HISTORY_FILE)).unwrap().len();
-        assert!(bytes <= 4 << 20, "{bytes}");
+        assert!(bytes <= 4_000_000, "{bytes}");
         // Opened again, it goes on; what is not ours is made anew.
         drop(HistoryFile::open(dir.path()).unwrap());
         assert_eq!(read(dir.path(), Ring::Hour).unwrap().len(), 3_600);

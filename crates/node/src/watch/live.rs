@@ -4,8 +4,10 @@
 //! The loop publishes seldom when it waits long, so readers bring the snapshot's clock forward by
 //! the time since it was published: "due in 3 s" counts down, and rates fall to zero by themselves.
 
+use super::pace::{PaceMeans, PaceSamples};
 use super::steering::{HandRequest, Steering};
 use super::{memory, moment, report};
+use crate::run::WorkTimes;
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
@@ -52,6 +54,8 @@ pub struct Live {
     started_at: Time,
     /// The most connections that were open to one address.
     connections: OnceLock<Arc<AtomicU32>>,
+    /// Where the time of requests and loops goes.
+    work: OnceLock<Arc<WorkTimes>>,
     /// The way to the engine, once there is one.
     steering: OnceLock<Steering>,
     inner: Mutex<Inner>,
@@ -61,6 +65,7 @@ struct Inner {
     snapshot: Snapshot,
     published: Instant,
     samples: Samples,
+    pace: PaceSamples,
 }
 
 /// The crawl as a reader sees it at one moment.
@@ -97,14 +102,32 @@ impl Live {
             started: now,
             started_at: snapshot.now,
             connections: OnceLock::new(),
+            work: OnceLock::new(),
             steering: OnceLock::new(),
-            inner: Mutex::new(Inner { snapshot, published: now, samples: Samples::default() }),
+            inner: Mutex::new(Inner {
+                snapshot,
+                published: now,
+                samples: Samples::default(),
+                pace: PaceSamples::default(),
+            }),
         })
     }
 
     /// Where it is counted how many connections were open to one address at most.
     pub fn watch_connections(&self, most: Arc<AtomicU32>) {
         let _ = self.connections.set(most);
+    }
+
+    /// Where it is added up what the time went to.
+    pub fn watch_work(&self, times: Arc<WorkTimes>) {
+        let _ = self.work.set(times);
+    }
+
+    /// What held hosts up in the last minute.
+    pub fn pace(&self) -> Option<PaceMeans> {
+        let inner = self.lock();
+        let since = u64::try_from(inner.published.elapsed().as_micros()).unwrap_or(u64::MAX);
+        inner.pace.means(inner.snapshot.now + Span(since))
     }
 
     /// From now on the crawl takes hands.
@@ -122,6 +145,7 @@ impl Live {
     pub fn publish(&self, snapshot: Snapshot) {
         let mut inner = self.lock();
         inner.samples.add(Sample::of(&snapshot));
+        inner.pace.add(&snapshot, self.work.get().map(Arc::as_ref));
         inner.published = Instant::now();
         inner.snapshot = snapshot;
     }

@@ -6,6 +6,7 @@
 //! progress, the server answers on sockets. Nothing here can hold the loop up but a mutex held for
 //! the time of a copy, and nothing here decides anything about the crawl.
 
+pub mod at_rest;
 pub mod control;
 pub mod coverage;
 pub mod diagnosis;
@@ -17,6 +18,7 @@ pub mod live;
 pub mod memory;
 pub mod metrics;
 pub mod moment;
+mod pace;
 pub mod progress;
 pub mod reason;
 pub mod report;
@@ -35,8 +37,8 @@ pub use live::{About, Live};
 pub use printable::printable;
 pub use progress::ProgressKind;
 pub use report::Report;
+pub use rhumb_engine::error::{Error, ErrorKind};
 
-use rhumb_engine::error::Error;
 use rhumb_engine::event::StopReason;
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_state::local::LocalReader;

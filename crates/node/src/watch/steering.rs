@@ -2,9 +2,10 @@
 //! to the engine as an event. What must outlast the run is written into `crawl.toml` first: a crash
 //! in between leaves a crawl whose next run does as it was told.
 
+use super::at_rest;
 use super::control::{self, Reply, Request};
 use super::moment::rfc3339;
-use super::status::{STATE_DIR, check_is_crawl, unexpected};
+use super::status::{check_is_crawl, unexpected};
 use crate::settings::{CRAWL_TOML, Seed, Settings};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Event;
@@ -227,7 +228,7 @@ pub fn log_of_dir(dir: &Path) -> Result<Vec<ToldLine>, Error> {
     match asked {
         Some(Reply::Hands(lines)) => Ok(lines),
         Some(reply) => Err(unexpected(reply)),
-        None => log(&LocalReader::open(&dir.join(STATE_DIR))?),
+        None => log(&*at_rest::open(dir)?),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rhumb_node::watch::status;
+use rhumb_node::watch::{at_rest, status};
 use rhumb_web::{Bound, Rights, Serving};
 
 use super::ended::{Ended, Trouble};
@@ -46,6 +46,10 @@ pub struct RightsFlags {
     #[arg(long, value_name = "FILE", help_heading = "Watching")]
     dashboard_token: Option<PathBuf>,
 
+    /// Another name by which viewers know this machine, without its port; repeatable
+    #[arg(long, value_name = "NAME", help_heading = "Watching")]
+    dashboard_host: Vec<String>,
+
     /// Let viewers pause, resume and stop the crawl, add seeds, exclude, rest hosts, fetch now
     #[arg(long, help_heading = "Watching")]
     dashboard_control: bool,
@@ -80,8 +84,16 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
     if !quiet {
         eprintln!("the dashboard of {} is there; Ctrl-C ends it", flags.dir.display());
     }
+    at_rest::keep_open(&flags.dir);
     door.open(&flags.dir)?.wait();
     Ok(Ended::Done)
+}
+
+impl RightsFlags {
+    fn rights(&self, token: Option<String>) -> Rights {
+        let names = self.dashboard_host.clone();
+        Rights { names, token, may_control: self.dashboard_control }
+    }
 }
 
 /// A dashboard's address, taken before a crawl begins.
@@ -93,6 +105,10 @@ pub struct Door {
 impl Door {
     pub fn take(listen: Listen, flag: &RightsFlags) -> Result<Door, Trouble> {
         let Listen(addr) = listen;
+        let is_name = |name: &String| !name.is_empty() && !name.contains(['/', ':', ' ']);
+        if let Some(wrong) = flag.dashboard_host.iter().find(|name| !is_name(name)) {
+            return Err(Trouble::Usage(format!("{wrong:?} is no name of a machine")));
+        }
         let token = flag.dashboard_token.as_deref().map(read_token).transpose()?;
         if !addr.ip().is_loopback() && token.is_none() {
             return Err(Trouble::Usage(format!(
@@ -101,7 +117,7 @@ impl Door {
             )));
         }
         let bound = rhumb_web::bind(addr).map_err(|error| Trouble::Failed(error.to_string()))?;
-        Ok(Door { bound, rights: Rights { token, may_control: flag.dashboard_control } })
+        Ok(Door { bound, rights: flag.rights(token) })
     }
 
     /// What to open, with the token where there is one.

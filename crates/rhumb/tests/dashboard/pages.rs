@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -33,8 +34,121 @@ fn every_page_answers_with_and_without_json_and_its_figures_are_the_reports() {
     }
     let pages = report["pages"].as_u64().unwrap();
     assert!(pages >= 4, "{report}");
-    let shown = format!("<dd data-live=\"pages\">{pages}</dd>");
-    assert!(dashboard.get("/").2.contains(&shown), "{shown}");
+    let page = dashboard.get("/").2;
+    for (id, figure) in [("pages", "pages"), ("queued", "queued"), ("hosts", "hosts")] {
+        let shown = format!("<dd data-live=\"{id}\">{}</dd>", report[figure]);
+        assert!(page.contains(&shown), "{shown}");
+    }
+    let row = |cause: &str| {
+        let number = &report[cause];
+        format!("<td dir=\"auto\">{cause}</td>")
+            + "<td dir=\"auto\">4xx</td>"
+            + &format!("<td class=\"number\" dir=\"auto\">{number}</td>")
+    };
+    assert!(page.contains(&row("gone")), "{}: {page}", row("gone"));
+}
+
+#[test]
+fn what_the_viewer_mistyped_is_said_to_be_so_and_not_to_be_our_failure() {
+    let crawl = Crawl::finished();
+    let dashboard = Dashboard::of(&crawl.dir);
+    let typed = encoded("<x>");
+    for path in [
+        format!("/url?url={typed}"),
+        format!("/url.json?url={typed}"),
+        format!("/host?key={typed}"),
+        format!("/host.json?key={typed}"),
+        "/hosts?by=nonsense".to_owned(),
+        "/?month=perhaps".to_owned(),
+    ] {
+        let (status, _, body) = dashboard.get(&path);
+        assert_eq!(status, 400, "{path}: {body}");
+        let is_ours = body.contains("That cannot be asked.") || body.starts_with("{\"error\"");
+        assert!(is_ours, "{path}: {body}");
+    }
+    let (status, _, body) = dashboard.get("/queue.txt?key=nohost.test");
+    assert!(status == 404 && body.contains("nothing is known"), "{status} {body}");
+}
+
+#[test]
+fn a_crawl_of_another_version_is_not_shown_and_both_formats_are_named() {
+    let crawl = Crawl::finished();
+    let format = crawl.dir.join("state/FORMAT");
+    let ours = std::fs::read_to_string(&format).unwrap();
+    std::fs::write(&format, "999\n").unwrap();
+    let (code, error) = run(&["dashboard", crawl.dir.to_str().unwrap()]);
+    let names_both = error.contains("999") && error.contains(ours.trim());
+    assert!(code == 1 && names_both, "{code}: {error}");
+}
+
+#[test]
+fn the_history_is_there_as_data() {
+    let running = Running::start("1s", &[]);
+    let history = || running.dashboard.json("/history.json");
+    while history()["at_s"].as_array().is_none_or(|times| times.len() < 2) {
+        thread::yield_now();
+    }
+    let history = history();
+    let samples = history["at_s"].as_array().unwrap().len();
+    let series = history["series"].as_object().unwrap();
+    for name in ["pages", "moved", "errors", "revisits", "bound", "ceiling", "freshness"] {
+        assert_eq!(series[name].as_array().map(Vec::len), Some(samples), "{name}");
+    }
+    let pages = series["pages"].as_array().unwrap().last().unwrap().as_f64().unwrap();
+    assert!(pages >= 4.0, "{history}");
+}
+
+#[test]
+fn why_it_is_not_faster_adds_up() {
+    let running = Running::start("1s", &[]);
+    let speed = || running.dashboard.json("/speed.json");
+    // A second and a half of it is known before anything is said.
+    while speed()["pace"].is_null() {
+        thread::yield_now();
+    }
+    let view = speed();
+    let pace = &view["pace"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{view}"));
+    let lost: f64 = pace["lost"].as_array().unwrap().iter().map(|l| number(&l["per_s"])).sum();
+    let told = number(&pace["requests_per_s"]) + lost + number(&pace["unexplained_per_s"]);
+    let ceiling = number(&pace["ceiling_per_s"]);
+    assert!(number(&pace["requests_per_s"]) > 0.0, "{view}");
+    assert!((told - ceiling).abs() <= 0.01 * ceiling, "{told} of {ceiling}: {view}");
+    let parts = ["delays", "addresses", "slots", "parsing", "loop"];
+    let allowed = pace["allowed"].as_array().unwrap();
+    let names: Vec<&str> = allowed.iter().filter_map(|part| part["part"].as_str()).collect();
+    assert!(parts.iter().all(|part| names.contains(part)), "{view}");
+    let page = running.dashboard.get("/speed").2;
+    assert!(page.contains("From the ceiling to the pages"), "{page}");
+}
+
+#[test]
+fn viewers_that_read_nothing_and_bodies_that_never_come_hold_nobody_up_for_long() {
+    let running = Running::start("1s", &["--dashboard-control"]);
+    let port = running.dashboard.addr.port();
+    let head = format!("Host: 127.0.0.1:{port}\r\n");
+    let asked = format!("GET /style.css HTTP/1.1\r\n{head}\r\n").repeat(2_000);
+    let begun = format!(
+        "POST /hands HTTP/1.1\r\n{head}Origin: http://127.0.0.1:{port}\r\nContent-Type: \
+         application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n"
+    );
+    let rude: Vec<TcpStream> = (0..140)
+        .map(|n| {
+            let mut stream = TcpStream::connect(running.dashboard.addr).unwrap();
+            stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+            // What the server does not take is not written.
+            let _ = stream.write_all(if n % 2 == 0 { asked.as_bytes() } else { begun.as_bytes() });
+            stream
+        })
+        .collect();
+    // Every place is taken; all of them are given back, though nobody of these goes.
+    assert_eq!(running.dashboard.get("/speed").0, 200);
+    let pages = || running.dashboard.json("/index.json")["pages"].as_u64().unwrap_or(0);
+    let before = pages();
+    while pages() <= before {
+        thread::yield_now();
+    }
+    drop(rude);
 }
 
 #[test]
@@ -97,6 +211,11 @@ fn other_names_other_origins_other_methods_and_huge_requests_are_refused() {
     let huge = format!("GET / HTTP/1.1\r\n{host}X: {}\r\n\r\n", "a".repeat(1 << 20));
     assert!(matches!(status(&huge), 431 | 0), "a head of 1 MiB is not read to its end");
     assert_eq!(dashboard.get("/").0, 200);
+    let named = Dashboard::listening(&crawl.dir, &["--dashboard-host", "crawler.example"]);
+    let port = named.addr.port();
+    let asked = |name: &str| format!("GET / HTTP/1.1\r\nHost: {name}:{port}\r\n\r\n");
+    assert_eq!(named.ask(&asked("crawler.example")).0, 200);
+    assert_eq!(named.ask(&asked("evil.example")).0, 421);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::run::permit::Permit;
 use crate::run::published::Published;
 use crate::run::reader;
 use crate::run::start::{Network, Wired, invalid, make_workers, no_reader, send_seeds};
+use crate::run::work_times::{TimedState, WorkTimes};
 use crate::run::world::NodeWorld;
 use crate::settings::Settings;
 use crate::watch::EventLog;
@@ -97,6 +98,7 @@ impl Part<'_> {
         }
         send_seeds(settings, events_in.clone());
         carrier.begin(own, state.reader(), events_in.clone())?;
+        let times = network.times();
         let (dir, level) = (settings.dir.clone(), settings.compression_level);
         let world = NodeWorld {
             workers: Arc::new(workers),
@@ -129,8 +131,9 @@ impl Part<'_> {
                 bodies,
                 rows: None,
                 end: archive_end,
+                times: Arc::clone(&times),
             };
-            Lives { node: Published::new(engine, publish), archive, world }.run(state)
+            Lives { node: Published::new(engine, publish), archive, world }.run(state, times)
         });
         let thread = thread.map_err(|e| invalid(format!("no thread for a partition: {e}")))?;
         Ok(Running { events: events_in, thread })
@@ -161,7 +164,8 @@ struct Lives {
 }
 
 impl Lives {
-    fn run(self, mut state: Shipped) -> Result<StopReason, Error> {
+    fn run(self, state: Shipped, times: Arc<WorkTimes>) -> Result<StopReason, Error> {
+        let mut state = TimedState { state, times };
         let Lives { mut node, mut archive, mut world } = self;
         let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
         node.publish(world.clock.now());

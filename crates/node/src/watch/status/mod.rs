@@ -17,8 +17,9 @@ pub use hosts::{HostLine, Hosts};
 pub use overdue::{OverduePage, most_overdue};
 pub use pattern::MostFetched;
 pub(super) use url::host_status;
-pub use url::{HostStatus, NextVisit, UrlHistory, UrlStatus, of_url};
+pub use url::{HostStatus, NextVisit, Patience, UrlHistory, UrlStatus, of_url};
 
+use super::at_rest;
 use super::control::{self, Reply, Request};
 use super::coverage::{self, Covered};
 use super::diagnosis;
@@ -74,8 +75,8 @@ pub fn of_dir(dir: &Path) -> Result<Status, Error> {
         Some(reply) => return Err(unexpected(reply)),
         None => {}
     }
-    match LocalReader::open(&dir.join(STATE_DIR)) {
-        Ok(reader) => at_rest(dir, &reader),
+    match at_rest::open(dir) {
+        Ok(reader) => of_store(dir, &reader),
         Err(e) if is_held(&e) => by_report(dir, e),
         Err(e) => Err(e),
     }
@@ -83,11 +84,24 @@ pub fn of_dir(dir: &Path) -> Result<Status, Error> {
 
 /// What the crawl in `dir`, running or not, knows of a URL.
 pub fn of_dir_and_url(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
+    asked_of_url(dir, url, (Request::Url(url.to_owned()), Patience::Whole))
+}
+
+/// The same without what takes a walk through all URLs.
+pub fn of_dir_and_url_briefly(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
+    asked_of_url(dir, url, (Request::UrlBriefly(url.to_owned()), Patience::Brief))
+}
+
+fn asked_of_url(
+    dir: &Path,
+    url: &str,
+    (request, patience): (Request, Patience),
+) -> Result<UrlStatus, Error> {
     check_is_crawl(dir)?;
-    match ask(dir, &Request::Url(url.to_owned()))? {
+    match ask(dir, &request)? {
         Some(Reply::Url(status)) => Ok(*status),
         Some(reply) => Err(unexpected(reply)),
-        None => of_url(url, moment::now(), dir, &LocalReader::open(&dir.join(STATE_DIR))?),
+        None => of_url(url, (moment::now(), patience), dir, &*at_rest::open(dir)?),
     }
 }
 
@@ -115,7 +129,53 @@ pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Res
     })
 }
 
-fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
+/// The same for viewers who ask again and again: without the lists of hosts, which take a pass over
+/// all of them, and with the overdue pages as the report has them.
+pub fn of_running_briefly(now: &Moment, report: Report) -> Status {
+    let last = Report::read(&now.about.dir).ok().flatten().unwrap_or_default();
+    let report = Report { most_overdue: last.most_overdue, hint: last.hint, ..report };
+    Status {
+        dir: now.about.dir.display().to_string(),
+        running: true,
+        why_nothing_is_fetched: report.why_idle.clone(),
+        report,
+        shown: None,
+    }
+}
+
+/// What a dashboard shows of the crawl in `dir` again and again: of a running one without its
+/// store, of one at rest by its last report, which the end of a run leaves whole.
+pub fn of_dir_briefly(dir: &Path) -> Result<Status, Error> {
+    check_is_crawl(dir)?;
+    match ask(dir, &Request::Status(false))? {
+        Some(Reply::Status(status)) => return Ok(*status),
+        Some(reply) => return Err(unexpected(reply)),
+        None => {}
+    }
+    match Report::read(dir)? {
+        // A run that did not end has left no word of what it had committed.
+        Some(report) if report.stopped_because.is_some() => Ok(by_last_report(dir, report)),
+        _ => of_dir(dir),
+    }
+}
+
+fn by_last_report(dir: &Path, report: Report) -> Status {
+    let waits = match report.queued {
+        0 => "no URL waits".to_owned(),
+        queued => format!("{queued} URLs wait"),
+    };
+    let resume = resume_command(dir);
+    let why = format!("no crawl is running on {}; {waits}: run `{resume}` to go on", dir.display());
+    Status {
+        dir: dir.display().to_string(),
+        running: false,
+        why_nothing_is_fetched: Some(why),
+        report,
+        shown: None,
+    }
+}
+
+fn of_store(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     // A report that cannot be read takes nothing from what the store says.
     let last = Report::read(dir).ok().flatten();
     let counters = reader.counters()?;
@@ -205,6 +265,7 @@ fn ask(dir: &Path, request: &Request) -> Result<Option<Reply>, Error> {
 pub(super) fn unexpected(reply: Reply) -> Error {
     match reply {
         Reply::Error(what) => Error::new(ErrorKind::Invalid, what),
+        Reply::Later(what) => Error::new(ErrorKind::Retry, what),
         _ => Error::new(ErrorKind::Corrupt, "the crawl answered another question"),
     }
 }

@@ -22,6 +22,8 @@ pub const QUEUE_LOOK_MAX: usize = 10_000;
 /// Known URLs up to which the books are made anew to tell the mass of one that waits: some seconds
 /// of reading and 9 bytes each.
 const BOOKS_URLS_MAX: u64 = 10_000_000;
+/// The same for viewers, and to look for the page that named it: 50 ms or so.
+const BRIEF_URLS_MAX: u64 = 5_000;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct UrlStatus {
@@ -104,8 +106,32 @@ pub struct HostStatus {
     pub trust: HostTrust,
 }
 
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as there are URLs: the page that named it is looked for, and the books are made anew.
+    Whole,
+    /// What takes a walk through all URLs is left out where there are many.
+    Brief,
+}
+
+impl Patience {
+    /// Known URLs up to which all of them are read.
+    fn urls_max(self) -> u64 {
+        match self {
+            Patience::Whole => BOOKS_URLS_MAX,
+            Patience::Brief => BRIEF_URLS_MAX,
+        }
+    }
+}
+
 /// What the store says of a URL as a person types it.
-pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result<UrlStatus, Error> {
+pub fn of_url(
+    text: &str,
+    (now, patience): (Time, Patience),
+    dir: &Path,
+    reader: &LocalReader,
+) -> Result<UrlStatus, Error> {
     let typed = Url::parse(text)
         .map_err(|e| Error::new(ErrorKind::Invalid, format!("{text:?} is not a URL: {e}")))?;
     let reader = &reader.holding(&typed);
@@ -128,12 +154,12 @@ pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result
         Some(Place::Later { due, .. }) => NextVisit::At(rfc3339(due)),
         Some(place) => NextVisit::InTurn { ahead: ahead(&snapshot, &key, &place)? },
     };
-    let mass = mass_of(&record, reader)?;
+    let mass = mass_of(&record, patience, reader)?;
     let belief = match (reader.scheduler()?, &host_record) {
         (Some(scheduler), Some(host)) => belief::of_page(&record, host, &scheduler, now),
         _ => None,
     };
-    let found_on = found_on(&record, reader)?;
+    let found_on = found_on(&record, patience, reader)?;
     Ok(UrlStatus {
         url: url.as_str().to_owned(),
         known: true,
@@ -146,11 +172,15 @@ pub fn of_url(text: &str, now: Time, dir: &Path, reader: &LocalReader) -> Result
 
 /// What is settled on a page, or what has reached a URL that was never fetched: for the latter all
 /// links are read and the books made anew, as far as there are not too many.
-fn mass_of(record: &UrlRecord, reader: &LocalReader) -> Result<Option<f64>, Error> {
+fn mass_of(
+    record: &UrlRecord,
+    patience: Patience,
+    reader: &LocalReader,
+) -> Result<Option<f64>, Error> {
     if let Some(settled) = reader.settled(record.id)? {
         return Ok(Some(settled as f64 / ONE as f64));
     }
-    if reader.counters()?.known > BOOKS_URLS_MAX {
+    if reader.counters()?.known > patience.urls_max() {
         return Ok(None);
     }
     let (settled, lies_on_it) = reader.mass()?.of(record.id);
@@ -193,8 +223,15 @@ fn state(status: Status, host: Option<&HostRecord>) -> &'static str {
 }
 
 /// The page that names a URL: a walk over all URLs.
-fn found_on(record: &UrlRecord, reader: &LocalReader) -> Result<Option<String>, Error> {
+fn found_on(
+    record: &UrlRecord,
+    patience: Patience,
+    reader: &LocalReader,
+) -> Result<Option<String>, Error> {
     let Some(page) = record.found_on.page() else { return Ok(None) };
+    if patience == Patience::Brief && reader.counters()?.known > BRIEF_URLS_MAX {
+        return Ok(None);
+    }
     let mut found = reader.urls_numbered(&HashSet::from([page]))?;
     Ok(found.remove(&page).map(|url| url.as_str().to_owned()))
 }

@@ -1,11 +1,12 @@
 //! Why not faster: the rate that politeness allows, which delay decides it at which hosts, and
 //! which hosts hold the rest up.
 
-use super::each_host;
+use super::{PaceView, each_host};
 use rhumb_engine::config::Polite;
 use rhumb_engine::error::Error;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::polite;
+use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::time::{Span, Time};
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ const HOLDING_MAX: usize = 20;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SpeedView {
-    /// Hosts that have work and do not rest, and the URLs that wait at them.
+    /// Hosts that have work that is due and do not rest, and the URLs that wait at them.
     pub hosts_with_work: u64,
     pub queued: u64,
     /// The sum over these hosts of one request for each delay and response time.
@@ -25,6 +26,16 @@ pub struct SpeedView {
     /// Hosts that fail and rest, and what waits there.
     pub resting_hosts: u64,
     pub resting_queued: u64,
+    /// Hosts whose hours have not begun, or whose sites have had their share of names.
+    #[serde(default)]
+    pub held_hosts: u64,
+    #[serde(default)]
+    pub held_queued: u64,
+    /// Hosts with nothing but retries and revisits that are not due.
+    #[serde(default)]
+    pub later_hosts: u64,
+    #[serde(default)]
+    pub later_queued: u64,
     pub causes: Vec<DelayCause>,
     /// The hosts that need longest, longest first.
     pub holding: Vec<HoldingHost>,
@@ -32,6 +43,9 @@ pub struct SpeedView {
     pub advice: Vec<String>,
     /// The number of hosts read, if there were more.
     pub of_first: Option<u64>,
+    /// What was lost on the way to the rate that is reached; none of a crawl at rest.
+    #[serde(default)]
+    pub pace: Option<PaceView>,
 }
 
 /// What decides the delay of hosts.
@@ -72,6 +86,28 @@ pub fn cause(polite: &Polite, host: &HostRecord) -> &'static str {
     }
 }
 
+/// Whether a host with URLs that wait may be asked for them, its delay apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Works,
+    /// It fails, and is left alone.
+    Fails,
+    /// It rests for another reason: its hours, or its site's share of names.
+    Held,
+    /// Nothing of it is due: retries and revisits.
+    Later,
+}
+
+pub fn standing(record: &HostRecord, now: Time) -> Standing {
+    match record.sleep {
+        Some(SleepPlace::Resting { .. }) if record.failing.is_some() => Standing::Fails,
+        Some(SleepPlace::Resting { due, .. }) if due > now => Standing::Held,
+        // One that sleeps out a long delay is due when that is over.
+        Some(SleepPlace::Later { due, .. }) if due > now.max(record.not_before) => Standing::Later,
+        _ => Standing::Works,
+    }
+}
+
 pub fn read(reader: &LocalReader, polite: &Polite, now: Time) -> Result<SpeedView, Error> {
     let mut view = SpeedView::default();
     let mut causes: Vec<DelayCause> = Vec::new();
@@ -79,9 +115,14 @@ pub fn read(reader: &LocalReader, polite: &Polite, now: Time) -> Result<SpeedVie
         if record.queued == 0 {
             return;
         }
-        if record.rests_for().is_some() {
-            view.resting_hosts += 1;
-            view.resting_queued += record.queued;
+        let apart = match standing(record, now) {
+            Standing::Works => None,
+            Standing::Fails => Some((&mut view.resting_hosts, &mut view.resting_queued)),
+            Standing::Held => Some((&mut view.held_hosts, &mut view.held_queued)),
+            Standing::Later => Some((&mut view.later_hosts, &mut view.later_queued)),
+        };
+        if let Some((hosts, queued)) = apart {
+            (*hosts, *queued) = (*hosts + 1, *queued + record.queued);
             return;
         }
         let seconds = period(polite, record).as_secs_f64().max(1e-6);

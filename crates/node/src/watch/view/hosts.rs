@@ -1,6 +1,6 @@
 //! Hosts in lists, and one host.
 
-use super::{ceiling, each_host};
+use super::{Bound, ceiling, each_host};
 use crate::watch::reason::Reasons;
 use crate::watch::status::{HostStatus, belief_of, host_status};
 use rhumb_engine::config::Polite;
@@ -141,9 +141,10 @@ fn told(
     let (mut changes, mut learnt) = (0.0, 0u64);
     let prefix = format!("{}/", key.as_str());
     let mut of_first = None;
+    let bound = Bound::of(URLS_OF_HOST_MAX);
     for (count, row) in reader.url_rows(prefix.as_bytes(), None).enumerate() {
         let row = row?;
-        if count == URLS_OF_HOST_MAX {
+        if bound.is_reached(count) {
             of_first = Some(count as u64);
             break;
         }

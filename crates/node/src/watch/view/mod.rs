@@ -7,22 +7,28 @@ mod alike;
 mod ceiling;
 mod frontier;
 mod hosts;
+mod pace;
+mod sample;
 mod web;
 mod what_if;
 
-pub use alike::{AlikeCluster, AlikePage, AlikeView};
+pub use alike::{AlikeCluster, AlikePage, AlikeView, MirrorPair};
 pub use ceiling::{DelayCause, HoldingHost, SpeedView};
-pub use frontier::{FrontierView, HostCell};
+pub use frontier::{ClassLine, FrontierView, HostCell, SleepingHost};
 pub use hosts::{HostRefusal, HostView, HostsBy, HostsView};
+pub use pace::{LoopShare, LostRate, PaceView, PartCeiling};
 pub use web::{HostLine, SeenHost, WebView};
 pub use what_if::WhatIfView;
 
+use super::at_rest;
 use super::control::{self, Reply, Request};
+use super::live::Live;
 use super::moment;
-use super::status::{STATE_DIR, check_is_crawl, unexpected};
+use super::pace::PaceMeans;
+use super::status::{check_is_crawl, unexpected};
 use crate::settings::Settings;
-use rhumb_engine::config::Polite;
 use rhumb_engine::error::{Error, ErrorKind};
+use rhumb_engine::holdups::Holdups;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::time::Time;
 use rhumb_page::url::HostKey;
@@ -30,6 +36,7 @@ use rhumb_state::local::{LocalReader, UrlRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Host rows that one page reads.
@@ -40,7 +47,7 @@ const URLS_READ_MAX: usize = 200_000;
 /// within 200 ms.
 const SCAN_TIME_MAX: Duration = Duration::from_millis(50);
 /// Rows between two looks at the clock.
-const ROWS_PER_LOOK: usize = 256;
+const ROWS_PER_LOOK: usize = 64;
 
 /// A page of the dashboard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,27 +77,52 @@ pub fn of_dir(dir: &Path, query: &ViewQuery) -> Result<Value, Error> {
     match asked {
         Some(Reply::View(value)) => Ok(value),
         Some(reply) => Err(unexpected(reply)),
-        None => answer(query, dir, moment::now(), &LocalReader::open(&dir.join(STATE_DIR))?),
+        None => {
+            let reader = at_rest::open(dir)?;
+            answer(query, (dir, &reader), moment::now(), &AtWork::default())
+        }
     }
 }
 
-/// The page, from the store.
+/// What a crawl that runs knows and its store does not; nothing of one at rest.
+#[derive(Default)]
+pub struct AtWork {
+    /// What held hosts up in the last minute.
+    pace: Option<PaceMeans>,
+    /// The same now.
+    holdups: Option<Arc<Holdups>>,
+}
+
+impl AtWork {
+    pub fn of(live: &Live) -> AtWork {
+        AtWork { pace: live.pace(), holdups: live.get().snapshot.holdups }
+    }
+}
+
+/// The page, from the store and from what is at work.
 pub fn answer(
     query: &ViewQuery,
-    dir: &Path,
+    (dir, reader): (&Path, &Arc<LocalReader>),
     now: Time,
-    reader: &LocalReader,
+    at_work: &AtWork,
 ) -> Result<Value, Error> {
-    let polite = polite_of(dir);
+    let settings = Settings::of_dir(dir).ok();
+    // The delays of the last run's settings; the usual ones if they cannot be read.
+    let polite = settings.as_ref().map(Settings::polite).unwrap_or_default();
     let view = match query {
-        ViewQuery::Speed => to_value(&ceiling::read(reader, &polite, now)?),
-        ViewQuery::Frontier => to_value(&frontier::read(reader, &polite, now)?),
+        ViewQuery::Speed => {
+            let pace = at_work.pace.as_ref().map(|means| pace::of(means, settings.as_ref()));
+            to_value(&SpeedView { pace, ..ceiling::read(reader, &polite, now)? })
+        }
+        ViewQuery::Frontier => {
+            to_value(&frontier::read(reader, &polite, now, at_work.holdups.as_deref())?)
+        }
         ViewQuery::Hosts(by) => to_value(&hosts::list(reader, &polite, *by)?),
         ViewQuery::Host(text) => to_value(&hosts::one((reader, dir), &polite, text, now)?),
         ViewQuery::Duplicates => to_value(&alike::read(reader)?),
-        ViewQuery::Web => to_value(&web::read(reader)?),
+        ViewQuery::Web => to_value(&web::read(dir, reader)?),
         ViewQuery::WhatIf { exclude, delay_ms } => {
-            to_value(&what_if::read(reader, &polite, now, exclude.as_deref(), *delay_ms)?)
+            to_value(&what_if::read((dir, reader), &polite, now, (exclude.as_deref(), *delay_ms))?)
         }
     };
     view.map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()))
@@ -98,12 +130,6 @@ pub fn answer(
 
 fn to_value<T: Serialize>(view: &T) -> serde_json::Result<Value> {
     serde_json::to_value(view)
-}
-
-/// The delays of the last run's settings; the usual ones if they cannot be read.
-fn polite_of(dir: &Path) -> Polite {
-    let settings = Settings::of_dir(dir).map(|settings| settings.polite());
-    settings.unwrap_or_default()
 }
 
 /// The end of a scan: so many rows, or [`SCAN_TIME_MAX`].

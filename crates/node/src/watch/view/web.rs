@@ -7,13 +7,22 @@ use rhumb_page::url::HostKey;
 use rhumb_state::local::LocalReader;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Hosts that are drawn, the heaviest.
 const DRAWN_MAX: usize = 200;
 /// Links between hosts that are drawn, the most first.
 const LINES_MAX: usize = 400;
-/// Known URLs up to which the books of importance are made anew: below a second.
+/// Known URLs up to which the books of importance are made anew while a viewer waits: 50 ms.
+const BOOKS_AT_ONCE_MAX: u64 = 5_000;
+/// The same beside: some seconds.
 const BOOKS_URLS_MAX: u64 = 300_000;
+/// A picture by importance that took long to make is good for so long, and for so many times as
+/// long as it took.
+const BOOKS_GOOD_FOR: Duration = Duration::from_secs(60);
+const BOOKS_SHARE: u32 = 50;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WebView {
@@ -21,6 +30,9 @@ pub struct WebView {
     pub lines: Vec<HostLine>,
     /// Hosts are by importance; else, where there are too many URLs for that, by their pages.
     pub by_importance: bool,
+    /// One by importance is being made.
+    #[serde(default)]
+    pub is_awaited: bool,
     pub of_first: Option<u64>,
 }
 
@@ -49,13 +61,67 @@ struct Books {
     mass: mass::Mass,
 }
 
-pub fn read(reader: &LocalReader) -> Result<WebView, Error> {
+/// The picture of one crawl that was made beside, the last.
+static MADE: Mutex<Made> = Mutex::new(Made { dir: None, view: None, is_being_made: false });
+
+struct Made {
+    dir: Option<PathBuf>,
+    view: Option<(WebView, Instant, Duration)>,
+    is_being_made: bool,
+}
+
+fn made() -> MutexGuard<'static, Made> {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn read(dir: &Path, reader: &Arc<LocalReader>) -> Result<WebView, Error> {
     // The numbers of several partitions are not those of one graph.
-    let has_books = !reader.is_divided() && reader.counters()?.known <= BOOKS_URLS_MAX;
-    let books = match has_books {
-        true => Some(Books::read(reader)?),
-        false => None,
-    };
+    let known = if reader.is_divided() { u64::MAX } else { reader.counters()?.known };
+    if known <= BOOKS_AT_ONCE_MAX {
+        return drawn(reader, Some(Books::read(reader)?));
+    }
+    if known > BOOKS_URLS_MAX {
+        return drawn(reader, None);
+    }
+    let kept = kept_or_begun(dir, reader);
+    match kept {
+        Some(view) => Ok(view),
+        None => Ok(WebView { is_awaited: made().is_being_made, ..drawn(reader, None)? }),
+    }
+}
+
+/// The picture by importance, if there is one; a newer one is begun if it is old.
+fn kept_or_begun(dir: &Path, reader: &Arc<LocalReader>) -> Option<WebView> {
+    let mut made = made();
+    if made.dir.as_deref() != Some(dir) {
+        (made.dir, made.view) = (Some(dir.to_owned()), None);
+    }
+    let is_good = made.view.as_ref().is_some_and(|(_, at, took)| {
+        at.elapsed() < BOOKS_GOOD_FOR.max(took.saturating_mul(BOOKS_SHARE))
+    });
+    if !is_good && !made.is_being_made {
+        let (dir, reader) = (dir.to_owned(), Arc::clone(reader));
+        let thread = std::thread::Builder::new().name("rhumb-books".to_owned());
+        made.is_being_made = thread.spawn(move || make(&dir, &reader)).is_ok();
+    }
+    made.view.as_ref().map(|(view, ..)| view.clone())
+}
+
+fn make(dir: &Path, reader: &LocalReader) {
+    let began = Instant::now();
+    let view = Books::read(reader).and_then(|books| drawn(reader, Some(books)));
+    let mut made = made();
+    made.is_being_made = false;
+    match view {
+        Ok(view) if made.dir.as_deref() == Some(dir) => {
+            made.view = Some((view, Instant::now(), began.elapsed()));
+        }
+        Ok(_) => {}
+        Err(error) => tracing::debug!(%error, "the books of importance were not made"),
+    }
+}
+
+fn drawn(reader: &LocalReader, books: Option<Books>) -> Result<WebView, Error> {
     let mut best: Vec<(HostKey, SeenHost)> = Vec::new();
     let of_first = each_host(reader, |key, record| {
         let weight = match &books {
@@ -76,7 +142,7 @@ pub fn read(reader: &LocalReader) -> Result<WebView, Error> {
     let lines = books.as_ref().map_or_else(Vec::new, |books| books.lines(&keys));
     let by_importance = books.is_some();
     let hosts = best.into_iter().map(|(_, host)| host).collect();
-    Ok(WebView { hosts, lines, by_importance, of_first })
+    Ok(WebView { hosts, lines, by_importance, of_first, is_awaited: false })
 }
 
 impl Books {

@@ -1,13 +1,16 @@
 //! What if: an exclusion or a delay, tried before it is applied.
 
-use super::{ceiling, each_url};
+use super::sample::each_url_of_many_places;
+use super::{URLS_READ_MAX, ceiling, each_url};
+use crate::watch::report::Report;
 use rhumb_engine::config::Polite;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::record::Status;
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::Rules;
-use rhumb_state::local::LocalReader;
+use rhumb_state::local::{LocalReader, UrlRow};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// URLs that are named of those that an exclusion would refuse.
 const EXAMPLES_MAX: usize = 50;
@@ -22,8 +25,15 @@ pub struct WhatIfView {
     pub queued_matched: u64,
     pub fetched_matched: u64,
     pub examples: Vec<String>,
-    /// The number of URLs read, if there were more: then the counts are of these alone.
-    pub of_first: Option<u64>,
+    /// The number of URLs read, if there were more: then the counts are of these alone, which lie
+    /// in so many places all over the store.
+    pub sampled: Option<u64>,
+    pub places: u64,
+    /// The most that coverage can become, now and with the exclusion; none if no report tells.
+    pub coverage_ceiling: Option<f64>,
+    pub coverage_ceiling_then: Option<f64>,
+    /// The latter takes URLs that wait to be of equal importance: there are too many to reckon it.
+    pub coverage_is_estimated: bool,
     pub delay_s: Option<f64>,
     pub ceiling_per_s: f64,
     pub ceiling_per_s_then: Option<f64>,
@@ -31,12 +41,14 @@ pub struct WhatIfView {
     pub needs_s_then: Option<f64>,
 }
 
+/// Known URLs up to which the importance of those that match is reckoned: 50 ms.
+const BOOKS_URLS_MAX: u64 = 5_000;
+
 pub fn read(
-    reader: &LocalReader,
+    (dir, reader): (&Path, &LocalReader),
     polite: &Polite,
     now: Time,
-    exclude: Option<&str>,
-    delay_ms: Option<u64>,
+    (exclude, delay_ms): (Option<&str>, Option<u64>),
 ) -> Result<WhatIfView, Error> {
     let speed = ceiling::read(reader, polite, now)?;
     let mut view = WhatIfView {
@@ -54,7 +66,10 @@ pub fn read(
     }
     if let Some(pattern) = exclude.filter(|pattern| !pattern.is_empty()) {
         match matcher(pattern) {
-            Ok(rules) => count(reader, &rules, &mut view)?,
+            Ok(rules) => {
+                count(reader, &rules, &mut view)?;
+                tell_coverage((dir, reader), &rules, &mut view)?;
+            }
             Err(error) => view.mistake = Some(error.what),
         }
     }
@@ -68,24 +83,75 @@ fn matcher(pattern: &str) -> Result<Rules, Error> {
 }
 
 fn count(reader: &LocalReader, rules: &Rules, view: &mut WhatIfView) -> Result<(), Error> {
-    view.of_first = each_url(reader, |row| {
-        let is_queued = row.record.status == Status::Queued;
-        view.queued += u64::from(is_queued);
+    let mut counts = Counts::default();
+    // Where there are many, the time of a second scan is saved.
+    let is_large = reader.counters()?.known > URLS_READ_MAX as u64;
+    if is_large || each_url(reader, |row| counts.add(row, rules))?.is_some() {
+        counts = Counts::default();
+        let sample = each_url_of_many_places(reader, |row| counts.add(row, rules))?;
+        (view.sampled, view.places) = (Some(sample.urls), sample.places);
+    }
+    let Counts { queued, queued_matched, fetched_matched, examples } = counts;
+    (view.queued, view.queued_matched) = (queued, queued_matched);
+    (view.fetched_matched, view.examples) = (fetched_matched, examples);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Counts {
+    queued: u64,
+    queued_matched: u64,
+    fetched_matched: u64,
+    examples: Vec<String>,
+}
+
+impl Counts {
+    fn add(&mut self, row: &UrlRow, rules: &Rules) -> Result<(), Error> {
+        self.queued += u64::from(row.record.status == Status::Queued);
         let url = row.url()?;
         if rules.admits(&url) {
             return Ok(());
         }
         match row.record.status {
             Status::Queued => {
-                view.queued_matched += 1;
-                if view.examples.len() < EXAMPLES_MAX {
-                    view.examples.push(url.as_str().to_owned());
+                self.queued_matched += 1;
+                if self.examples.len() < EXAMPLES_MAX {
+                    self.examples.push(url.as_str().to_owned());
                 }
             }
-            Status::Fetched | Status::Duplicate => view.fetched_matched += 1,
+            Status::Fetched | Status::Duplicate => self.fetched_matched += 1,
             _ => {}
         }
         Ok(())
-    })?;
+    }
+}
+
+/// What would be lost of coverage for good: what lies on URLs that wait and match.
+fn tell_coverage(
+    (dir, reader): (&Path, &LocalReader),
+    rules: &Rules,
+    view: &mut WhatIfView,
+) -> Result<(), Error> {
+    let Some(covered) = Report::read(dir)?.and_then(|report| report.coverage) else {
+        return Ok(());
+    };
+    let lost = if reader.is_divided() || reader.counters()?.known > BOOKS_URLS_MAX {
+        view.coverage_is_estimated = true;
+        covered.frontier * view.queued_matched as f64 / view.queued.max(1) as f64
+    } else {
+        let mut mass = reader.mass()?;
+        mass.settle_all();
+        let mut lost = 0.0;
+        for row in reader.urls() {
+            let (key, record) = row?;
+            if record.status == Status::Queued && !rules.admits(&key.url()) {
+                let (settled, lies_on_it) = mass.of(record.id);
+                lost += settled + lies_on_it;
+            }
+        }
+        lost
+    };
+    view.coverage_ceiling = Some(covered.ceiling);
+    view.coverage_ceiling_then = Some((covered.ceiling - lost).max(covered.bound));
     Ok(())
 }
