@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::event::Step;
 use crate::queue::{Entry, Place};
-use crate::record::{Next, UrlId};
+use crate::record::UrlId;
 use crate::time::{Span, Time};
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl Engine {
         let is_tried_again = self.traffic.crowded.is_tried_again(entry.record.id);
         if is_tried_again {
             self.books.counters.retries += 1;
-            self.settle(slot, place, entry.clone(), Next::At(now + CROWDED_WAIT), step);
+            self.defer(slot, (place, entry.clone()), now + CROWDED_WAIT, step);
         }
         is_tried_again
     }

@@ -32,6 +32,8 @@ const ENTRIES: &str = "entries";
 const CHANGING: &str = "changing";
 const SLOTS_FILE: &str = "slots";
 const ANCHORS: &str = "anchors";
+/// All of them.
+pub(crate) const FILES: [&str; 6] = [ROWS, NAMES, ENTRIES, CHANGING, SLOTS_FILE, ANCHORS];
 
 /// How long the files are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,19 +250,26 @@ impl BesideWriter {
         decompress(&row).ok_or_else(damaged)
     }
 
+    /// What changes of a page, as it was written last.
+    pub fn changing(&self, number: u32) -> Result<Changing, SearchError> {
+        let failed = |error: io::Error| SearchError::at(&self.dir, &error);
+        let at = u64::from(number) * CHANGING_BYTES as u64;
+        let mut bytes = [0; CHANGING_BYTES];
+        self.changing.read_exact_at(&mut bytes, at).map_err(failed)?;
+        Ok(Changing::parse(&bytes).unwrap_or_default())
+    }
+
     /// Writes what changes of a page, in place.
     pub fn change(
         &mut self,
         number: u32,
         change: impl FnOnce(&mut Changing),
     ) -> Result<(), SearchError> {
-        let failed = |error: io::Error| SearchError::at(&self.dir, &error);
-        let at = u64::from(number) * CHANGING_BYTES as u64;
-        let mut bytes = [0; CHANGING_BYTES];
-        self.changing.read_exact_at(&mut bytes, at).map_err(failed)?;
-        let mut changing = Changing::parse(&bytes).unwrap_or_default();
+        let mut changing = self.changing(number)?;
         change(&mut changing);
-        self.changing.write_all_at(&changing.to_bytes(), at).map_err(failed)
+        let at = u64::from(number) * CHANGING_BYTES as u64;
+        let written = self.changing.write_all_at(&changing.to_bytes(), at);
+        written.map_err(|error| SearchError::at(&self.dir, &error))
     }
 
     /// All that is there survives a power cut.
@@ -277,6 +286,7 @@ impl BesideWriter {
 
 /// The files, mapped to be read.
 pub struct Beside {
+    dir: PathBuf,
     rows: OwnedBytes,
     names: OwnedBytes,
     entries: OwnedBytes,
@@ -301,6 +311,7 @@ impl Beside {
         };
         let pages = u64::from(lengths.pages);
         Ok(Beside {
+            dir: dir.to_owned(),
             rows: map(ROWS, lengths.rows)?,
             names: map(NAMES, lengths.names)?,
             entries: map(ENTRIES, pages * ENTRY_BYTES as u64)?,
@@ -349,7 +360,14 @@ impl Beside {
     pub fn page(&self, number: u32) -> Option<SearchPage> {
         let entry = self.entry(number)?;
         let at = usize::try_from(entry.rows_at).ok()?;
-        decompress(self.rows.get(at..at + entry.row_bytes as usize)?)
+        let end = at.checked_add(entry.row_bytes as usize)?;
+        decompress(self.rows.get(at..end)?)
+    }
+
+    /// A page that must be there.
+    pub fn known_page(&self, number: u32) -> Result<SearchPage, SearchError> {
+        let damaged = || SearchError::damaged(&self.dir.join(ROWS), "a page cannot be read");
+        self.page(number).ok_or_else(damaged)
     }
 }
 

@@ -13,6 +13,8 @@ pub enum SearchError {
     Version(String),
     /// Files are missing, short or not what they were.
     Damaged(String),
+    /// The directory holds something else, or the index of something else.
+    Taken(String),
     /// The disk, or another process that writes.
     Io(String),
 }
@@ -22,6 +24,7 @@ impl fmt::Display for SearchError {
         let (SearchError::Absent(what)
         | SearchError::Version(what)
         | SearchError::Damaged(what)
+        | SearchError::Taken(what)
         | SearchError::Io(what)) = self;
         f.write_str(what)
     }

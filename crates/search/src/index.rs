@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rhumb_page::url::Url;
 use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::MmapDirectory;
 use tantivy::postings::Postings;
@@ -24,7 +25,7 @@ use crate::error::SearchError;
 use crate::language;
 use crate::matching::{Plan, Planner, SoughtWord, day_of_page};
 use crate::page::SearchPage;
-use crate::query::{Atom, Query, day_text};
+use crate::query::{Atom, Query, day_text, second_text};
 use crate::ranking::{Coefficients, DEPTH, Features, path_depth, saturated_importance};
 use crate::schema::{Fields, register, schema};
 use crate::shown::{Answer, Explained, Omitted, SearchOptions, Shown};
@@ -169,7 +170,7 @@ impl Index {
         for kept in kept {
             let found = &found[kept.rank];
             let others = if wanted.all { Vec::new() } else { self.others(&plan, found, &kept)? };
-            let mut shown = self.shown(found, &plan, wanted, &mut stems);
+            let mut shown = self.shown(found, &plan, wanted, &mut stems)?;
             shown.omitted = others.len();
             shown.crowded = kept.crowded;
             if let Some(number) = likeness {
@@ -177,7 +178,8 @@ impl Index {
             }
             if wanted.unfold {
                 let listed = others.iter().take(UNFOLDED_MAX);
-                shown.near = listed.map(|other| self.near(found.number, *other)).collect();
+                let near = listed.map(|other| self.near(found.number, *other));
+                shown.near = near.collect::<Result<_, _>>()?;
             }
             results.push(shown);
         }
@@ -222,7 +224,7 @@ impl Index {
     ) -> Result<Option<(u32, Vec<String>)>, SearchError> {
         let Some(name) = asks_for_like(query) else { return Ok(None) };
         let Some(number) = self.number_of(name) else { return Ok(None) };
-        let page = self.beside.page(number).unwrap_or_default();
+        let page = self.beside.known_page(number)?;
         let text = &page.text[..page.text.floor_char_boundary(LIKE_BYTES_MAX)];
         let mut counts: HashMap<String, f32> = HashMap::new();
         for word in words(&page.title).into_iter().chain(words(text)) {
@@ -248,14 +250,20 @@ impl Index {
         Ok(Some((number, weighed.into_iter().map(|(_, word)| word).collect())))
     }
 
-    /// The number of a page by its id, else by its URL.
+    /// The number of a page by its id, else by its URL, which need not be written as canonical.
     fn number_of(&self, name: &str) -> Option<u32> {
-        let hash = xxh3_64(name.as_bytes());
-        let numbers = (0..self.beside.pages()).rev();
-        let by_id = numbers
-            .clone()
-            .find(|number| self.beside.entry(*number).is_some_and(|entry| entry.id_hash == hash));
-        by_id.or_else(|| numbers.clone().find(|number| self.beside.url(*number) == name))
+        let url = Url::parse(name);
+        let url = url.as_ref().map_or(name, |url| url.as_str());
+        let numbers = || (0..self.beside.pages()).rev();
+        let by_id = |name: &str| {
+            let hash = xxh3_64(name.as_bytes());
+            let is_of_it =
+                |number: &u32| self.beside.entry(*number).is_some_and(|e| e.id_hash == hash);
+            numbers().find(is_of_it)
+        };
+        let by_url = || numbers().find(|number| self.beside.url(*number) == url);
+        let found = by_id(name).or_else(|| by_id(url)).or_else(by_url)?;
+        self.beside.entry(found).filter(|entry| !entry.is_removed).map(|_| found)
     }
 
     /// The best by BM25, weighed again.
@@ -272,10 +280,11 @@ impl Index {
         }
         self.add_closeness(&plan.words, &mut found)?;
         let weight: f32 = plan.words.iter().map(|word| word.idf).sum();
+        let pages = u32::try_from(self.pages()).unwrap_or(u32::MAX);
         for found in &mut found {
             let url = self.beside.url(found.number);
             let share = self.beside.changing(found.number).importance;
-            found.features.importance = saturated_importance(share, self.beside.pages());
+            found.features.importance = saturated_importance(share, pages);
             if !url.is_empty() {
                 found.features.depth = path_depth(url);
                 found.features.url = in_url(url, &plan.words) / weight.max(f32::MIN_POSITIVE);
@@ -421,20 +430,21 @@ impl Index {
         plan: &Plan,
         wanted: &SearchOptions,
         stems: &mut Stems,
-    ) -> Shown {
+    ) -> Result<Shown, SearchError> {
         let number = found.number;
         let mut shown = Shown {
             id: self.beside.id(number).to_owned(),
             url: self.beside.url(number).to_owned(),
             score: found.score,
             day: day_of_page(&self.beside, number).map(day_text),
+            fetched: second_text(self.beside.changing(number).fetched),
             explain: wanted.explain.then(|| Explained::of(&found.features, &self.coefficients)),
             ..Shown::default()
         };
         if !wanted.snippets {
-            return shown;
+            return Ok(shown);
         }
-        let page = self.beside.page(number).unwrap_or_default();
+        let page = self.beside.known_page(number)?;
         let sought = |word: &SoughtWord| Sought { stems: word.stems.clone(), idf: word.idf };
         let sought: Vec<Sought> = plan.words.iter().map(sought).collect();
         let tag = match language::of_tag(&page.language) {
@@ -445,7 +455,7 @@ impl Index {
         shown.title = page.title;
         shown.language = tag.to_owned();
         shown.kind = page.kind;
-        shown
+        Ok(shown)
     }
 
     fn shingles(&self, number: u32) -> Vec<u64> {
@@ -457,18 +467,16 @@ impl Index {
     }
 
     /// A page that is left out, held against the one that is shown.
-    fn near(&self, shown: u32, other: u32) -> Omitted {
-        let words_of = |number| -> Vec<String> {
-            self.beside.page(number).map(|page| words(&page.text)).unwrap_or_default()
-        };
-        let (ours, theirs) = (words_of(shown), words_of(other));
-        Omitted {
+    fn near(&self, shown: u32, other: u32) -> Result<Omitted, SearchError> {
+        let words_of = |number| self.beside.known_page(number).map(|page| words(&page.text));
+        let (ours, theirs) = (words_of(shown)?, words_of(other)?);
+        Ok(Omitted {
             id: self.beside.id(other).to_owned(),
             url: self.beside.url(other).to_owned(),
             similarity: self.resemblance(shown, other),
             added: only_in(&theirs, &ours),
             missing: only_in(&ours, &theirs),
-        }
+        })
     }
 }
 

@@ -70,7 +70,7 @@ impl Planner<'_> {
                 continue;
             }
             if let [item] = group.as_slice() {
-                if matches!(item.atom, Atom::Similar(_)) && !item.is_excluded {
+                if matches!(item.atom, Atom::Similar(_)) && !item.is_excluded && like.is_some() {
                     continue;
                 }
                 let occur = if item.is_excluded { Occur::MustNot } else { Occur::Must };
@@ -82,6 +82,10 @@ impl Planner<'_> {
             clauses.push((Occur::Must, self.any_of(group, &mut plan)?));
         }
         if let Some((number, words)) = like {
+            if words.is_empty() {
+                // It shares no word with any other page.
+                clauses.push((Occur::Must, Box::new(tantivy::query::EmptyQuery)));
+            }
             for word in words {
                 self.word(&word, &mut plan)?.into_iter().for_each(|at| first_plain.push(at));
             }
@@ -170,18 +174,22 @@ impl Planner<'_> {
             Atom::Host(host) => tagged(PageTag::Host, host),
             Atom::Language(language) => tagged(PageTag::Language, language),
             Atom::Kind(kind) => tagged(PageTag::Kind, kind),
-            Atom::InUrl(word) => tagged(PageTag::InUrl, word),
-            Atom::InTitle(word) => {
-                let stems: Vec<String> =
-                    self.languages.iter().map(|tag| self.stems.stem(word, tag)).collect();
-                let terms =
-                    stems.iter().chain([word]).map(|stem| fields.tagged(PageTag::InTitle, stem));
-                any_term(terms)
+            Atom::InUrl(words) => {
+                all_of(words.iter().map(|word| tagged(PageTag::InUrl, word)).collect())
             }
+            Atom::InTitle(words) => all_of(words.iter().map(|word| self.in_title(word)).collect()),
             Atom::Before(day) => self.days(i32::MIN, *day),
             Atom::After(day) => self.days(*day, i32::MAX),
             Atom::Similar(_) => Box::new(tantivy::query::EmptyQuery),
         })
+    }
+
+    /// Pages with a word in their title, stemmed as any language has it.
+    fn in_title(&mut self, word: &str) -> Box<dyn Matched> {
+        let mut stems: Vec<String> =
+            self.languages.iter().map(|tag| self.stems.stem(word, tag)).collect();
+        stems.push(word.to_owned());
+        any_term(stems.iter().map(|stem| self.fields.tagged(PageTag::InTitle, stem)))
     }
 
     fn days(&self, from: i32, to: i32) -> Box<dyn Matched> {
@@ -291,6 +299,15 @@ fn scored(term: Term) -> Box<dyn Matched> {
 
 fn unscored(query: Box<dyn Matched>) -> Box<dyn Matched> {
     Box::new(ConstScoreQuery::new(query, 0.0))
+}
+
+/// Pages that all filters let through.
+fn all_of(mut filters: Vec<Box<dyn Matched>>) -> Box<dyn Matched> {
+    if filters.len() == 1 {
+        return filters.remove(0);
+    }
+    let all = filters.into_iter().map(|filter| (Occur::Must, filter));
+    unscored(Box::new(BooleanQuery::new(all.collect())))
 }
 
 fn without(query: Box<dyn Matched>) -> Box<dyn Matched> {

@@ -8,6 +8,7 @@
 use std::fmt::Write;
 
 use rhumb_page::calendar::Date;
+use rhumb_page::url::Url;
 
 use crate::beside::day_of;
 use crate::language;
@@ -29,8 +30,9 @@ pub enum Atom {
     Phrase(Vec<String>),
     Site(String),
     Host(String),
-    InUrl(String),
-    InTitle(String),
+    /// All of these words.
+    InUrl(Vec<String>),
+    InTitle(Vec<String>),
     Language(String),
     Kind(String),
     /// Days since 1970.
@@ -148,8 +150,8 @@ fn told_of(item: &QueryItem) -> String {
         Atom::Phrase(words) => write!(told, "the phrase {}", quoted(words)),
         Atom::Site(site) => write!(told, "on the site {site}"),
         Atom::Host(host) => write!(told, "on the host {host}"),
-        Atom::InUrl(word) => write!(told, "{word} in the URL"),
-        Atom::InTitle(word) => write!(told, "{word} in the title"),
+        Atom::InUrl(words) => write!(told, "{} in the URL", words.join(" and ")),
+        Atom::InTitle(words) => write!(told, "{} in the title", words.join(" and ")),
         Atom::Language(tag) => write!(told, "in the language {tag}"),
         Atom::Kind(kind) => write!(told, "of the type {kind}"),
         Atom::Before(day) => write!(told, "dated before {}", day_text(*day)),
@@ -163,6 +165,14 @@ fn told_of(item: &QueryItem) -> String {
 /// `2024-05-01` of days since 1970.
 pub fn day_text(day: i32) -> String {
     Date::of_days(i64::from(day)).to_string()
+}
+
+/// `2024-05-01T10:00:00Z` of seconds since 1970; none of 0.
+pub fn second_text(seconds: u32) -> Option<String> {
+    const DAY: u32 = 86_400;
+    let (day, of_day) = ((seconds / DAY) as i32, seconds % DAY);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    (seconds != 0).then(|| format!("{}T{hour:02}:{minute:02}:{second:02}Z", day_text(day)))
 }
 
 /// The first part of a text, and what follows it.
@@ -252,12 +262,16 @@ fn filter(field: &str, value: &str) -> Option<Atom> {
         let is_day = text.starts_with(|first: char| first.is_ascii_digit());
         is_day.then(|| day_of(text)).filter(|day| *day != 0)
     };
-    let one_word = || words(&small).into_iter().next();
+    let all_words = || {
+        let mut words = words(&small);
+        words.truncate(WORDS_MAX);
+        Some(words).filter(|words| !words.is_empty())
+    };
     Some(match field {
         "site" => Atom::Site(host_of(&small)?),
         "host" => Atom::Host(host_of(&small)?),
-        "inurl" => Atom::InUrl(one_word()?),
-        "intitle" => Atom::InTitle(one_word()?),
+        "inurl" => Atom::InUrl(all_words()?),
+        "intitle" => Atom::InTitle(all_words()?),
         "lang" => match language::of_tag(&small) {
             "" => return None,
             tag => Atom::Language(tag.to_owned()),
@@ -270,11 +284,15 @@ fn filter(field: &str, value: &str) -> Option<Atom> {
     })
 }
 
-/// The host in what may be a URL; none if there is nothing in its place.
+/// The host in what may be a URL, as URLs have it (`xn--bcher-kva.example` of `bücher.example`);
+/// none if there is nothing in its place.
 fn host_of(text: &str) -> Option<String> {
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['/', '?', '#']).next().unwrap_or_default();
-    let text = text.strip_prefix("*.").unwrap_or(text);
+    let text = text.strip_prefix("*.").unwrap_or(text).trim_end_matches('.');
+    if let Ok(url) = Url::parse(&format!("http://{text}/")) {
+        return Some(url.host().to_owned());
+    }
     let host = text.rsplit_once(':').map_or(text, |(host, _)| host).trim_end_matches('.');
     (!host.is_empty()).then(|| host.to_owned())
 }
@@ -298,6 +316,10 @@ mod tests {
         check("host:a.example:8080", "on the host a.example");
         check("host:... site:/x", "words host, site, x");
         check("inurl:tide intitle:Moon", "tide in the URL; moon in the title");
+        check("inurl:well-known", "well and known in the URL");
+        check("-intitle:\"Spring tide\"", "without spring and tide in the title");
+        check("site:*.Bücher.example.", "on the site xn--bcher-kva.example");
+        check("host:[::1]:80", "on the host [::1]");
         check("lang:de-AT type:PDF", "in the language de; of the type pdf");
         check("after:2024 before:2024-05-01", "dated 2024-01-01 or after; dated before 2024-05-01");
         check("similar:https://e.org/", "like https://e.org/");
@@ -325,6 +347,8 @@ mod tests {
         for day in [0, 1, 19_782, 11_016, -1] {
             assert_eq!(day_of(&day_text(day)), day);
         }
+        assert_eq!(second_text(1_714_557_601).as_deref(), Some("2024-05-01T10:00:01Z"));
+        assert_eq!(second_text(0), None);
     }
 
     proptest! {

@@ -52,6 +52,9 @@ pub struct Shown {
     /// As the page says, else as it was fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
+    /// When it was fetched last, changed or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<String>,
     /// To the page that others are to be like, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,

@@ -43,6 +43,9 @@ pub struct IndexMark {
 pub struct Payload {
     pub lengths: Lengths,
     pub mark: IndexMark,
+    /// Names the archive that the pages come from; none of pages that come from elsewhere.
+    #[serde(default)]
+    pub origin: Option<String>,
     /// Pages by language.
     pub languages: BTreeMap<String, u32>,
     /// Pages that took the place of an earlier version.
@@ -143,6 +146,21 @@ impl Indexer {
         self.payload.mark
     }
 
+    /// The archive that the pages come from, if it was named.
+    pub fn origin(&self) -> Option<&str> {
+        self.payload.origin.as_deref()
+    }
+
+    /// Names the archive that the pages come from; the next commit says so.
+    pub fn set_origin(&mut self, origin: String) {
+        self.payload.origin = Some(origin);
+    }
+
+    /// Whether no page was ever taken.
+    pub fn is_empty(&self) -> bool {
+        self.beside.lengths().pages == 0
+    }
+
     pub fn counts(&self) -> WriterCounts {
         let is_near = |number: &&u32| {
             let (leader, id_hash) = self.known[**number as usize];
@@ -183,7 +201,12 @@ impl Indexer {
             .place(&page.text, |leader| self.beside.page(leader).map(|page| page.text))?;
         let number = self.beside.lengths().pages;
         let leader = place.leader.unwrap_or(number);
-        let changing = Changing { leader, fetched: page.fetched, importance: 0.0 };
+        // Until it is weighed again it is as important as its earlier version, which may have been
+        // fetched again after this text was.
+        let before = self.numbers.get(&id_hash).copied();
+        let earlier = before.map(|number| self.beside.changing(number)).transpose()?;
+        let Changing { fetched, importance, .. } = earlier.unwrap_or_default();
+        let changing = Changing { leader, fetched: fetched.max(page.fetched), importance };
         let known = Known { id_hash, day: day_of(&page.day), is_removed: false };
         self.beside.append(&page, known, changing, &place.slots)?;
         self.known.push((leader, id_hash));
@@ -191,7 +214,7 @@ impl Indexer {
             self.clusters.lead(number, &place.slots);
         }
         self.renamed.remove(&id_hash);
-        let before = self.numbers.insert(id_hash, number);
+        self.numbers.insert(id_hash, number);
         self.forget(before);
         let mut document = TantivyDocument::new();
         document.add_text(self.fields.words, words);

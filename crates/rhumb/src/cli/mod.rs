@@ -27,6 +27,7 @@ mod json;
 mod logging;
 mod man;
 mod node;
+mod new_files;
 mod rank;
 mod rank_crawl;
 mod robots;

@@ -88,9 +88,50 @@ struct Given {
 /// Documents of the given corpus with pairs that are known.
 const DOCUMENTS: usize = 6000;
 
+/// Resemblances of pairs of the given corpus, as they were computed from all pairs of texts.
+struct Truth(HashMap<u32, HashMap<u32, f64>>);
+
+impl Truth {
+    fn given() -> Option<Truth> {
+        let file = std::fs::File::open(rhumb_given::data("neardup/d1_truth.tsv.zst")?);
+        let lines = BufReader::new(zstd::Decoder::new(file.expect("given")).expect("zstd")).lines();
+        let mut like: HashMap<u32, HashMap<u32, f64>> = HashMap::new();
+        for line in lines {
+            let line = line.expect("a line");
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [one, other, alike] = fields[..] else { panic!("a pair: {line}") };
+            let [one, other] = [one, other].map(|id| id.parse::<u32>().expect("an id"));
+            if one.max(other) < DOCUMENTS as u32 {
+                let alike = alike.parse().expect("a number");
+                like.entry(one).or_default().insert(other, alike);
+                like.entry(other).or_default().insert(one, alike);
+            }
+        }
+        Some(Truth(like))
+    }
+
+    fn of(&self, one: &str, other: &str) -> Option<f64> {
+        let [one, other] = [one, other].map(|id| id.parse::<u32>().expect("an id"));
+        self.0.get(&one)?.get(&other).copied()
+    }
+
+    fn are_alike(&self, one: &str, other: &str) -> bool {
+        self.of(one, other).is_some_and(|alike| alike >= 0.8)
+    }
+
+    /// Whether both are like a third: a cluster's members are like its leader.
+    fn share_a_leader(&self, one: &str, other: &str) -> bool {
+        let of_one = self.0.get(&one.parse::<u32>().expect("an id")).into_iter().flatten();
+        let mut near = of_one.filter(|(_, alike)| **alike >= 0.8);
+        near.any(|(third, _)| self.are_alike(other, &third.to_string()))
+    }
+}
+
 #[test]
-fn of_two_results_none_is_like_the_other_in_a_corpus_with_known_pairs() {
+fn what_is_shown_and_what_is_left_out_of_a_corpus_are_as_its_known_pairs_say() {
     let Some(corpus) = rhumb_given::data("neardup/d1.jsonl.zst") else { return };
+    let Some(truth) = Truth::given() else { return };
+    assert!(truth.0.len() > 1_000, "{} documents have pairs", truth.0.len());
     let file = std::fs::File::open(corpus).expect("given");
     let mut decoder = zstd::Decoder::new(file).expect("zstd");
     decoder.window_log_max(27).expect("a window");
@@ -109,21 +150,36 @@ fn of_two_results_none_is_like_the_other_in_a_corpus_with_known_pairs() {
     let mut asked: Vec<(&String, &usize)> =
         words.iter().filter(|(word, count)| word.len() > 3 && **count > 20).collect();
     asked.sort();
-    let (mut shown, mut omitted) = (0, 0);
+    let (mut shown, mut omitted, mut pairs) = (0, 0, 0);
     for (word, _) in asked.iter().step_by(asked.len() / 60 + 1) {
-        let answer = answer(&index, word);
+        let wanted = SearchOptions { unfold: true, ..SearchOptions::default() };
+        let answer = index.search(word, &wanted).expect("an answer");
         let texts: Vec<Vec<u64>> = answer
             .results
             .iter()
             .map(|shown| shingles(&index.page(&shown.id).expect("a page").text))
             .collect();
         for (n, one) in texts.iter().enumerate() {
-            for other in &texts[n + 1..] {
+            for (m, other) in texts.iter().enumerate().skip(n + 1) {
+                let ids = [&answer.results[n].id, &answer.results[m].id];
                 assert!(resemblance(one, other) < 0.8, "{word}: two results are alike");
+                assert!(!truth.are_alike(ids[0], ids[1]), "{word}: {ids:?}");
             }
+        }
+        for result in &answer.results {
+            for near in &result.near {
+                match truth.of(&result.id, &near.id) {
+                    Some(alike) => assert!((near.similarity - alike).abs() < 1e-5, "{near:?}"),
+                    None => assert!(near.similarity < 0.8, "{near:?}"),
+                }
+                let is_like = truth.are_alike(&result.id, &near.id);
+                assert!(is_like || truth.share_a_leader(&result.id, &near.id), "{near:?}");
+                pairs += 1;
+            }
+            assert!(result.near.len() == result.omitted || result.near.len() == 100);
         }
         shown += answer.results.len();
         omitted += answer.results.iter().map(|shown| shown.omitted).sum::<usize>();
     }
-    assert!(shown > 100 && omitted > 100, "{shown} shown, {omitted} omitted");
+    assert!(shown > 100 && omitted > 100 && pairs > 100, "{shown} shown, {omitted} omitted");
 }

@@ -24,6 +24,8 @@ fn pages() -> Vec<SearchPage> {
     };
     pages.push(other("https://de.org/", "de", "Die Häuser am Meer sind alt. Ein Café."));
     pages.push(other("https://jp.org/", "ja", "東京都の天気は晴れです。猫が好き。"));
+    pages.push(other("https://zh.org/", "zh", "今天北京下雨。我们喝茶。"));
+    pages.push(other("https://ko.org/", "ko", "오늘 서울은 맑습니다. 고양이가 잡니다."));
     pages.push(other("https://th.org/", "th", "สวัสดีครับ ยินดีต้อนรับ"));
     pages.push(other("https://ru.org/", "ru", "Высокие дома стоят у моря."));
     pages
@@ -60,6 +62,57 @@ fn words_phrases_and_operators_find_what_they_say() {
 }
 
 #[test]
+fn all_words_of_a_title_or_url_are_asked_for() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let index = index(
+        dir.path(),
+        [
+            page("https://a.org/well/x", "Spring flowers", "Meadows."),
+            page("https://b.org/well-known", "Tides of spring", "Beaches."),
+        ],
+    );
+    let understood = |query: &str| answer(&index, query).understood;
+    assert_eq!(ids(&index, "intitle:\"spring tide\""), ["https://b.org/well-known"]);
+    assert_eq!(ids(&index, "intitle:spring-flowers"), ["https://a.org/well/x"]);
+    assert_eq!(ids(&index, "inurl:well-known"), ["https://b.org/well-known"]);
+    assert_eq!(ids(&index, "inurl:well").len(), 2);
+    assert_eq!(ids(&index, "-inurl:well-known"), ["https://a.org/well/x"], "not one word of it");
+    assert_eq!(understood("intitle:\"spring tide\""), "spring and tide in the title");
+}
+
+#[test]
+fn a_site_is_named_as_people_write_it_or_as_urls_do() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let books = "https://xn--bcher-kva.example/";
+    let pages = [page(books, "Books", "Many books."), page("https://b.org/", "B", "None.")];
+    let index = index(dir.path(), pages);
+    for query in ["site:bücher.example", "host:Bücher.example", "site:xn--bcher-kva.example"] {
+        assert_eq!(ids(&index, query), [books], "{query}");
+    }
+}
+
+#[test]
+fn pages_like_one_that_is_not_there_or_shares_no_word_are_none() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let index = index(
+        dir.path(),
+        [
+            page("https://a.org/x", "", "The sea and the moon."),
+            page("https://b.org/x", "", "The sea and the sun."),
+            page("https://c.org/x", "", "Quite others."),
+        ],
+    );
+    for query in ["similar:https://gone.org/", "similar:https://gone.org/ sea", "similar:nothing"] {
+        let answer = answer(&index, query);
+        assert_eq!((answer.total, answer.results.len()), (0, 0), "{query}");
+        assert!(answer.understood.ends_with("that page is not in the index"), "{query}");
+    }
+    assert_eq!(ids(&index, "similar:https://c.org/x"), Vec::<String>::new());
+    assert_eq!(ids(&index, "similar:https://a.org/x"), ["https://b.org/x"]);
+    assert_eq!(ids(&index, "similar:HTTPS://A.org:443/y/../x#top"), ["https://b.org/x"]);
+}
+
+#[test]
 fn languages_with_and_without_spaces_are_found() {
     let dir = tempfile::tempdir().expect("a directory");
     let index = index(dir.path(), pages());
@@ -69,6 +122,10 @@ fn languages_with_and_without_spaces_are_found() {
     assert_eq!(ids(&index, "京都の"), ["https://jp.org/"]);
     assert_eq!(ids(&index, "猫"), ["https://jp.org/"]);
     assert_eq!(ids(&index, "\"天気は晴れ\""), ["https://jp.org/"]);
+    assert_eq!(ids(&index, "下雨"), ["https://zh.org/"]);
+    assert_eq!(ids(&index, "\"我们喝茶\""), ["https://zh.org/"]);
+    assert_eq!(ids(&index, "고양이"), ["https://ko.org/"]);
+    assert_eq!(ids(&index, "lang:ko"), ["https://ko.org/"]);
     assert_eq!(ids(&index, "ยินดี"), ["https://th.org/"]);
     assert_eq!(ids(&index, "дом"), ["https://ru.org/"]);
     assert_eq!(ids(&index, "lang:ru"), ["https://ru.org/"]);
@@ -87,7 +144,7 @@ fn no_query_fails_and_what_was_understood_is_told() {
     }
     assert_eq!(ids(&index, &long).len(), 2);
     assert_eq!(ids(&index, "").len(), 0);
-    assert_eq!(answer(&index, "-tide").total, 6);
+    assert_eq!(answer(&index, "-tide").total, 8);
     assert!(answer(&index, "tide xyzzy").understood.contains("no page has xyzzy"));
     assert_eq!(ids(&index, "xyzzy").len(), 0);
     assert_eq!(ids(&index, "xyzzy site:sea.org").len(), 0);

@@ -115,6 +115,52 @@ fn what_links_say_is_found_whenever_it_comes_and_what_is_removed_is_not() {
 }
 
 #[test]
+fn a_new_version_stays_as_important_and_no_name_makes_a_page_older() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let of = |text: &str, fetched: u32| SearchPage { fetched, ..page("https://a.org/", "", text) };
+    let terms_of = |index: &Index| {
+        let wanted = SearchOptions { explain: true, ..SearchOptions::default() };
+        let shown = index.search("tides", &wanted).expect("an answer").results.remove(0);
+        (shown.explain.expect("explained").importance, shown.fetched.expect("a time"))
+    };
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    writer.add(of("About tides.", 1_000_000)).expect("taken");
+    assert!(writer.weigh("https://a.org/", 0.5).expect("weighed"));
+    writer.commit(IndexMark::default()).expect("committed");
+    let (important, _) = terms_of(&Index::open(dir.path()).expect("an index"));
+    assert!(important > 0.0);
+    writer.add(of("More about tides.", 2_000_000)).expect("taken");
+    assert!(writer.fetched_again("https://a.org/", 3_000_000).expect("written"));
+    assert!(!writer.fetched_again("https://b.org/", 3_000_000).expect("nothing to write"));
+    writer.anchor("https://a.org/", "almanac").expect("taken");
+    writer.rename().expect("indexed again");
+    writer.finish(IndexMark::default()).expect("finished");
+    let index = Index::open(dir.path()).expect("an index");
+    assert_eq!(ids(&index, "almanac more"), ["https://a.org/"]);
+    assert_eq!(terms_of(&index), (important, "1970-02-04T17:20:00Z".to_owned()));
+}
+
+#[test]
+fn bytes_that_changed_within_the_rows_are_an_error_and_no_empty_result() {
+    let dir = tempfile::tempdir().expect("a directory");
+    index(dir.path(), (0..20).map(numbered));
+    let path = dir.path().join("rows");
+    let whole = fs::read(&path).expect("read");
+    for step in [1, 3, 40] {
+        let mut wrong = whole.clone();
+        wrong.iter_mut().step_by(step).for_each(|byte| *byte ^= 0x5a);
+        fs::write(&path, wrong).expect("written");
+        let index = Index::open(dir.path()).expect("as long as it was");
+        for unfold in [false, true] {
+            let wanted = SearchOptions { unfold, ..SearchOptions::default() };
+            let error = index.search("tides", &wanted).expect_err("damaged").to_string();
+            assert!(error.contains("rows: a page cannot be read"), "{error}");
+            assert!(error.contains("rhumb index"), "what to do: {error}");
+        }
+    }
+}
+
+#[test]
 fn damage_that_only_a_query_meets_is_an_error_and_no_panic() {
     let dir = tempfile::tempdir().expect("a directory");
     index(dir.path(), (0..200).map(numbered));
