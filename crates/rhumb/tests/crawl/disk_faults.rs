@@ -17,13 +17,16 @@ const PAGE_BYTES: usize = 60_000;
 /// Pages of the run before the one whose disk fails.
 const PAGES_BEFORE: usize = 30;
 /// What fails, and how.
-const FAULTS: [(&str, &str); 8] = [
+const FAULTS: [(&str, &str); 11] = [
     ("write", "ENOSPC"),
+    ("writev", "ENOSPC"),
+    ("pwrite64", "ENOSPC"),
     ("fsync", "EIO"),
     ("fdatasync", "EIO"),
     ("openat", "ENOSPC"),
     ("mkdir", "ENOSPC"),
     ("rename", "ENOSPC"),
+    ("renameat2", "ENOSPC"),
     ("ftruncate", "EIO"),
     ("unlink", "EIO"),
 ];
@@ -154,12 +157,12 @@ fn pages_in(dir: &Path) -> BTreeSet<usize> {
     pages
 }
 
-/// Has one call fail, and runs again without faults.
-fn fail_once(
+/// Has one call fail, or with a plus all from one on, and runs again without faults.
+fn fail_then_go_on(
     bed: &Bed,
     base: &Path,
     (call, error): (&str, &str),
-    nth: usize,
+    nth: &str,
 ) -> Result<(), String> {
     let dir = bed.copied(base);
     let inject = format!("inject={call}:error={error}:when={nth}");
@@ -208,7 +211,7 @@ fn sweep(is_begun: bool, step: usize, seed: u64) {
     println!("{} of {calls:?}", some.len());
     let failed: Vec<String> = some
         .into_iter()
-        .filter_map(|(fault, nth)| fail_once(&bed, &base, fault, nth).err())
+        .filter_map(|(fault, nth)| fail_then_go_on(&bed, &base, fault, &nth.to_string()).err())
         .collect();
     assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
     assert_tools_accept(&bed.scratch.path().join("crawl"));
@@ -225,6 +228,18 @@ fn a_crawl_whose_disk_failed_when_it_began_goes_on() {
 #[test]
 fn a_crawl_whose_disk_failed_when_it_went_on_goes_on() {
     sweep(true, STEP, 8);
+}
+
+#[test]
+fn a_disk_that_stays_full_ends_the_run_and_the_next_one_with_room_loses_nothing() {
+    if !can_trace() {
+        return;
+    }
+    let bed = Bed::new();
+    let base = bed.base(true);
+    for nth in ["5+", "40+", "90+"] {
+        fail_then_go_on(&bed, &base, ("write", "ENOSPC"), nth).unwrap();
+    }
 }
 
 #[test]

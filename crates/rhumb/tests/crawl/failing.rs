@@ -91,3 +91,26 @@ fn a_forgotten_allow_private_costs_nothing_but_another_run() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!((&report["stopped_because"], &report["pages"]), (&json!("finished"), &json!(PAGES)));
 }
+
+#[test]
+fn a_server_that_goes_down_half_way_keeps_its_pages_for_the_next_run() {
+    let recovered = Arc::new(AtomicBool::new(false));
+    let is_up = Arc::clone(&recovered);
+    let server = Server::start(move |path| match path {
+        "/robots.txt" => Answer::not_found(),
+        "/0" | "/1" | "/2" => page(),
+        _ if is_up.load(Ordering::SeqCst) => page(),
+        _ => busy(),
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let (output, report) = crawl(&server, dir.path(), &["--allow-private"]);
+    assert_eq!(output.status.code(), Some(0), "some pages were had: {}", stderr(&output));
+    assert_eq!(report["stopped_because"], "hosts_failing");
+    assert!(stderr(&output).contains(&server.address.to_string()), "{}", stderr(&output));
+    let before = report["pages"].as_u64().unwrap();
+    assert!((1..=3).contains(&before), "{report}");
+    recovered.store(true, Ordering::SeqCst);
+    let (output, report) = crawl(&server, dir.path(), &["--allow-private"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!((&report["stopped_because"], &report["pages"]), (&json!("finished"), &json!(PAGES)));
+}

@@ -1,7 +1,7 @@
 //! Names and addresses over real sockets: all addresses of a name, and stops that are stops.
 
 use crate::name_server::{NameServer, Says};
-use crate::scripted::{Asked, Scripted, html, not_found};
+use crate::scripted::{Asked, Scripted, answer, html, not_found};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::Write;
@@ -178,4 +178,31 @@ fn a_site_of_invented_names_gets_one_sites_share_and_few_connections() {
     assert!(report["pages"].as_u64() > Some(0), "{report}");
     assert!(report["open_connections_per_address_max"].as_u64() <= Some(8), "{report}");
     assert!(report["open_connections_per_address_max"].as_u64() >= Some(1), "{report}");
+}
+
+#[test]
+fn two_hosts_whose_robots_txt_send_to_each_other_hold_nobody_up() {
+    let site = Scripted::serve(|asked| {
+        let host = asked.header("host").unwrap_or_default();
+        let port = host.rsplit(':').next().unwrap_or_default().to_owned();
+        let other = if host.starts_with("one.") { "two" } else { "one" };
+        let location = format!("http://{other}.test:{port}/robots.txt");
+        match (host.split('.').next(), asked.path.as_str()) {
+            (Some("one" | "two"), "/robots.txt") => {
+                answer("301 Moved Permanently", &[("Location", &location)], "")
+            }
+            (_, "/") => html(format!(
+                "<p>Links.<a href=http://one.test:{port}/>1</a><a href=http://two.test:{port}/>2</a>"
+            )),
+            _ => not_found(),
+        }
+    });
+    let dns = NameServer::start(|_| Says::Addresses(ips(&["127.0.0.1"])));
+    let config = site.dir.path().join("retry.toml");
+    std::fs::write(&config, "[retry]\nwait_min = \"10ms\"\nhost_failures_max = 2\n").unwrap();
+    let output =
+        crawl_by_name(&site, "three.test", &dns, &["--config"]).arg(config).output().unwrap();
+    let report = report(&output);
+    assert_eq!((&report["pages"], &report["hosts_failing"]), (&1.into(), &2.into()), "{report}");
+    assert_eq!(report["stopped_because"], "hosts_failing");
 }
