@@ -222,8 +222,11 @@ impl Engine {
     pub fn holdups(&self, now: Time) -> Holdups {
         let now = self.clock.own(now);
         let at_hand = self.holdup_of_all(now);
-        let mut all =
-            Holdups { slots: self.limits.slots(&self.config), awake: self.frontier.awake.len(), ..Holdups::default() };
+        let mut all = Holdups {
+            slots: self.limits.slots(&self.config),
+            awake: self.frontier.awake.len(),
+            ..Holdups::default()
+        };
         let mut at_addresses: Vec<(IpAddr, f64, Span)> = Vec::new();
         let mut due = HeldUp::default();
         for host in self.frontier.awake.iter() {
@@ -244,7 +247,8 @@ impl Engine {
         let (lost, crowded) = self.lost_at_addresses(at_addresses);
         (all.addresses_per_s, all.crowded) = (due.per_s - lost, crowded);
         for (class, counts) in (0..).zip(&mut all.classes) {
-            *counts = (self.frontier.ready.len_of(class) as u64, self.frontier.sleepers.ready_in(class));
+            *counts =
+                (self.frontier.ready.len_of(class) as u64, self.frontier.sleepers.ready_in(class));
         }
         let asleep = self.frontier.sleepers.ready() as f64;
         let mean = if due.hosts > 0.0 { due.per_s / due.hosts } else { self.usual_per_s() };
@@ -314,7 +318,9 @@ impl Engine {
         }
         match host.addresses.current(now) {
             None => Holdup::LookupLine,
-            Some(ip) => self.traffic.gateways.holdup(host.way(ip), &self.config, now).unwrap_or(at_hand),
+            Some(ip) => {
+                self.traffic.gateways.holdup(host.way(ip), &self.config, now).unwrap_or(at_hand)
+            }
         }
     }
 
@@ -349,7 +355,9 @@ impl Engine {
     /// Why hosts sleep that could be asked.
     fn holdup_of_sleepers(&self, at_hand: Holdup) -> Holdup {
         match at_hand {
-            Holdup::Turn if self.frontier.awake.len() >= self.config.hosts_awake_max => Holdup::Asleep,
+            Holdup::Turn if self.frontier.awake.len() >= self.config.hosts_awake_max => {
+                Holdup::Asleep
+            }
             // They are being woken.
             Holdup::Turn => Holdup::Reading,
             other => other,
