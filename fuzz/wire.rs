@@ -67,6 +67,7 @@ pub fn response(data: &[u8]) {
             validators: Validators::default(),
             limits: limits(),
             screen: None,
+            leave: None,
         };
         let (served, fetched) = pair.runtime.block_on(async {
             tokio::join!(serve(&pair.listener, data), pair.client.fetch(&request))

@@ -65,9 +65,9 @@ impl Reasons<'_> {
     /// Whether the host of a URL rests because its site has had its share of names. So rests, too, a
     /// host outside its hours.
     fn is_held_back(&self, url: &Url) -> Result<bool, Error> {
-        let (snapshot, key) = (self.reader.holding(url).snapshot(), url.host_key());
+        let (reader, key) = (self.reader.holding(url), url.host_key());
         let hours = self.config.as_ref().and_then(|config| config.hours.of_host(&key));
-        let host = snapshot.host(&key)?.filter(|_| hours.is_none());
+        let host = reader.snapshot().host(&key)?.filter(|_| hours.is_none());
         Ok(host.is_some_and(|host| {
             let rests = matches!(host.sleep, Some(SleepPlace::Resting { .. }));
             rests && host.answers == 0 && host.failing.is_none()

@@ -7,10 +7,14 @@ const CHAIN: usize = 700;
 
 #[test]
 fn a_chain_of_seven_hundred_next_links_is_followed_to_its_end() {
-    let site = Scripted::serve(|asked| match asked.path.trim_start_matches("/chapter/").parse() {
-        Ok(n) if n <= CHAIN => html(format!("<p>Chapter {n}.<a href=/chapter/{}>next</a>", n + 1)),
-        _ if asked.path == "/" => html("<p>A book.<a href=/chapter/1>begin</a>"),
-        _ => not_found(),
+    let site = Scripted::serve(|asked| {
+        match asked.path.trim_start_matches("/chapter/").parse::<usize>() {
+            Ok(n) if n <= CHAIN => {
+                html(format!("<p>Chapter {n}.<a href=/chapter/{}>next</a>", n + 1))
+            }
+            _ if asked.path == "/" => html("<p>A book.<a href=/chapter/1>begin</a>"),
+            _ => not_found(),
+        }
     });
     let report = site.crawl(&[]);
     assert_eq!((&report["pages"], &report["stopped_because"]), (&701.into(), &"finished".into()));
