@@ -404,7 +404,6 @@ impl Node {
         self.fetched_before += pages.saturating_sub(held.open.counters.pages);
         self.granter.end(partition as usize);
         if partition == 0 {
-            self.last_all = self.all_told();
             self.books = None;
         }
     }
@@ -588,6 +587,7 @@ impl Node {
         }
         self.ask_slots();
         self.divide_limits();
+        self.add_up();
         self.end_if_over();
         self.sample();
         self.show();
