@@ -583,7 +583,7 @@ impl Node {
             let set_by = self.parts.mandate.set_by;
             let asked: Vec<_> =
                 self.held.values().filter_map(|held| held.request(set_by)).collect();
-            asked.into_iter().for_each(|request| self.to_books(Note::Request(request)));
+            asked.into_iter().for_each(|request| self.tell_books(Note::Request(request)));
         }
         self.ask_slots();
         self.divide_limits();

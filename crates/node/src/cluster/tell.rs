@@ -159,11 +159,8 @@ impl Node {
         };
         let object = NodeObject { beat, told: self.told() };
         let put = self.performer.objects.put_node(&self.parts.identity.id, object.encode().into());
-        let put = self
-            .performer
-            .runtime
-            .block_on(async { tokio::time::timeout(LAST_WITHIN, put).await.unwrap_or(Ok(())) });
-        put
+        let within = async { tokio::time::timeout(LAST_WITHIN, put).await.unwrap_or(Ok(())) };
+        self.performer.runtime.block_on(within)
     }
 }
 
