@@ -154,8 +154,8 @@ fn why_not_quiet(gathered: &Gathered) -> Option<String> {
     if parts.len() < gathered.crawl.partitions as usize {
         return Some("not all partitions have told what they have come to".to_owned());
     }
-    let is_still = |part: &&PartTold| part.is_paused && part.in_flight == 0;
-    if !parts.values().all(|part| is_still(&part)) {
+    let is_still = |part: &PartTold| part.is_paused && part.in_flight == 0;
+    if !parts.values().all(|part| is_still(part)) {
         return Some("requests are still under way".to_owned());
     }
     let is_through = parts.iter().all(|(from, sender)| {

@@ -22,7 +22,7 @@ impl Node {
             }
             Note::Report { age_us, report } => {
                 if let Some(books) = &mut self.books {
-                    books.reported(now, Span(age_us), report);
+                    books.reported(now, Span(age_us), *report);
                 }
             }
             Note::Grant(grant) => {
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// To the owner of partition 0, whoever that is.
-    pub(super) fn to_books(&mut self, note: Note) {
+    pub(super) fn tell_books(&mut self, note: Note) {
         match self.held.contains_key(&0) {
             true => self.noted(note),
             false => self.parts.post.send(note),
@@ -88,7 +88,7 @@ impl Node {
         let now = self.now();
         let held = self.held.get_mut(&partition).expect("it reports");
         if let Some(report) = held.report(partition, now) {
-            self.to_books(Note::Report { age_us: age.as_micros() as u64, report });
+            self.tell_books(Note::Report { age_us: age.as_micros() as u64, report });
         }
     }
 

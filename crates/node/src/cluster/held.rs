@@ -198,7 +198,7 @@ impl HeldPart {
     }
 
     /// What it reports for all, when it is in its last report that this is shipped.
-    pub fn report(&mut self, partition: u32, now: Time) -> Option<Report<Sums>> {
+    pub fn report(&mut self, partition: u32, now: Time) -> Option<Box<Report<Sums>>> {
         let snapshot = self.reported.as_ref()?;
         let part = part_of(snapshot)?;
         let still = self.owed.still(now, part.released);
@@ -206,7 +206,7 @@ impl HeldPart {
             .sums
             .zip(still)
             .map(|(sums, still)| Sums { owed: sums.owed.saturating_add(still), ..sums });
-        Some(Report {
+        Some(Box::new(Report {
             partition,
             epoch: self.open.epoch,
             order: self.obeyed?,
@@ -215,7 +215,7 @@ impl HeldPart {
             sent: part.numbers.sent.clone(),
             taken: part.numbers.taken.clone(),
             sums,
-        })
+        }))
     }
 }
 

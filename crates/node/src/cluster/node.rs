@@ -404,7 +404,6 @@ impl Node {
         self.fetched_before += pages.saturating_sub(held.open.counters.pages);
         self.granter.end(partition as usize);
         if partition == 0 {
-            self.last_all = self.all_told();
             self.books = None;
         }
     }
@@ -584,10 +583,11 @@ impl Node {
             let set_by = self.parts.mandate.set_by;
             let asked: Vec<_> =
                 self.held.values().filter_map(|held| held.request(set_by)).collect();
-            asked.into_iter().for_each(|request| self.to_books(Note::Request(request)));
+            asked.into_iter().for_each(|request| self.tell_books(Note::Request(request)));
         }
         self.ask_slots();
         self.divide_limits();
+        self.add_up();
         self.end_if_over();
         self.sample();
         self.show();

@@ -61,16 +61,19 @@ impl Node {
             peak_rss_bytes: memory::of_this_process().peak_rss_bytes,
             parts,
             stuck: self.stuck(),
-            all: self.all_told().or_else(|| self.last_all.clone()),
+            all: self.last_all.clone(),
         }
     }
 
-    /// By the owner of partition 0.
-    pub(super) fn all_told(&self) -> Option<AllTold> {
-        let books = self.books.as_ref()?;
-        let sums = books.sums(self.parts.clock.now(), &self.parts.mandate);
-        let coverage = sums.map(|sums| sums.of_importance().bound);
-        Some(AllTold { order: self.parts.mandate.order, sums, coverage })
+    /// What the owner of partition 0 knows of all. What it knew last stays true when it is not known
+    /// anew: pages that are fetched stay so.
+    pub(super) fn add_up(&mut self) {
+        let Some(books) = &self.books else { return };
+        let order = self.parts.mandate.order;
+        if let Some(sums) = books.sums(self.parts.clock.now(), &self.parts.mandate) {
+            let coverage = Some(sums.of_importance().bound);
+            self.last_all = Some(AllTold { order, sums: Some(sums), coverage });
+        }
     }
 
     /// What does not go on, and why.
@@ -156,11 +159,8 @@ impl Node {
         };
         let object = NodeObject { beat, told: self.told() };
         let put = self.performer.objects.put_node(&self.parts.identity.id, object.encode().into());
-        let put = self
-            .performer
-            .runtime
-            .block_on(async { tokio::time::timeout(LAST_WITHIN, put).await.unwrap_or(Ok(())) });
-        put
+        let within = async { tokio::time::timeout(LAST_WITHIN, put).await.unwrap_or(Ok(())) };
+        self.performer.runtime.block_on(within)
     }
 }
 

@@ -55,7 +55,7 @@ pub enum Note {
     /// To it: what a partition has come to, and how long ago.
     Report {
         age_us: u64,
-        report: Report<Sums>,
+        report: Box<Report<Sums>>,
     },
     /// To the owner of the partition that an address hashes to: so many requests in flight.
     AskSlots {
