@@ -58,6 +58,9 @@ pub struct Opening {
     pub hands: Vec<HandLine>,
     pub link_model: Option<LinkModel>,
     pub requisites: RequisiteCounters,
+    /// Another owner of the partition may have fetched what these rows know nothing of, even if
+    /// there are none: its machine was lost before anything was shipped.
+    pub is_taken_over: bool,
 }
 
 pub struct Engine {
@@ -174,7 +177,7 @@ impl Engine {
         let now = now + ahead;
         let counters_written = opening.counters.clone();
         let counters = Counters { run: opening.counters.run + 1, ..opening.counters };
-        let reopened = (counters.next_url > 0).then_some(now);
+        let reopened = (counters.next_url > 0 || opening.is_taken_over).then_some(now);
         let awake_limit = (config.concurrency * AWAKE_PER_FETCH).min(config.hosts_awake_max).max(1);
         let mut policy = order::policy(&config);
         opening.link_model.into_iter().for_each(|model| policy.opened(model));

@@ -11,6 +11,7 @@ use crate::host::HostRecord;
 use crate::log::Happening;
 use crate::mass::filed_class;
 use crate::order;
+use crate::polite;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
 use crate::requisites;
@@ -325,6 +326,11 @@ impl Engine {
             self.counters.hosts += 1;
             if self.awake.len() < self.awake_limit {
                 self.sleepers.remove(record.sleep.expect("it was just laid down"));
+                if let Some(opened) = self.reopened {
+                    // Its row may have been lost after it was asked.
+                    let delay = polite::delay(&self.config.polite, &record);
+                    record.not_before = opened + delay;
+                }
                 let rows_max = self.awake.rows_of_next();
                 let (now, later) = (BackQueue::empty(rows_max), BackQueue::empty(rows_max));
                 let slot = self.awake.insert(Awake::new(host, record, now, later));
