@@ -69,16 +69,8 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         Part::new(own, seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
     };
     let history = (scenario.faults.power_cuts > 0).then(|| History::new(checker.written.clone()));
-    let shared: SharedRef = Rc::new(RefCell::new(Shared {
-        clock: BEGINNING,
-        parts: (0..scenario.partitions).map(part).collect(),
-        checker,
-        mail: Mail::new(seed, scenario.faults),
-        history,
-        leaving: Vec::new(),
-        doors: Vec::new(),
-        attempts: PlainMap::default(),
-    }));
+    let parts = (0..scenario.partitions).map(part).collect();
+    let shared = shared(scenario, parts, checker, history);
     let mut drive = Drive::new(scenario, &web, &shared, mutant);
     let mut stopped = None;
     for (n, config) in scenario.runs().enumerate() {
@@ -133,16 +125,8 @@ fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> 
     let runs = scenario.runs().cloned().collect();
     let mut checker = Checker::new(runs, scenario.partitions, BEGINNING).on_nodes();
     checker.written.oracle.trust(&web.seeds());
-    let shared: SharedRef = Rc::new(RefCell::new(Shared {
-        clock: BEGINNING,
-        parts: Vec::new(),
-        history: Some(History::new(checker.written.clone())),
-        checker,
-        mail: Mail::new(scenario.config.seed, scenario.faults),
-        leaving: Vec::new(),
-        doors: Vec::new(),
-        attempts: PlainMap::default(),
-    }));
+    let history = Some(History::new(checker.written.clone()));
+    let shared = shared(scenario, Vec::new(), checker, history);
     let mut cluster = Cluster::new(scenario, plan, &web, &shared, mutant);
     let mut stopped = cluster.run();
     for _ in 0..RUNS_MAX {
@@ -180,6 +164,24 @@ fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> 
         visits: Vec::new(),
         cluster: Some(cluster.tally),
     }
+}
+
+fn shared(
+    scenario: &Scenario,
+    parts: Vec<Part>,
+    checker: Checker,
+    history: Option<History>,
+) -> SharedRef {
+    Rc::new(RefCell::new(Shared {
+        clock: BEGINNING,
+        checker,
+        parts,
+        mail: Mail::new(scenario.config.seed, scenario.faults),
+        history,
+        leaving: Vec::new(),
+        doors: Vec::new(),
+        attempts: PlainMap::default(),
+    }))
 }
 
 /// There was nothing left to do.

@@ -34,7 +34,7 @@ pub struct Shared {
     pub leaving: Vec<(usize, Leaving)>,
     /// Requests at addresses, by node; none where all are on one machine.
     pub doors: Vec<Doors>,
-    /// Earlier requests for URLs that failed at first, whoever made them. Looked up, never iterated.
+    /// Earlier requests for URLs that failed at first, by whomever. Looked up, never iterated.
     pub attempts: PlainMap<Url, u32>,
 }
 

@@ -53,7 +53,7 @@ pub struct SimWorld {
     pub visits: Vec<Visited>,
     /// Links to what is known carry their addresses, as the order wants it.
     pub wants_addresses: bool,
-    /// Requests that may not begin yet: of a node without a lease, or to an address that has enough.
+    /// Requests that may not begin yet: without a lease, or to an address that has enough of them.
     withheld: VecDeque<Fetch>,
     /// Turns since time last passed or anything last happened.
     idle_turns: u32,

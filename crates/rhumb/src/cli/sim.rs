@@ -232,9 +232,7 @@ impl Outcome<'_> {
                 grouped(self.simulated.heap_bytes_bound as u64 / 1000)
             ),
         );
-        if let Some(cluster) = &self.simulated.cluster {
-            cluster_lines(cluster, &mut say);
-        }
+        self.simulated.cluster.iter().for_each(|tally| cluster_lines(tally, &mut say));
         say("digest", format!("{:016x}", self.simulated.digest));
         text + &self.invariants_text()
     }
