@@ -44,6 +44,9 @@ pub struct Opening {
     pub hands: Vec<HandLine>,
     pub link_model: Option<LinkModel>,
     pub requisites: RequisiteCounters,
+    /// Another owner of the partition may have fetched what these rows know nothing of, even if
+    /// there are none: its machine was lost before anything was shipped.
+    pub is_taken_over: bool,
 }
 
 /// The machines of the engine, each with the state that it owns.
@@ -76,7 +79,8 @@ pub struct Engine {
 impl Engine {
     pub fn open(config: Config, opening: Opening, now: Time) -> Engine {
         let Opening { counters, .. } = &opening;
-        let clock = OwnTime::open(now, counters.clock, counters.next_url > 0);
+        let is_reopened = counters.next_url > 0 || opening.is_taken_over;
+        let clock = OwnTime::open(now, counters.clock, is_reopened);
         let admission = Admission::open(&config, opening.rules_fingerprint, counters);
         let books = UrlBooks::open(opening.counters, opening.requisites, opening.mass);
         Engine {

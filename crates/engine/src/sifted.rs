@@ -11,6 +11,7 @@ use crate::hands;
 use crate::host::{HostRecord, STRANGERS_PART};
 use crate::log::Happening;
 use crate::order;
+use crate::polite;
 use crate::queue::{Entry, Place, SleepPlace};
 use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
 use crate::requisites;
@@ -316,6 +317,11 @@ impl Engine {
             self.books.counters.hosts += 1;
             if self.frontier.awake.len() < self.frontier.awake_limit {
                 self.frontier.sleepers.remove(record.sleep.expect("it was just laid down"));
+                if let Some(opened) = self.clock.reopened {
+                    // Its row may have been lost after it was asked.
+                    let delay = polite::delay(&self.config.polite, &record);
+                    record.not_before = opened + delay;
+                }
                 let rows_max = self.frontier.awake.rows_of_next();
                 let (now, later) = (BackQueue::empty(rows_max), BackQueue::empty(rows_max));
                 let slot = self.frontier.awake.insert(Awake::new(host.clone(), record, now, later));

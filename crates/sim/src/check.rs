@@ -48,9 +48,14 @@ pub struct Checker {
     /// The present, for what is said of it.
     pub now: Time,
     hosts: PlainMap<HostKey, HostWatch>,
-    /// By partition: only within one are they counted.
+    /// Of each place the partition, and by what requests to an address are counted: by partition
+    /// where all are on one machine, else by node.
+    places: Vec<(u32, u32)>,
     addresses: PlainMap<(u32, IpAddr), u32>,
-    open: BTreeMap<(u32, FetchId), (HostKey, IpAddr)>,
+    open: BTreeMap<(usize, FetchId), (HostKey, IpAddr)>,
+    /// Of each partition the place of the last owner that was allowed to fetch; of a crawl on one
+    /// machine none.
+    fetchers: BTreeMap<u32, usize>,
     /// What it knows of rows and archive.
     pub written: Written,
     digest: Xxh3,
@@ -94,9 +99,11 @@ pub struct Tally {
 
 #[derive(Default)]
 struct HostWatch {
-    part: u32,
+    place: usize,
     open: bool,
     rest_until: Time,
+    /// When its last answer came, or its last connection ended.
+    ended: Time,
     crawl_delay: Span,
     rules_known: bool,
     /// What the last response said is not yet on record: a crash would forget it.
@@ -116,8 +123,10 @@ impl Checker {
             rate: Rate::of(config, began),
             revisits: config.revisit_after.is_some() || config.continuous.is_some(),
             hosts: PlainMap::default(),
+            places: (0..partitions).map(|part| (part, part)).collect(),
             addresses: PlainMap::default(),
             open: BTreeMap::new(),
+            fetchers: BTreeMap::new(),
             written: Written::new(runs),
             digest: Xxh3::new(),
             violations: Vec::new(),
@@ -159,20 +168,43 @@ impl Checker {
         self.digest.digest()
     }
 
-    pub fn fetch_began(&mut self, part: u32, now: Time, fetch: &Fetch, web: &Web) {
+    /// No place is known yet: partitions lie on nodes.
+    pub fn on_nodes(mut self) -> Checker {
+        self.places.clear();
+        self
+    }
+
+    /// There is another place; requests to an address are counted together with those of the same
+    /// group.
+    pub fn add_place(&mut self, part: u32, group: u32) {
+        self.places.push((part, group));
+    }
+
+    /// `is_current` if nobody has taken the partition over.
+    pub fn fetch_began(
+        &mut self,
+        (place, is_current): (usize, bool),
+        now: Time,
+        fetch: &Fetch,
+        web: &Web,
+    ) {
         self.tally.fetches += 1;
+        let (part, group) = self.places[place];
         // The host that is asked, which for a redirected robots.txt is not the one that asks.
         let host = fetch.url.host_key();
         let watch = self.hosts.entry(host.clone()).or_default();
         let (open, rest_until, rules_known) = (watch.open, watch.rest_until, watch.rules_known);
-        (watch.open, watch.part) = (true, part);
-        let flying = self.addresses.entry((part, fetch.address)).or_default();
+        (watch.open, watch.place) = (true, place);
+        let flying = self.addresses.entry((group, fetch.address)).or_default();
         *flying += 1;
         let flying = *flying;
-        self.open.insert((part, fetch.id), (host, fetch.address));
+        self.open.insert((place, fetch.id), (host, fetch.address));
         let url = &fetch.url;
         if !(Partition { own: part, count: self.partitions }).owns(url) {
             self.violated(1, format!("partition {part} asks another's host: {url}"));
+        }
+        if self.fetchers.get(&part).is_some_and(|fetcher| *fetcher != place) {
+            self.violated(1, format!("two nodes fetch for partition {part}: {url}"));
         }
         let rules = [self.hours.of_host(&url.host_key()), self.hours.of_url(url)];
         if rules.into_iter().flatten().any(|rule| rule.opens(now).is_some()) {
@@ -192,6 +224,8 @@ impl Checker {
         }
         match fetch.purpose {
             Purpose::Robots => self.tally.robots_fetches += 1,
+            // An owner that does not know yet that it is none goes by rows that nobody reads.
+            _ if !is_current => {}
             purpose => self.page_began((url, purpose), rules_known, web),
         }
     }
@@ -220,9 +254,20 @@ impl Checker {
         }
     }
 
-    pub fn fetch_ended(&mut self, part: u32, now: Time, fetch: &Fetch, report: &Report) {
-        let (host, address) = self.open.remove(&(part, fetch.id)).expect("a fetch that began");
-        *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
+    pub fn fetch_ended(
+        &mut self,
+        (place, is_current): (usize, bool),
+        now: Time,
+        fetch: &Fetch,
+        report: &Report,
+    ) {
+        let (part, group) = self.places[place];
+        if is_current && fetch.purpose != Purpose::Robots {
+            self.written.answered(part, &fetch.url, report);
+        }
+        // Of a node that stood still, it ended when the lease did.
+        let Some((host, address)) = self.open.remove(&(place, fetch.id)) else { return };
+        *self.addresses.get_mut(&(group, address)).expect("its address") -= 1;
         if let Some(what) = self.rate.received(now, report.bytes) {
             self.violated(1, what);
         }
@@ -242,33 +287,26 @@ impl Checker {
         let took = if is_slow { report.took } else { Span::ZERO };
         let slow = took.times(polite.delay_factor).min(polite.delay_max);
         watch.rest_until = now + polite.delay.max(slow).max(watch.crawl_delay);
-        if fetch.purpose != Purpose::Robots {
-            self.written.answered(part, &fetch.url, report);
-        }
-    }
-
-    /// A process died: its connections end now.
-    pub fn crashed(&mut self, part: u32, now: Time) {
-        self.tally.crashes += 1;
-        self.tally.repeated += self.connections_ended(part, now);
+        watch.ended = now;
     }
 
     /// A process is gone, by a stop or a crash; how many requests were under way.
-    pub fn connections_ended(&mut self, part: u32, now: Time) -> u64 {
-        self.written.oracle.crashed(part);
+    pub fn connections_ended(&mut self, place: usize, now: Time) -> u64 {
+        let (_, group) = self.places[place];
         let (dead, open) =
-            std::mem::take(&mut self.open).into_iter().partition(|((of, _), _)| *of == part);
+            std::mem::take(&mut self.open).into_iter().partition(|((of, _), _)| *of == place);
         self.open = open;
-        let dead: BTreeMap<(u32, FetchId), (HostKey, IpAddr)> = dead;
+        let dead: BTreeMap<(usize, FetchId), (HostKey, IpAddr)> = dead;
         let count = dead.len() as u64;
         for (host, address) in dead.into_values() {
-            *self.addresses.get_mut(&(part, address)).expect("its address") -= 1;
+            *self.addresses.get_mut(&(group, address)).expect("its address") -= 1;
             let watch = self.hosts.get_mut(&host).expect("its host");
             watch.open = false;
+            watch.ended = now;
             watch.rest_until = watch.rest_until.max(now + self.polite.delay);
         }
         // Only the owner's delay is certain to survive; what a lost response asked for is not.
-        let is_lost = |watch: &&mut HostWatch| watch.unwritten && watch.part == part;
+        let is_lost = |watch: &&mut HostWatch| watch.unwritten && watch.place == place;
         for watch in self.hosts.values_mut().filter(is_lost) {
             watch.rest_until = now + self.polite.delay;
             watch.crawl_delay = Span::ZERO;
@@ -276,14 +314,29 @@ impl Checker {
         count
     }
 
-    /// Power was cut where the process had just died: rows and archive are what is left on the
-    /// disk, and of hosts only the owner's delay is certain to be known.
-    pub fn power_cut(&mut self, part: u32, now: Time, left: Written, rows: &MemoryRows) {
-        self.tally.power_cuts += 1;
+    /// A partition falls back to what is left of it: rows and archive are that, and of hosts only
+    /// the owner's delay is certain to be known.
+    pub fn fell_back(&mut self, part: u32, now: Time, left: Written, rows: &MemoryRows) {
         self.written = left;
-        for watch in self.hosts.values_mut().filter(|watch| watch.part == part) {
-            watch.rest_until = now + self.polite.delay;
+        let Checker { hosts, places, polite, .. } = self;
+        for watch in hosts.values_mut().filter(|watch| places[watch.place].0 == part) {
+            watch.rest_until = now + polite.delay;
             watch.crawl_delay = Span::ZERO;
+        }
+        let complaints = self.written.unkept(rows);
+        self.complain(complaints);
+    }
+
+    /// An owner of a partition begins, on another machine perhaps: it knows what is in these rows.
+    pub fn begins_anew(&mut self, place: usize, now: Time, rows: &MemoryRows) {
+        let (part, _) = self.places[place];
+        self.fetchers.insert(part, place);
+        let Checker { hosts, places, polite, .. } = self;
+        for (host, watch) in hosts.iter_mut().filter(|(_, watch)| places[watch.place].0 == part) {
+            watch.rest_until = now.max(watch.ended) + polite.delay;
+            if !rows.robots.contains_key(host) {
+                watch.crawl_delay = Span::ZERO;
+            }
         }
         let complaints = self.written.unkept(rows);
         self.complain(complaints);
@@ -293,7 +346,8 @@ impl Checker {
         complaints.into_iter().for_each(|(invariant, what)| self.violated(invariant, what));
     }
 
-    pub fn row(&mut self, part: u32, row: &Row) {
+    pub fn row(&mut self, place: usize, row: &Row) {
+        let (part, _) = self.places[place];
         self.tally.rows += 1;
         match row {
             Row::Message { message: Some(_), .. } => self.tally.messages += 1,

@@ -5,29 +5,23 @@
 //! message is on its way, the crawl has come to its end: of several partitions none could know it.
 
 use crate::mutant::{Mutant, Subject};
+use crate::process::Process;
 use crate::scenario::Scenario;
-use crate::store::{Shared, SharedRef, SimArchive, SimState};
+use crate::store::{Shared, SharedRef};
 use crate::web::Web;
 use crate::world::{SimWorld, Visited};
 use rhumb_engine::config::Config;
-use rhumb_engine::discovery::{Discovery, FoundAs};
-use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::mass::Mass;
 use rhumb_engine::order;
 use rhumb_engine::partition::Partition;
-use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{self, Machine, TurnBuffers};
+use rhumb_engine::time::Span;
 use rhumb_state::memory::MemoryRows;
 use std::rc::Rc;
 
 /// A process that died is started again after so long.
 const DOWNTIME: Span = Span::secs(3);
-/// Turns between two measurements of memory, which walk over all awake hosts: at least this many …
-const MEASURE_EVERY: u64 = 64;
-/// … and so many that no turn pays for more hosts than this.
-const MEASURED_PER_TURN: u64 = 1;
 /// Comparisons with the truth are rarer by the square of how often a web has so many URLs: each
 /// takes longer, and there are more turns.
 const COMPARE_SIZE: u64 = 5_000;
@@ -46,19 +40,6 @@ pub struct Drive {
     compare_every: u64,
 }
 
-struct Process {
-    partition: Partition,
-    world: SimWorld,
-    /// None while it is down.
-    subject: Option<Subject>,
-    buffers: TurnBuffers,
-    starts_at: Time,
-    over: Option<StopReason>,
-    turns: u64,
-    measure_at: u64,
-    heap_bytes_peak: usize,
-}
-
 impl Drive {
     pub fn new(
         scenario: &Scenario,
@@ -67,22 +48,14 @@ impl Drive {
         mutant: Option<Mutant>,
     ) -> Drive {
         let process = |own: u32| {
-            let (place, seed) = ((Rc::clone(shared), own), scenario.config.seed);
+            let place = (Rc::clone(shared), own, own as usize);
+            let seed = scenario.config.seed;
             let mut world = SimWorld::new(Rc::clone(web), place, scenario.faults, (seed, mutant));
             world.stop_at = scenario.time_max.map(|span| crate::run::BEGINNING + span);
             world.wants_addresses = order::policy(&scenario.config).follows_importance();
             world.keeps_visits = scenario.config.continuous.is_some();
-            Process {
-                partition: Partition { own, count: scenario.partitions },
-                world,
-                subject: None,
-                buffers: TurnBuffers::default(),
-                starts_at: Time::ZERO,
-                over: None,
-                turns: 0,
-                measure_at: 1,
-                heap_bytes_peak: 0,
-            }
+            let partition = Partition { own, count: scenario.partitions };
+            Process::new(partition, own as usize, world)
         };
         Drive {
             web: Rc::clone(web),
@@ -109,7 +82,7 @@ impl Drive {
         let clock = self.shared.borrow().clock;
         self.shared.borrow_mut().begin_run(run);
         for process in &mut self.processes {
-            self.shared.borrow_mut().checker.connections_ended(process.partition.own, clock);
+            self.shared.borrow_mut().process_ended(process.place, clock);
             process.lie_down(&self.shared, if run > 0 { clock + DOWNTIME } else { clock });
             process.over = None;
         }
@@ -121,7 +94,8 @@ impl Drive {
             };
             let process = &mut self.processes[own];
             if process.subject.is_none() {
-                process.start(config, &self.web, &self.shared, self.mutant);
+                process.start(config, false, &self.shared, self.mutant);
+                process.name_seeds(&self.web);
             }
             if let Err(error) = process.turn(&self.shared) {
                 self.failed(own, &error)?;
@@ -210,7 +184,7 @@ impl Drive {
         }
         let starts_at = {
             let shared = &mut *self.shared.borrow_mut();
-            shared.died(own as u32, self.mutant);
+            shared.died(own, self.mutant);
             shared.parts[own].skew_us += self.clock_jump_s * 1_000_000;
             shared.clock + DOWNTIME
         };
@@ -238,77 +212,6 @@ impl Drive {
         checker.importance(&books, pages, is_end);
         let rows: Vec<&MemoryRows> = parts.iter().map(|part| &part.state.rows).collect();
         checker.exchange(&rows);
-    }
-}
-
-impl Process {
-    /// Ends its life, if it had one: bodies that nobody kept are gone.
-    fn lie_down(&mut self, shared: &SharedRef, starts_at: Time) {
-        self.subject = None;
-        self.buffers = TurnBuffers::default();
-        self.world.forget();
-        shared.borrow_mut().parts[self.partition.own as usize].held.clear();
-        self.starts_at = starts_at;
-    }
-
-    fn start(&mut self, config: &Config, web: &Web, shared: &SharedRef, mutant: Option<Mutant>) {
-        let mut config = Config { partition: self.partition, ..config.clone() };
-        let (opening, now) = {
-            let shared = &mut *shared.borrow_mut();
-            shared.clock = shared.clock.max(self.starts_at);
-            shared.opened(self.partition.own);
-            let part = &mut shared.parts[self.partition.own as usize];
-            let opening = part.state.reopen();
-            part.state.compare_texts(config.near.threshold);
-            part.state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
-            (opening, part.told(shared.clock))
-        };
-        self.subject = Some(Subject::new(Engine::open(config, opening, now), mutant));
-        (self.turns, self.measure_at) = (0, 1);
-        // The owner names the seeds at every start; those known already change nothing.
-        let seeds = web.seeds().into_iter().map(|url| {
-            let seed = Discovery { url, kind: FoundAs::Seed, depth: 0, hops: 0, from: None };
-            (seed, 1.0)
-        });
-        self.world.send(Span::ZERO, Event::Seeded { seeds: seeds.collect() });
-    }
-
-    /// It is up, has nothing left to do, and nothing is on its way to it, or from it.
-    fn is_quiet(&self, shared: &Shared) -> bool {
-        let is_idle = |subject: &Subject| subject.engine.is_idle();
-        let is_waiting = shared.part(self.partition.own).is_holding();
-        let has_heard_all = self.world.next(None).is_none();
-        !is_waiting && has_heard_all && self.subject.as_ref().is_some_and(is_idle)
-    }
-
-    /// When it has something to do.
-    fn next(&self) -> Option<Time> {
-        match (&self.subject, self.over) {
-            (_, Some(_)) => None,
-            (None, None) => Some(self.starts_at),
-            (Some(subject), None) => {
-                let wakeup = subject.next_wakeup(self.world.clock());
-                let sync = self.buffers.sync_due().map(|due| (due, "a sync is due"));
-                self.world.next(wakeup.into_iter().chain(sync).min())
-            }
-        }
-    }
-
-    fn turn(&mut self, shared: &SharedRef) -> Result<(), Error> {
-        let own = self.partition.own;
-        let subject = self.subject.as_mut().expect("a process that is up");
-        let mut archive = SimArchive { shared: Rc::clone(shared), own, mutant: subject.mutant };
-        let mut state = SimState { shared: Rc::clone(shared), own, mutant: subject.mutant };
-        let over =
-            turn::turn(subject, &mut archive, &mut state, &mut self.world, &mut self.buffers)?;
-        self.turns += 1;
-        if self.turns >= self.measure_at {
-            let hosts = subject.hosts_awake() as u64;
-            self.measure_at = self.turns + MEASURE_EVERY.max(hosts / MEASURED_PER_TURN);
-            self.heap_bytes_peak = subject.heap_bytes().max(self.heap_bytes_peak);
-        }
-        self.over = over;
-        Ok(())
     }
 }
 

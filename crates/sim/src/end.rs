@@ -1,7 +1,6 @@
 //! The checks that need the end of a crawl: nothing is forgotten, and the books are right.
 
 use crate::check::Checker;
-use crate::store::Part;
 use crate::web::{Place, Scope, Truth, Web};
 use rhumb_engine::admit::Reach;
 use rhumb_engine::counters::Counters;
@@ -14,10 +13,10 @@ use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeSet;
 
 /// What must hold when nothing is left to do.
-pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
-    parts.iter().for_each(|part| check_rest(web, &part.state.rows, checker));
+pub fn check_end(web: &Web, parts: &[&MemoryRows], checker: &mut Checker) {
+    parts.iter().for_each(|rows| check_rest(web, rows, checker));
     let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
-    let urls = parts.iter().flat_map(|part| part.state.rows.urls.iter());
+    let urls = parts.iter().flat_map(|rows| rows.urls.iter());
     let found: BTreeSet<Place> = urls
         .filter(|(_, record)| answered(record.status))
         .filter_map(|(key, _)| web.place(&key.url()))
@@ -33,7 +32,7 @@ pub fn check_end(web: &Web, parts: &[Part], checker: &mut Checker) {
     let tries = checker.written.oracle.runs().all(|rules| rules.scope.reach() != Reach::Any);
     for place in web.reachable_by((&web.seeds(), scope), tries).documents {
         let is_copy = web.original(place) != place;
-        let is_held = || parts.iter().any(|part| is_held_back(&part.state.rows, &web.url(place)));
+        let is_held = || parts.iter().any(|rows| is_held_back(rows, &web.url(place)));
         if !(found.contains(&place) || is_copy && is_held()) {
             let url = web.url(place);
             checker.violated(4, format!("{url} can be reached and was not found"));

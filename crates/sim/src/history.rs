@@ -53,21 +53,42 @@ impl History {
     fn make_safe(&mut self, part: u32, is_meant: fn(&Change) -> bool) {
         let of_part = self.since.iter_mut().filter(|happened| happened.part == part);
         of_part.filter(|happened| is_meant(&happened.what)).for_each(|h| h.is_safe = true);
+        self.move_base();
+    }
+
+    fn move_base(&mut self) {
         while self.since.front().is_some_and(|happened| happened.is_safe) {
             let happened = self.since.pop_front().expect("just seen");
             happened.apply(&mut self.base);
         }
     }
 
-    /// Of what was not safe of a partition, so much is left; what is known then.
+    /// The first so many of what was not safe of a partition are.
+    pub fn shipped(&mut self, part: u32, mut bodies: u64, mut commits: u64) {
+        for happened in self.since.iter_mut().filter(|h| h.part == part && !h.is_safe) {
+            happened.is_safe = match happened.what {
+                Change::Archived(_) => take_one(&mut bodies),
+                Change::Commit(_) => take_one(&mut commits),
+                _ => commits > 0,
+            };
+        }
+        self.move_base();
+    }
+
+    /// Of what was not safe of a partition, so much is left, and safe; what is known then.
     pub fn cut(&mut self, part: u32, left: &Left) -> Written {
+        self.take_back(part, left, true)
+    }
+
+    /// Of what was not safe of a partition, so much is left; what is known then.
+    pub fn take_back(&mut self, part: u32, left: &Left, is_safe: bool) -> Written {
         let Left { mut bodies, mut commits } = *left;
         let mut is_lost = false;
         self.since.retain_mut(|happened| {
             if happened.part != part || happened.is_safe {
                 return true;
             }
-            happened.is_safe = true;
+            happened.is_safe = is_safe;
             match happened.what {
                 Change::Archived(_) => take_one(&mut bodies),
                 Change::Commit(_) => {

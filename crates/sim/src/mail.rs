@@ -2,6 +2,7 @@
 //! any order, and again and again until its sender has heard that it is on record.
 
 use crate::check::Checker;
+use crate::cluster::told::Told;
 use crate::scenario::Faults;
 use crate::store::Part;
 use rhumb_engine::event::Event;
@@ -20,6 +21,14 @@ const LATE: Span = Span::secs(7);
 pub enum Envelope {
     Message { from: u32, to: u32, number: u64 },
     Acknowledgement { by: u32, to: u32, number: u64 },
+}
+
+/// What may leave a place once the commit that it rests on is shipped.
+#[derive(Clone, Debug)]
+pub enum Leaving {
+    Envelope(Envelope),
+    /// Of several machines: reports, and what is granted.
+    Told(Told),
 }
 
 pub struct Mail {

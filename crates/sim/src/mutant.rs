@@ -62,10 +62,22 @@ pub enum Mutant {
     Gullible,
     /// Keeps a copy of all it ever heard (8).
     Hoarding,
+    /// Counts leases from when it heard that it has them (1).
+    Tardy,
+    /// Forgets at once what messages took back and others may not yet know of (5).
+    Forgiving,
+    /// Takes the crawl for finished though messages are on their way (4).
+    Concluding,
+    /// Goes on in the epoch of the process before it (5).
+    Recycling,
+    /// Removes journal files whose rows are in tables and nowhere else (7).
+    Tidy,
+    /// Writes the mark before the rows that it speaks of (7).
+    Presuming,
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 22] = [
+    pub const ALL: [Mutant; 28] = [
         Mutant::Hasty,
         Mutant::Sleepless,
         Mutant::Gluttonous,
@@ -88,6 +100,12 @@ impl Mutant {
         Mutant::Rash,
         Mutant::Gullible,
         Mutant::Hoarding,
+        Mutant::Tardy,
+        Mutant::Forgiving,
+        Mutant::Concluding,
+        Mutant::Recycling,
+        Mutant::Tidy,
+        Mutant::Presuming,
     ];
 
     /// The invariant that catches it.
@@ -104,6 +122,10 @@ impl Mutant {
             Mutant::Capricious => 6,
             Mutant::Careless | Mutant::Rash | Mutant::Gullible => 7,
             Mutant::Hoarding => 8,
+            Mutant::Tardy => 1,
+            Mutant::Forgiving | Mutant::Recycling => 5,
+            Mutant::Concluding => 4,
+            Mutant::Tidy | Mutant::Presuming => 7,
         }
     }
 }

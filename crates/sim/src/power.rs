@@ -32,6 +32,11 @@ pub struct Left {
 }
 
 impl Disk {
+    /// With these rows, synced.
+    pub fn of(rows: MemoryRows) -> Disk {
+        Disk { rows, ..Disk::default() }
+    }
+
     pub fn keep(&mut self) {
         self.kept += 1;
     }
@@ -43,6 +48,11 @@ impl Disk {
 
     pub fn commit(&mut self, rows: &Rc<Vec<Row>>, archived: Position) {
         self.commits.push((Rc::clone(rows), archived));
+    }
+
+    /// Commits since the last sync.
+    pub fn unsynced(&self) -> u64 {
+        self.commits.len() as u64
     }
 
     pub fn sync_archive(&mut self) {

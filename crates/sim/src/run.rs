@@ -1,6 +1,8 @@
 //! A simulated crawl from seeds to the end, through crashes, and what it came to.
 
 use crate::check::{Checker, Point, Tally, Violation};
+use crate::cluster::Cluster;
+use crate::cluster::plan::{ClusterTally, Plan};
 use crate::drive::Drive;
 use crate::end;
 use crate::history::History;
@@ -17,6 +19,8 @@ use rhumb_engine::engine::Engine;
 use rhumb_engine::event::StopReason;
 use rhumb_engine::partition::Partition;
 use rhumb_engine::time::{Span, Time};
+use rhumb_state::memory::MemoryRows;
+use rhumb_state::plain::PlainMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -46,9 +50,14 @@ pub struct Simulated {
     pub stopped: Option<StopReason>,
     /// Of a crawl that goes on: what each visit to a page brought, in order.
     pub visits: Vec<Visited>,
+    /// Of many machines: what happened to them.
+    pub cluster: Option<ClusterTally>,
 }
 
 pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
+    if let Some(plan) = scenario.cluster {
+        return simulate_cluster(scenario, plan, mutant);
+    }
     let web = Rc::new(Web::new(scenario.web.clone()));
     let seed = scenario.config.seed;
     let mut checker =
@@ -57,16 +66,11 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let part = |own: u32| {
         let (seed, cuts) = (seed ^ u64::from(own) << 32, scenario.faults.power_cuts);
         let disk = (cuts > 0).then(Disk::default);
-        Part::new(seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
+        Part::new(own, seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
     };
     let history = (scenario.faults.power_cuts > 0).then(|| History::new(checker.written.clone()));
-    let shared: SharedRef = Rc::new(RefCell::new(Shared {
-        clock: BEGINNING,
-        parts: (0..scenario.partitions).map(part).collect(),
-        checker,
-        mail: Mail::new(seed, scenario.faults),
-        history,
-    }));
+    let parts = (0..scenario.partitions).map(part).collect();
+    let shared = shared(scenario, parts, checker, history);
     let mut drive = Drive::new(scenario, &web, &shared, mutant);
     let mut stopped = None;
     for (n, config) in scenario.runs().enumerate() {
@@ -93,7 +97,8 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         checker.violated(8, format!("{peak} bytes of engine, the bound is {bound}"));
     }
     if is_at_end(stopped) {
-        end::check_end(&web, parts, checker);
+        let rows: Vec<&MemoryRows> = parts.iter().map(|part| &part.state.rows).collect();
+        end::check_end(&web, &rows, checker);
     }
     parts.iter().for_each(|part| end::check_books(&part.state.rows, checker));
     let requisites = parts.iter().map(|part| part.state.rows.requisites.fetched).sum();
@@ -110,7 +115,73 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
         curve: std::mem::take(&mut checker.curve),
         stopped,
         visits,
+        cluster: None,
     }
+}
+
+/// The same on many machines. What counts in the end is what the bucket has.
+fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> Simulated {
+    let web = Rc::new(Web::new(scenario.web.clone()));
+    let runs = scenario.runs().cloned().collect();
+    let mut checker = Checker::new(runs, scenario.partitions, BEGINNING).on_nodes();
+    checker.written.oracle.trust(&web.seeds());
+    let history = Some(History::new(checker.written.clone()));
+    let shared = shared(scenario, Vec::new(), checker, history);
+    let mut cluster = Cluster::new(scenario, plan, &web, &shared, mutant);
+    let mut stopped = cluster.run();
+    for _ in 0..RUNS_MAX {
+        let fails = |rows: &MemoryRows| end::is_worth_another_run(&web, rows);
+        if !is_at_end(stopped) || !cluster.copies().iter().any(fails) {
+            break;
+        }
+        cluster.go_on_after(COMES_AGAIN_AFTER);
+        stopped = cluster.run();
+    }
+    let copies = cluster.copies();
+    let (peak, bound) = (cluster.heap_bytes_peak, heap_bound(scenario));
+    let Shared { clock, checker, .. } = &mut *shared.borrow_mut();
+    if peak > bound {
+        checker.violated(8, format!("{peak} bytes of engine, the bound is {bound}"));
+    }
+    if is_at_end(stopped) {
+        end::check_end(&web, &copies.iter().collect::<Vec<_>>(), checker);
+    }
+    if stopped.is_some() {
+        copies.iter().for_each(|rows| end::check_books(rows, checker));
+    }
+    let counters = copies.iter().map(|rows| rows.counters.clone());
+    Simulated {
+        counters: counters.reduce(|sum, more| sum.plus(&more)).expect("at least one partition"),
+        requisites: copies.iter().map(|rows| rows.requisites.fetched).sum(),
+        violations: checker.violations.clone(),
+        tally: checker.tally.clone(),
+        virtual_time: clock.since(BEGINNING),
+        heap_bytes_peak: peak,
+        heap_bytes_bound: bound,
+        digest: checker.digest(),
+        curve: std::mem::take(&mut checker.curve),
+        stopped,
+        visits: Vec::new(),
+        cluster: Some(cluster.tally),
+    }
+}
+
+fn shared(
+    scenario: &Scenario,
+    parts: Vec<Part>,
+    checker: Checker,
+    history: Option<History>,
+) -> SharedRef {
+    Rc::new(RefCell::new(Shared {
+        clock: BEGINNING,
+        checker,
+        parts,
+        mail: Mail::new(scenario.config.seed, scenario.faults),
+        history,
+        leaving: Vec::new(),
+        doors: Vec::new(),
+        attempts: PlainMap::default(),
+    }))
 }
 
 /// There was nothing left to do.

@@ -1,5 +1,6 @@
 //! Named scenarios: a web, a configuration, and what goes wrong.
 
+use crate::cluster::plan::{Plan, Trouble};
 use crate::web::{Oddities, WebConfig};
 use regex::Regex;
 use rhumb_engine::admit::{Reach, Scope};
@@ -16,6 +17,8 @@ pub struct Scenario {
     pub config: Config,
     /// Among so many engines, each with a store of its own, the crawl is divided.
     pub partitions: u32,
+    /// On many machines; none if all is on one.
+    pub cluster: Option<Plan>,
     /// Crawled first, one after the other, each to its end: with other limits or rules. What they
     /// refused is put to admission again by the next, if its rules are others.
     pub before: Vec<Config>,
@@ -69,7 +72,7 @@ impl Faults {
     }
 }
 
-pub const NAMES: [&str; 17] = [
+pub const NAMES: [&str; 22] = [
     "small",
     "hostile",
     "recovering",
@@ -86,6 +89,11 @@ pub const NAMES: [&str; 17] = [
     "topical",
     "turning",
     "shown",
+    "cluster",
+    "lost",
+    "allowed",
+    "lossy",
+    "moving",
     "million",
 ];
 
@@ -291,6 +299,63 @@ impl Scenario {
                 config: Scenario::with_requisites(seed),
                 ..Scenario::base(seed)
             },
+            _ => return Scenario::on_machines(name, seed),
+        };
+        Some(scenario)
+    }
+
+    /// Those on many machines.
+    fn on_machines(name: &str, seed: u64) -> Option<Scenario> {
+        let plan = Plan { nodes: 3, pages_max: None, trouble: Trouble::default() };
+        let base = Scenario {
+            web: WebConfig { seed, ..WebConfig::small() },
+            partitions: 6,
+            cluster: Some(plan),
+            ..Scenario::base(seed)
+        };
+        let trouble = Trouble { lasts: Span::secs(120), machine_lost: 1, ..Trouble::default() };
+        let scenario = match name {
+            "cluster" => Scenario {
+                name: "cluster",
+                what: "three nodes and a bucket; with faults machines are lost, cut off, stopped \
+                       and started again, and the bucket is away",
+                ..base
+            },
+            "lost" => Scenario {
+                name: "lost",
+                what: "of three nodes one after the other is lost for ever, and others come",
+                cluster: Some(Plan { trouble, ..plan }),
+                ..base
+            },
+            "allowed" => Scenario {
+                name: "allowed",
+                what: "three nodes that may fetch so many pages together and no more, of which \
+                       one after the other is lost",
+                cluster: Some(Plan { pages_max: Some(150), trouble, ..plan }),
+                ..base
+            },
+            "lossy" => Scenario {
+                name: "lossy",
+                what: "three nodes between which every tenth packet is lost, doubled or late, and \
+                       a web whose links lead to other sites",
+                web: WebConfig {
+                    seed,
+                    seeds: 1,
+                    cross_per_mille: 900,
+                    ..WebConfig::plain(40, 400)
+                },
+                cluster: Some(Plan { trouble: Trouble::of_network(), ..plan }),
+                ..base
+            },
+            "moving" => Scenario {
+                name: "moving",
+                what: "the same network, and links that change between visits",
+                web: WebConfig { seed, change_period_us: 1_200_000_000, ..WebConfig::small() },
+                config: Config { revisit_after: Some(Span::secs(600)), ..base.config.clone() },
+                time_max: Some(Span::secs(3_600)),
+                cluster: Some(Plan { trouble: Trouble::of_network(), ..plan }),
+                ..base
+            },
             _ => return None,
         };
         Some(scenario)
@@ -340,6 +405,7 @@ impl Scenario {
                 ..Config::default()
             },
             partitions: 1,
+            cluster: None,
             before: Vec::new(),
             faults: Faults::default(),
             time_max: None,
@@ -354,6 +420,9 @@ impl Scenario {
 
     pub fn with_faults(mut self, faults: Faults) -> Scenario {
         self.faults = faults;
+        if let Some(plan) = self.cluster.as_mut().filter(|_| faults != Faults::default()) {
+            plan.trouble = Trouble::all();
+        }
         self
     }
 }

@@ -22,9 +22,8 @@ use rhumb_engine::turn::{BATCH_MAX, World};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
-use rhumb_state::plain::PlainMap;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,21 +39,22 @@ const DEAD_NETWORK: [u8; 2] = [10, 255];
 pub struct SimWorld {
     web: Rc<Web>,
     shared: SharedRef,
-    /// Its partition.
+    /// Its partition, and where that lies.
     own: u32,
+    place: usize,
     faults: Faults,
     mutant: Option<Mutant>,
     rng: Rng,
     coming: BinaryHeap<Coming>,
     order: u64,
-    /// Earlier requests for URLs that failed at first. Looked up, never iterated.
-    attempts: PlainMap<Url, u32>,
     pub stop_at: Option<Time>,
     /// Whether visits are kept, and those that were.
     pub keeps_visits: bool,
     pub visits: Vec<Visited>,
     /// Links to what is known carry their addresses, as the order wants it.
     pub wants_addresses: bool,
+    /// Requests that may not begin yet: without a lease, or to an address that has enough of them.
+    withheld: VecDeque<Fetch>,
     /// Turns since time last passed or anything last happened.
     idle_turns: u32,
 }
@@ -89,7 +89,7 @@ enum Due {
 impl SimWorld {
     pub fn new(
         web: Rc<Web>,
-        (shared, own): (SharedRef, u32),
+        (shared, own, place): (SharedRef, u32, usize),
         faults: Faults,
         (seed, mutant): (u64, Option<Mutant>),
     ) -> SimWorld {
@@ -97,16 +97,17 @@ impl SimWorld {
             web,
             shared,
             own,
+            place,
             faults,
             mutant,
-            rng: Rng::new(seed ^ 0x301d ^ u64::from(own) << 32),
+            rng: Rng::new(seed ^ 0x301d ^ (place as u64) << 32),
             coming: BinaryHeap::new(),
             order: 0,
-            attempts: PlainMap::default(),
             stop_at: None,
             keeps_visits: false,
             visits: Vec::new(),
             wants_addresses: true,
+            withheld: VecDeque::new(),
             idle_turns: 0,
         }
     }
@@ -131,16 +132,71 @@ impl SimWorld {
     /// The process died: nothing that was under way will be heard of.
     pub fn forget(&mut self) {
         self.coming.clear();
+        self.withheld.clear();
+    }
+
+    /// Begins the requests that waited and may begin now.
+    pub fn begin_withheld(&mut self) {
+        for fetch in std::mem::take(&mut self.withheld) {
+            self.fetch_if_permitted(fetch);
+        }
+    }
+
+    /// Closes the connections of all requests: the engine hears that they were closed.
+    pub fn drop_requests(&mut self) {
+        let told = self.clock();
+        for fetch in self.take_requests() {
+            let outcome = of_failure(fetch.purpose, FailKind::Closed);
+            let (at, took) = (told, Span::ZERO);
+            let report = Report { outcome, status: 0, bytes: 0, at, took, held: false };
+            self.send(Span::ZERO, Event::Fetched { fetch: fetch.id, report });
+        }
+    }
+
+    /// Nobody waits for the answers of requests any more, by number.
+    pub fn take_requests(&mut self) -> Vec<Box<Fetch>> {
+        let (requests, others): (Vec<Coming>, Vec<Coming>) = std::mem::take(&mut self.coming)
+            .into_iter()
+            .partition(|coming| matches!(*coming.what, Due::Event(_, Some(_))));
+        self.coming.extend(others);
+        let fetches = requests.into_iter().filter_map(|coming| match *coming.what {
+            Due::Event(_, fetch) => fetch,
+            Due::Read(..) => None,
+        });
+        let mut fetches: Vec<Box<Fetch>> = fetches.collect();
+        fetches.sort_unstable_by_key(|fetch| fetch.id);
+        let shared = &mut *self.shared.borrow_mut();
+        for fetch in &fetches {
+            let part = &mut shared.parts[self.place];
+            part.held.remove(&fetch.id);
+            shared.doors.get_mut(part.node()).into_iter().for_each(|d| d.leave(fetch.address));
+        }
+        fetches
+    }
+
+    /// Looks at the lease, and at the requests to the address, immediately before it begins.
+    fn fetch_if_permitted(&mut self, fetch: Fetch) {
+        let may = {
+            let shared = &mut *self.shared.borrow_mut();
+            let (now, part) = (shared.clock, &shared.parts[self.place]);
+            let may = part.journal.as_ref().is_none_or(|journal| now < journal.fetches_until);
+            let doors = shared.doors.get_mut(part.node());
+            may && doors.is_none_or(|doors| doors.enter(fetch.address, now))
+        };
+        match may {
+            true => self.fetch(fetch),
+            false => self.withheld.push_back(fetch),
+        }
     }
 
     /// When there is something to do, for an engine that wants to be called then.
     pub fn next(&self, wakeup: Option<(Time, &'static str)>) -> Option<Time> {
-        let wakeup = wakeup.map(|(at, _)| self.shared.borrow().part(self.own).truly(at));
+        let wakeup = wakeup.map(|(at, _)| self.shared.borrow().part(self.place).truly(at));
         self.coming.peek().map(|coming| coming.at).into_iter().chain(wakeup).min()
     }
 
     fn told(&self, at: Time) -> Time {
-        self.shared.borrow().part(self.own).told(at)
+        self.shared.borrow().part(self.place).told(at)
     }
 
     fn schedule(&mut self, after: Span, event: Event, fetch: Option<Fetch>) {
@@ -169,11 +225,16 @@ impl SimWorld {
             match *self.coming.pop().expect("peeked").what {
                 Due::Event(mut event, fetch) => {
                     if let (Some(fetch), Event::Fetched { report, .. }) = (&fetch, &event) {
-                        let Shared { checker, history, .. } = &mut *self.shared.borrow_mut();
-                        checker.fetch_ended(self.own, now, fetch, report);
-                        if let Some(history) =
-                            history.as_mut().filter(|_| fetch.purpose != Purpose::Robots)
-                        {
+                        let shared = &mut *self.shared.borrow_mut();
+                        let (is_current, node) = {
+                            let part = &shared.parts[self.place];
+                            (part.is_current(), part.node())
+                        };
+                        let Shared { checker, history, doors, .. } = shared;
+                        doors.get_mut(node).into_iter().for_each(|d| d.leave(fetch.address));
+                        checker.fetch_ended((self.place, is_current), now, fetch, report);
+                        let is_page = fetch.purpose != Purpose::Robots;
+                        if let Some(history) = history.as_mut().filter(|_| is_page && is_current) {
                             let report = Box::new(report.clone());
                             history.push(self.own, Change::Answered(fetch.url.clone(), report));
                         }
@@ -187,7 +248,7 @@ impl SimWorld {
                     events.push(event);
                 }
                 Due::Read(question, took) => {
-                    let answer = self.shared.borrow().part(self.own).state.answer(question)?;
+                    let answer = self.shared.borrow().part(self.place).state.answer(question)?;
                     self.schedule(took, Event::Answered(answer), None);
                 }
             }
@@ -197,14 +258,19 @@ impl SimWorld {
 
     fn fetch(&mut self, fetch: Fetch) {
         let now = self.shared.borrow().clock;
-        self.shared.borrow_mut().checker.fetch_began(self.own, now, &fetch, &self.web);
-        let attempt = self.attempts.get(&fetch.url).copied().unwrap_or(0);
+        {
+            let shared = &mut *self.shared.borrow_mut();
+            let is_current = shared.parts[self.place].is_current();
+            shared.checker.fetch_began((self.place, is_current), now, &fetch, &self.web);
+        }
+        let attempt = self.shared.borrow().attempts.get(&fetch.url).copied().unwrap_or(0);
         let mut reply = self.web.respond(&fetch.url, now.0, attempt);
         if is_dead(fetch.address) {
             reply.fault = Fault::Refused;
         }
         if reply.status >= 400 || reply.status == 0 || reply.fault != Fault::None {
-            *self.attempts.entry(fetch.url.clone()).or_default() += 1;
+            let attempts = &mut self.shared.borrow_mut().attempts;
+            *attempts.entry(fetch.url.clone()).or_default() += 1;
         }
         if self.chance(self.faults.lost_per_mille) {
             reply.fault = Fault::Silent;
@@ -226,11 +292,11 @@ impl SimWorld {
             let shared = self.shared.borrow();
             // The checker wants to hear of all links, whatever the order: addresses that the
             // engine would not get are taken away behind it.
-            shared.part(self.own).state.set_known_apart(page, fetch.depth, true);
+            shared.part(self.place).state.set_known_apart(page, fetch.depth, true);
         }
         if report.held {
             let shared = &mut *self.shared.borrow_mut();
-            shared.parts[self.own as usize].held.insert(fetch.id, fetch.url.clone());
+            shared.parts[self.place].held.insert(fetch.id, fetch.url.clone());
         }
         self.schedule(took, Event::Fetched { fetch: fetch.id, report }, Some(fetch));
     }
@@ -303,7 +369,7 @@ impl SimWorld {
         page.last_modified = reply.last_modified_s.map(|s| s.to_string().into_boxed_str());
         let own_us = |s: u64| (s.saturating_sub(EPOCH_S) * 1_000_000).saturating_sub(AGE_US);
         page.modified = reply.last_modified_s.map(|s| self.told(Time(own_us(s))));
-        let now = self.shared.borrow().part(self.own).truly(at);
+        let now = self.shared.borrow().part(self.place).truly(at);
         if !reply.nofollow {
             let links = self.web.links(reply).into_iter().filter(|link| !link.nofollow);
             page.found = links
@@ -426,7 +492,7 @@ impl World for SimWorld {
         shared.clock = shared.clock.max(until);
         let now = shared.clock;
         shared.checker.now = now;
-        shared.parts[self.own as usize].crash.point()?;
+        shared.parts[self.place].crash.point()?;
         drop(shared);
         self.take_due(now, events)?;
         if self.stop_at.is_some_and(|at| now >= at) {
@@ -441,10 +507,10 @@ impl World for SimWorld {
     }
 
     fn perform(&mut self, action: Action) -> Result<(), Error> {
-        self.shared.borrow_mut().parts[self.own as usize].crash.point()?;
+        self.shared.borrow_mut().parts[self.place].crash.point()?;
         self.shared.borrow_mut().checker.acted(&action);
         match action {
-            Action::Fetch(fetch) => self.fetch(fetch),
+            Action::Fetch(fetch) => self.fetch_if_permitted(fetch),
             Action::Resolve { host } => {
                 let now = self.now();
                 let answer = match self.web.address_at(&host.host(), now.0) {
@@ -462,12 +528,12 @@ impl World for SimWorld {
             }
             Action::Acknowledge { to, number } => {
                 let envelope = Envelope::Acknowledgement { by: self.own, to, number };
-                self.shared.borrow_mut().hold(self.own, envelope, self.mutant);
+                self.shared.borrow_mut().hold(self.place, envelope, self.mutant);
             }
             Action::Log(_) => {}
             Action::Ask(question) => self.ask(question),
         }
-        self.shared.borrow_mut().parts[self.own as usize].crash.point()
+        self.shared.borrow_mut().parts[self.place].crash.point()
     }
 }
 

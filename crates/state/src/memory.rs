@@ -137,6 +137,7 @@ impl MemoryState {
             outbound: self.rows.outbound(),
             rules_fingerprint: self.rows.rules_fingerprint,
             hands: self.rows.hands.clone(),
+            is_taken_over: false,
         }
     }
 

@@ -176,7 +176,8 @@ impl Opener {
         let archive_end =
             end.map_or(Position::default(), |at| Position { file: at.file, length: at.length });
         let seed = self.crawl.filter_seed().unwrap_or_default();
-        let (state, opening, follow) = LocalState::open_followed(home, seed, archive_end)?;
+        let (state, mut opening, follow) = LocalState::open_followed(home, seed, archive_end)?;
+        opening.is_taken_over = taken.epoch() > 1;
         let count = self.crawl.partitions;
         let mut state = state.with_fresh_bytes(memtable_share(count));
         if config.near.policy != NearPolicy::Off {

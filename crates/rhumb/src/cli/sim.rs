@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
+use rhumb_sim::cluster::plan::ClusterTally;
 use rhumb_sim::run::{Simulated, simulate};
 use rhumb_sim::scenario::{Faults, NAMES, Scenario};
 use serde_json::{Value, json};
@@ -69,9 +70,13 @@ struct RunFlags {
     scenario: String,
 
     /// Lose and slow down requests, let the process die and cut its power between any two lines of
-    /// its loop
+    /// its loop; of a scenario on many machines, also lose, stop and cut off machines
     #[arg(long)]
     faults: bool,
+
+    /// Machines at the beginning, of a scenario on many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    nodes: Option<u8>,
 
     /// Print one JSON value
     #[arg(long)]
@@ -105,7 +110,14 @@ fn run_scenario(flags: &RunFlags, out: &mut impl Write) -> Result<Ended, Trouble
         )));
     };
     let faults = if flags.faults { Faults::usual() } else { Faults::default() };
-    let scenario = scenario.with_faults(faults);
+    let mut scenario = scenario.with_faults(faults);
+    if let Some(nodes) = flags.nodes {
+        let Some(plan) = &mut scenario.cluster else {
+            let name = scenario.name;
+            return Err(Trouble::Usage(format!("scenario {name:?} is on one machine: no --nodes")));
+        };
+        plan.nodes = usize::from(nodes);
+    }
     let began = Instant::now();
     let simulated = simulate(&scenario, None);
     let seconds = began.elapsed().as_secs_f64();
@@ -220,6 +232,7 @@ impl Outcome<'_> {
                 grouped(self.simulated.heap_bytes_bound as u64 / 1000)
             ),
         );
+        self.simulated.cluster.iter().for_each(|tally| cluster_lines(tally, &mut say));
         say("digest", format!("{:016x}", self.simulated.digest));
         text + &self.invariants_text()
     }
@@ -269,10 +282,71 @@ impl Outcome<'_> {
             "counters": counters,
             "engine_bytes_peak": self.simulated.heap_bytes_peak,
             "engine_bytes_bound": self.simulated.heap_bytes_bound,
+            "machines": self.simulated.cluster.as_ref().map(cluster_json),
             "digest": format!("{:016x}", self.simulated.digest),
             "invariants": invariants.collect::<Vec<_>>(),
         })
     }
+}
+
+fn cluster_json(tally: &ClusterTally) -> Value {
+    json!({
+        "lost": tally.machines_lost,
+        "restarts": tally.restarts,
+        "stops": tally.stops,
+        "cut_offs": tally.cut_offs,
+        "leaves": tally.leaves,
+        "store_away": tally.store_away,
+        "openings": tally.openings,
+        "elsewhere": tally.elsewhere,
+        "fenced": tally.fenced,
+        "commits_lost": tally.commits_lost,
+        "lost_age_max_s": tally.lost_age_max.as_secs_f64(),
+        "packets": tally.packets,
+        "urls_sent": tally.items,
+        "operations": tally.operations,
+    })
+}
+
+/// What happened to the machines of a crawl on many.
+fn cluster_lines(tally: &ClusterTally, say: &mut impl FnMut(&str, String)) {
+    say(
+        "machines",
+        format!(
+            "{} lost for ever, {} processes died, {} stood still, {} cut off, {} left; the bucket \
+             was away {} times",
+            tally.machines_lost,
+            tally.restarts,
+            tally.stops,
+            tally.cut_offs,
+            tally.leaves,
+            tally.store_away
+        ),
+    );
+    say(
+        "partitions",
+        format!(
+            "opened {} times, {} of them on another machine; {} puts fenced",
+            tally.openings, tally.elsewhere, tally.fenced
+        ),
+    );
+    say(
+        "lost",
+        format!(
+            "{} commits with their machines, the oldest {:.1} s old",
+            grouped(tally.commits_lost),
+            tally.lost_age_max.as_secs_f64()
+        ),
+    );
+    say(
+        "exchange",
+        format!(
+            "{} packets with {} URLs between nodes, {} operations on the bucket",
+            grouped(tally.packets),
+            grouped(tally.items),
+            grouped(tally.operations)
+        ),
+    );
 }
 
 fn virtual_time(simulated: &Simulated) -> String {

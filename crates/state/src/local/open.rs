@@ -475,6 +475,7 @@ fn opening(store: &Store) -> Result<Opening, Error> {
         hands,
         link_model,
         requisites,
+        is_taken_over: false,
     })
 }
 
