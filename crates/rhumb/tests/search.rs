@@ -130,3 +130,57 @@ fn bad_input_is_named_and_nothing_is_lost() {
     let (code, _, errors) = rhumb(&["search", name(&index), "x"], b"");
     assert!(code == 1 && errors.contains("format 7"), "{errors}");
 }
+
+/// Directories that an earlier version took for its own.
+#[test]
+fn what_lies_beside_an_index_stays_and_what_a_killed_run_left_does_not() {
+    let (dir, out) = indexed(&rows());
+    let mine = ["index.old", "index.new"].map(|name| dir.path().join(name));
+    for path in &mine {
+        fs::create_dir(path).expect("made");
+        fs::write(path.join("mine"), "mine").expect("written");
+    }
+    let again = || rhumb(&["index", "-", "--out", name(&out)], &lines(&rows()[..1]));
+    assert_eq!(again().0, 0);
+    for path in &mine {
+        assert_eq!(fs::read_to_string(path.join("mine")).expect("kept"), "mine");
+    }
+    // Hidden names are ours, but not what somebody else has put there.
+    for hidden in [".index.new", ".index.old"] {
+        let hidden = dir.path().join(hidden);
+        fs::create_dir(&hidden).expect("made");
+        fs::write(hidden.join("mine"), "mine").expect("written");
+        let (code, _, errors) = again();
+        assert!(code == 1 && errors.contains("something else than an index (mine)"), "{errors}");
+        assert_eq!(fs::read_to_string(hidden.join("mine")).expect("kept"), "mine");
+        fs::remove_dir_all(&hidden).expect("removed");
+    }
+    fs::write(out.join("mine"), "mine").expect("written");
+    let (code, _, errors) = again();
+    assert!(code == 2 && errors.contains("something else than an index (mine)"), "{errors}");
+    fs::remove_file(out.join("mine")).expect("removed");
+    // Killed in the midst: the index that was there answers, and the next run makes a new one.
+    let mut child = Command::new(binary::rhumb())
+        .args(["index", "-", "--out", name(&out)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let unfinished = dir.path().join(".index.new/rows");
+    while unfinished.metadata().map_or(0, |data| data.len()) == 0 {
+        input.write_all(&lines(&rows())).expect("it reads");
+    }
+    let (code, _, errors) = again();
+    assert!(code == 1 && errors.contains("another process is making this index"), "{errors}");
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    let pages = || rhumb(&["search", name(&out), "type:html OR tide", "--all"], b"").1;
+    assert!(pages().contains(": 1 page\n"), "{}", pages());
+    let (code, _, errors) = rhumb(&["index", "-", "--out", name(&out)], &lines(&rows()));
+    assert_eq!(code, 0, "{errors}");
+    assert!(pages().contains(": 3 pages\n"), "{}", pages());
+    let hidden = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    let left = fs::read_dir(dir.path()).expect("listed").flatten().filter(hidden).count();
+    assert_eq!(left, 0, "nothing of ours is left");
+}

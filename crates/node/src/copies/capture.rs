@@ -13,6 +13,11 @@ pub struct Capture {
     /// The payload is that of an earlier capture.
     pub is_revisit: bool,
     pub bytes: u64,
+    /// Where its record is: a file within `warc/`, and the offset in it.
+    #[serde(default)]
+    pub file: String,
+    #[serde(default)]
+    pub offset: u64,
 }
 
 impl Capture {
@@ -22,14 +27,17 @@ impl Capture {
             status: entry.status.as_deref().and_then(|status| status.parse().ok()),
             is_revisit: entry.mime.as_deref() == Some("warc/revisit"),
             bytes: entry.length,
+            file: entry.filename.clone(),
+            offset: entry.offset,
         }
     }
 
-    pub fn of_record(record: &Record) -> Option<Capture> {
+    pub fn of_record(record: &Record, file: &str) -> Option<Capture> {
         let timestamp = super::digits(record.field("WARC-Date")?);
         let is_revisit = record.kind() == "revisit";
-        let bytes = record.block.len() as u64;
-        Some(Capture { timestamp, status: status(record), is_revisit, bytes })
+        let (bytes, offset) = (record.block.len() as u64, record.offset);
+        let file = file.to_owned();
+        Some(Capture { timestamp, status: status(record), is_revisit, bytes, file, offset })
     }
 }
 

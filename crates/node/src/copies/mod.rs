@@ -27,16 +27,28 @@ const WISH: Wish = Wish { keeps_all: false, markdown: false };
 
 /// Captures of a URL, in the order of time.
 pub fn captures(dir: &Path, url: &Url) -> Result<Vec<Capture>, Error> {
-    let mut captures: Vec<Capture> = indexed(dir, url)?.iter().map(Capture::of_entry).collect();
-    each_recent(dir, |record| {
-        if is_of(record, url) {
-            captures.extend(Capture::of_record(record));
+    Ok(captures_of_each(dir, std::slice::from_ref(url))?.remove(0))
+}
+
+/// Captures of each of some URLs, in the order of time; what is not in the index is read once.
+pub fn captures_of_each(dir: &Path, urls: &[Url]) -> Result<Vec<Vec<Capture>>, Error> {
+    let mut all: Vec<Vec<Capture>> = Vec::with_capacity(urls.len());
+    for url in urls {
+        all.push(indexed(dir, url)?.iter().map(Capture::of_entry).collect());
+    }
+    each_recent(dir, |record, file| {
+        for (url, captures) in urls.iter().zip(&mut all) {
+            if is_of(record, url) && captures.len() < CAPTURES_MAX {
+                captures.extend(Capture::of_record(record, file));
+            }
         }
-        captures.len() < CAPTURES_MAX
+        all.iter().any(|captures| captures.len() < CAPTURES_MAX)
     })?;
-    captures.sort_by(|a, b| a.timestamp.cmp(&b.timestamp));
-    captures.dedup_by(|a, b| a.timestamp == b.timestamp);
-    Ok(captures)
+    for captures in &mut all {
+        captures.sort_by(|a, b| a.timestamp.cmp(&b.timestamp));
+        captures.dedup_by(|a, b| a.timestamp == b.timestamp);
+    }
+    Ok(all)
 }
 
 /// The capture of a URL that is nearest to a time (digits of a year and what follows it, the last
@@ -84,7 +96,7 @@ fn record_near(dir: &Path, url: &Url, time: &str) -> Result<Option<Record>, Erro
             Record::read_at(&path, &file, entry.offset, entry.length).map_err(archive_error)?;
         best = Some((distance(&entry.timestamp), record));
     }
-    each_recent(dir, |record| {
+    each_recent(dir, |record, _| {
         let far = distance(&digits(record.field("WARC-Date").unwrap_or_default()));
         if is_of(record, url) && best.as_ref().is_none_or(|(least, _)| far < *least) {
             best = Some((far, record.clone()));
@@ -104,8 +116,9 @@ fn indexed(dir: &Path, url: &Url) -> Result<Vec<Entry>, Error> {
     Ok(found.into_iter().filter(|entry| entry.url == url.as_str()).collect())
 }
 
-/// Reads the records of WARC files that the index is older than, the latest files first.
-fn each_recent(dir: &Path, mut take: impl FnMut(&Record) -> bool) -> Result<(), Error> {
+/// Reads the records of WARC files that the index is older than, the latest files first; `take` is
+/// told the file's name.
+fn each_recent(dir: &Path, mut take: impl FnMut(&Record, &str) -> bool) -> Result<(), Error> {
     let written = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let indexed = written(&dir.join(INDEX_FILE));
     let mut left = READ_BYTES_MAX;
@@ -116,9 +129,10 @@ fn each_recent(dir: &Path, mut take: impl FnMut(&Record) -> bool) -> Result<(), 
         }
         left -= bytes;
         let Ok(records) = Reader::open(&path) else { continue };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         // The last record of a file that is being written may be torn.
         for record in records.map_while(Result::ok) {
-            if !take(&record) {
+            if !take(&record, &name) {
                 return Ok(());
             }
         }

@@ -15,12 +15,13 @@ use std::time::Duration;
 
 use rhumb_archive::{Reader, warc_files};
 use rhumb_extract::{Told, Wanted};
+use rhumb_page::url::Url;
 
 use super::body::{Body, row_of_record};
 use super::row::{Row, Wish};
 use super::rows_file::{Mark, RowsFile};
 use super::templates::Templates;
-use crate::index::{CurrentIndex, INDEX_DIR, IndexedPage};
+use crate::index::{CurrentIndex, IndexedPage};
 
 /// Rows waiting to be written; beyond, those who bring more wait.
 const WAITING_MAX: usize = 256;
@@ -80,9 +81,10 @@ impl WhileCrawling {
             outputs.rows = Some(file);
         }
         if asked.index {
-            let index = CurrentIndex::open(&dir.join(INDEX_DIR))?;
-            outputs.index =
-                Some(if has_archive { index.catch_up(dir, &asked.token)? } else { index });
+            let index = CurrentIndex::open(dir)?;
+            let index = if has_archive { index.catch_up(&asked.token)? } else { index };
+            index.gaps().iter().for_each(|gap| tracing::warn!("search index: {gap}"));
+            outputs.index = Some(index);
         }
         let (rows, waiting) = sync_channel(WAITING_MAX);
         let writing = std::thread::Builder::new()
@@ -124,6 +126,13 @@ impl WhileCrawling {
                 Some(MadeRow { indexed, ..line.unwrap_or_else(|| MadeRow::without_line(host)) })
             }
         }
+    }
+
+    /// What the index is told of a page that was fetched again and not kept again.
+    pub fn revisited(&self, url: &Url, original: &Url, fetched: u32) -> Option<MadeRow> {
+        let indexed = self.asked.index.then(|| IndexedPage::revisited(url, original, fetched))?;
+        let row = MadeRow::without_line(url.host());
+        Some(MadeRow { indexed: Some(Box::new(indexed)), ..row })
     }
 
     /// Takes a row to be written, and where its record is.

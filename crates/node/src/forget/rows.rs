@@ -9,6 +9,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
 use rhumb_engine::forget::Takedown;
 use rhumb_engine::turn::{Position, State};
+use rhumb_search::remove_index;
 use rhumb_state::local::{Home, LocalState};
 use rhumb_state::snapshot::Snapshot;
 use serde::Deserialize;
@@ -75,7 +76,7 @@ pub(super) fn remake_search(dir: &Path, settings: &Settings) -> Result<(), Error
         return Ok(());
     }
     let remake = || -> io::Result<()> {
-        std::fs::remove_dir_all(&index)?;
+        remove_index(&index).map_err(|error| io::Error::other(error.to_string()))?;
         if settings.archive == Archive::None {
             return Ok(());
         }
@@ -123,7 +124,8 @@ pub(super) fn take_down(
     }
     state.sync()?;
     if dir.join(INDEX_DIR).exists() {
-        weigh(dir, &reader)?;
+        let left_out = weigh(dir, &reader)?;
+        left_out.iter().for_each(|what| tracing::warn!("{what}"));
     }
     Ok(())
 }

@@ -1,18 +1,17 @@
 //! The index of a crawl, kept current: pages come in the order of their records.
 //!
-//! A commit carries the mark of the last record that is in it. What a crash tears off is made from
-//! the records behind that mark when the index is opened again; everything is, if the index is
-//! gone, or the archive has lost records that it holds.
+//! A commit carries the mark of the last record that is in it, and names the archive. What a crash
+//! tears off is made from the records behind that mark when the index is opened again; everything
+//! is, if the index is gone, or the archive has lost records that it holds, or is another one.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rhumb_archive::{Reader, SERIES_FILES, warc_files};
-use rhumb_search::{IndexMark, Indexer, SearchError, WriterCounts};
+use rhumb_archive::{ErrorKind, Reader, SERIES_FILES, warc_files};
+use rhumb_search::{IndexMark, Indexer, SearchError, WriterCounts, check_place, clear_index};
 
-use super::indexed::IndexedPage;
+use super::indexed::{IndexedPage, IndexedVersion};
 use crate::extract::Mark;
 
 /// The index in a crawl's directory.
@@ -25,58 +24,125 @@ const COMMIT_PAGES: u32 = 5_000;
 pub struct CurrentIndex {
     indexer: Indexer,
     dir: PathBuf,
+    crawl: PathBuf,
+    /// It lies in the crawl's directory: whatever is there may be made anew.
+    is_own: bool,
     mark: Mark,
     committed: Instant,
     /// Bytes of titles and texts that were taken.
     text_bytes: u64,
+    /// What of the archive cannot be read, in sentences.
+    gaps: Vec<String>,
 }
 
 impl CurrentIndex {
-    /// Opens the index of a directory, or begins one.
-    pub fn open(dir: &Path) -> io::Result<CurrentIndex> {
+    /// Opens the index in a crawl's directory, or begins one.
+    pub fn open(crawl: &Path) -> io::Result<CurrentIndex> {
+        CurrentIndex::open_in(&crawl.join(INDEX_DIR), crawl, true)
+    }
+
+    /// Opens an index of a crawl that lies elsewhere, where nothing else may be.
+    pub fn open_at(dir: &Path, crawl: &Path) -> io::Result<CurrentIndex> {
+        let own = crawl.join(INDEX_DIR);
+        let is_own = match (dir.canonicalize(), own.canonicalize()) {
+            (Ok(dir), Ok(own)) => dir == own,
+            _ => dir == own,
+        };
+        check_place(dir).map_err(failed)?;
+        CurrentIndex::open_in(dir, crawl, is_own)
+    }
+
+    fn open_in(dir: &Path, crawl: &Path, is_own: bool) -> io::Result<CurrentIndex> {
         let indexer = Indexer::open(dir).map_err(failed)?;
         let IndexMark { file, offset } = indexer.mark();
-        let (dir, mark) = (dir.to_owned(), Mark { file, offset });
-        Ok(CurrentIndex { indexer, dir, mark, committed: Instant::now(), text_bytes: 0 })
+        Ok(CurrentIndex {
+            indexer,
+            dir: dir.to_owned(),
+            crawl: crawl.to_owned(),
+            is_own,
+            mark: Mark { file, offset },
+            committed: Instant::now(),
+            text_bytes: 0,
+            gaps: Vec::new(),
+        })
     }
 
     /// Forgets everything.
     fn cleared(self) -> io::Result<CurrentIndex> {
-        let dir = self.dir.clone();
-        drop(self);
-        fs::remove_dir_all(&dir)?;
-        CurrentIndex::open(&dir)
+        let CurrentIndex { indexer, dir, crawl, is_own, .. } = self;
+        drop(indexer);
+        clear_index(&dir).map_err(failed)?;
+        CurrentIndex::open_in(&dir, &crawl, is_own)
     }
 
-    /// Takes what the records of a crawl's archive hold behind the last one that was taken.
-    pub fn catch_up(self, crawl: &Path, token: &str) -> io::Result<CurrentIndex> {
-        let other = |error: rhumb_archive::Error| io::Error::other(error.to_string());
-        let warcs = warc_files(crawl).map_err(other)?;
-        let mut mark = self.mark;
+    /// Takes what the records of the crawl's archive hold behind the last one that was taken. What
+    /// was taken is committed, also if it ends early.
+    pub fn catch_up(self, token: &str) -> io::Result<CurrentIndex> {
+        let warcs = warc_files(&self.crawl).map_err(unread)?;
+        let mut current = self.of_this_archive(&warcs)?;
+        match current.take_all(&warcs, token) {
+            Ok(()) => Ok(current),
+            Err(error) => {
+                // The first failure is the one to tell.
+                let _ = current.commit();
+                Err(error)
+            }
+        }
+    }
+
+    /// As it is if the archive still has what was taken, else begun anew.
+    fn of_this_archive(self, warcs: &[(u32, PathBuf)]) -> io::Result<CurrentIndex> {
+        let mark = self.mark;
         let is_there = |(serial, path): &(u32, PathBuf)| {
             *serial == mark.file && path.metadata().is_ok_and(|data| data.len() > mark.offset)
         };
         // Of several series, records may have come to any file since.
         let is_unsure = || mark.file >= SERIES_FILES || !warcs.iter().any(is_there);
         let has_lost = mark != Mark::default() && is_unsure();
-        let mut current = if has_lost { self.cleared()? } else { self };
-        if has_lost {
-            mark = Mark::default();
+        let is_of_other = match self.indexer.origin() {
+            Some(origin) => name_of(warcs).as_deref() != Some(origin),
+            // A crawl without an archive names none, and its pages cannot be made anew.
+            None => !self.is_own && !self.indexer.is_empty(),
+        };
+        if is_of_other && !self.is_own {
+            let what = "is the index of something else; name another directory, or delete it";
+            let what = format!("{}: {what}", self.dir.display());
+            return Err(failed(SearchError::Taken(what)));
         }
-        for (serial, path) in warcs.iter().filter(|(serial, _)| *serial >= mark.file) {
-            let start = if *serial == mark.file { mark.offset } else { 0 };
-            for record in Reader::open_at(path, start).map_err(other)? {
-                let record = record.map_err(other)?;
+        if has_lost || is_of_other { self.cleared() } else { Ok(self) }
+    }
+
+    fn take_all(&mut self, warcs: &[(u32, PathBuf)], token: &str) -> io::Result<()> {
+        let from = self.mark;
+        for (serial, path) in warcs.iter().filter(|(serial, _)| *serial >= from.file) {
+            let mut end = if *serial == from.file { from.offset } else { 0 };
+            for record in Reader::open_at(path, end).map_err(unread)? {
+                let record = match record {
+                    Ok(record) => record,
+                    Err(error) if error.kind() == ErrorKind::Corrupt => {
+                        let length = path.metadata()?.len();
+                        let left = length.saturating_sub(end);
+                        self.gaps.push(format!("{error}; its last {left} bytes are not indexed"));
+                        break;
+                    }
+                    Err(error) => return Err(unread(error)),
+                };
+                end = record.offset + record.length;
                 let at = Mark { file: *serial, offset: record.offset };
-                if at == mark {
+                if at == from {
                     continue;
                 }
                 if let Some(indexed) = IndexedPage::of_record(&record, token) {
-                    current.take(indexed, Some(at))?;
+                    self.take(indexed, Some(at))?;
                 }
             }
         }
-        Ok(current)
+        Ok(())
+    }
+
+    /// What of the archive could not be read.
+    pub fn gaps(&self) -> &[String] {
+        &self.gaps
     }
 
     /// Takes what a record brings.
@@ -84,13 +150,16 @@ impl CurrentIndex {
         for (target, text) in &indexed.anchors {
             self.indexer.anchor(target.as_str(), text).map_err(failed)?;
         }
-        match indexed.page {
-            Some(page) => {
+        match indexed.version {
+            IndexedVersion::Page(page) => {
                 self.text_bytes += (page.title.len() + page.text.len()) as u64;
-                self.indexer.add(page).map_err(failed)?;
+                self.indexer.add(*page).map_err(failed)?;
             }
-            None => {
+            IndexedVersion::Nothing => {
                 self.indexer.remove(&indexed.id).map_err(failed)?;
+            }
+            IndexedVersion::Unchanged { fetched } => {
+                self.indexer.fetched_again(&indexed.id, fetched).map_err(failed)?;
             }
         }
         self.mark = mark.unwrap_or(self.mark);
@@ -109,8 +178,19 @@ impl CurrentIndex {
 
     fn commit(&mut self) -> io::Result<()> {
         self.committed = Instant::now();
+        self.name_origin()?;
         let Mark { file, offset } = self.mark;
         self.indexer.commit(IndexMark { file, offset }).map_err(failed)
+    }
+
+    /// A crawl that begins has no record yet that could name its archive.
+    fn name_origin(&mut self) -> io::Result<()> {
+        if self.indexer.origin().is_none()
+            && let Some(name) = name_of(&warc_files(&self.crawl).map_err(unread)?)
+        {
+            self.indexer.set_origin(name);
+        }
+        Ok(())
     }
 
     /// Bytes of titles and texts that were taken since it was opened.
@@ -121,11 +201,26 @@ impl CurrentIndex {
     /// Gives pages the names that links have given them meanwhile, and commits.
     pub fn finish(mut self) -> io::Result<WriterCounts> {
         self.indexer.rename().map_err(failed)?;
+        self.name_origin()?;
         let Mark { file, offset } = self.mark;
         self.indexer.finish(IndexMark { file, offset }).map_err(failed)
     }
 }
 
+/// What names an archive: the id of its first record.
+fn name_of(warcs: &[(u32, PathBuf)]) -> Option<String> {
+    let (_, first) = warcs.first()?;
+    let record = Reader::open(first).ok()?.next()?.ok()?;
+    record.field("WARC-Record-ID").map(str::to_owned)
+}
+
 fn failed(error: SearchError) -> io::Error {
+    match error {
+        SearchError::Taken(what) => io::Error::new(io::ErrorKind::AlreadyExists, what),
+        error => io::Error::other(error.to_string()),
+    }
+}
+
+fn unread(error: rhumb_archive::Error) -> io::Error {
     io::Error::other(error.to_string())
 }

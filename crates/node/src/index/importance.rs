@@ -14,13 +14,17 @@ use crate::watch::status::STATE_DIR;
 const URLS_MAX: u64 = 5_000_000;
 
 /// Writes the importance of a crawl's pages as its rows have it now. Pages are not indexed again.
-pub fn weigh(dir: &Path, reader: &LocalReader) -> Result<u64, Error> {
-    if reader.counters()?.known > URLS_MAX {
-        return Ok(0);
+/// Of a crawl that knows too many URLs it stays as it is, and a sentence says so.
+pub fn weigh(dir: &Path, reader: &LocalReader) -> Result<Option<String>, Error> {
+    let known = reader.counters()?.known;
+    if known > URLS_MAX {
+        return Ok(Some(format!(
+            "importance is not known to the search index: the crawl knows {known} URLs, more than \
+             {URLS_MAX}"
+        )));
     }
     let failed = |error: rhumb_search::SearchError| Error::new(ErrorKind::Retry, error.to_string());
     let mut indexer = Indexer::open(&dir.join(INDEX_DIR)).map_err(failed)?;
-    let mut weighed = 0;
     for part in reader.parts() {
         let mass = part.mass()?;
         for row in part.urls() {
@@ -30,14 +34,14 @@ pub fn weigh(dir: &Path, reader: &LocalReader) -> Result<u64, Error> {
             }
             let (settled, lies_on_it) = mass.of(record.id);
             let share = (settled + lies_on_it) as f32;
-            let is_there = indexer.weigh(key.url().as_str(), share).map_err(failed)?;
-            weighed += u64::from(is_there);
+            // Not all pages that were fetched are in the index.
+            let _ = indexer.weigh(key.url().as_str(), share).map_err(failed)?;
         }
     }
-    Ok(weighed)
+    Ok(None)
 }
 
 /// As [`weigh`], of a crawl that is not running.
-pub fn weigh_dir(dir: &Path) -> Result<u64, Error> {
+pub fn weigh_dir(dir: &Path) -> Result<Option<String>, Error> {
     weigh(dir, &LocalReader::open(&dir.join(STATE_DIR))?)
 }

@@ -21,12 +21,24 @@ const WISH: Wish = Wish { keeps_all: false, markdown: false };
 /// Letters of a file's ending that tells its type.
 const ENDING_LETTERS_MAX: usize = 5;
 
+/// What is to be found of a page from a record on.
+#[derive(Debug, PartialEq)]
+pub enum IndexedVersion {
+    Page(Box<SearchPage>),
+    /// It says nothing, is not to be found, or repeats another page: an earlier version of it is
+    /// not found any more, either.
+    Nothing,
+    /// What was found before, fetched again at this second since 1970.
+    Unchanged {
+        fetched: u32,
+    },
+}
+
 /// What a record brings into the index.
 pub struct IndexedPage {
     /// The page's URL.
     pub id: String,
-    /// None of what says nothing, or is not to be found: an earlier version is not, either.
-    pub page: Option<SearchPage>,
+    pub version: IndexedVersion,
     /// Where its links lead, and what they say.
     pub anchors: Vec<(Url, String)>,
 }
@@ -34,7 +46,7 @@ pub struct IndexedPage {
 impl IndexedPage {
     fn nothing(body: &Body<'_>) -> IndexedPage {
         let id = body.url.as_str().to_owned();
-        IndexedPage { id, page: None, anchors: Vec::new() }
+        IndexedPage { id, version: IndexedVersion::Nothing, anchors: Vec::new() }
     }
 
     /// An HTML page, and whatever else is wanted of it, in one pass. No template of its host is
@@ -56,7 +68,8 @@ impl IndexedPage {
         if let Some(found) = told.extracted.take()
             && !directives.noindex
         {
-            indexed.page = Some(page_of(body, found, told.page.title.as_deref()));
+            let page = page_of(body, found, told.page.title.as_deref());
+            indexed.version = IndexedVersion::Page(Box::new(page));
         }
         (told, indexed)
     }
@@ -70,18 +83,33 @@ impl IndexedPage {
             return indexed;
         };
         let or_nothing = |text: &Option<String>| text.clone().unwrap_or_default();
-        indexed.page = Some(SearchPage {
+        indexed.version = IndexedVersion::Page(Box::new(SearchPage {
             title: or_nothing(&row.title),
             text: row.text.clone(),
             language: or_nothing(&row.language),
             day: or_nothing(if row.modified.is_some() { &row.modified } else { &row.published }),
             ..bare(body)
-        });
+        }));
         indexed
+    }
+
+    /// A page whose payload is that of `original`, so that it was not kept again: itself,
+    /// unchanged, or a copy of another page, which is found instead.
+    pub fn revisited(url: &Url, original: &Url, fetched: u32) -> IndexedPage {
+        let is_itself = url == original;
+        let version =
+            if is_itself { IndexedVersion::Unchanged { fetched } } else { IndexedVersion::Nothing };
+        IndexedPage { id: url.as_str().to_owned(), version, anchors: Vec::new() }
     }
 
     /// What a record of an archive holds; none if that is no page.
     pub fn of_record(record: &Record, token: &str) -> Option<IndexedPage> {
+        if record.kind() == "revisit" {
+            let url = |name: &str| Url::parse(record.field(name)?).ok();
+            let original = url("WARC-Refers-To-Target-URI")?;
+            let fetched = seconds(record.field("WARC-Date").unwrap_or_default());
+            return Some(IndexedPage::revisited(&url("WARC-Target-URI")?, &original, fetched));
+        }
         let recorded = Recorded::of(record).filter(|_| !is_requisite(record))?;
         let url = Url::parse(record.target()?).ok()?;
         let body = Body {
@@ -186,14 +214,16 @@ mod tests {
         let html = "<title>Tides</title><h1>Tides</h1><p>The sea rises and falls twice a day, \
                     drawn by the moon, and by the sun a little. <a href=/moon>The moon</a></p>";
         let indexed = of(html, false);
-        let page = indexed.page.expect("a page");
+        let IndexedVersion::Page(page) = indexed.version else { panic!("no page") };
         assert_eq!((page.id.as_str(), page.kind.as_str()), ("https://e.org/a", "html"));
         assert!(page.text.contains("drawn by the moon") && page.title == "Tides");
         assert_eq!(page.fetched, 1_714_557_601);
         assert_eq!(indexed.anchors[0].1, "The moon");
-        assert!(of(html, true).page.is_none());
+        assert_eq!(of(html, true).version, IndexedVersion::Nothing);
         let asking = |what: &str| of(&format!("<meta name=robots content={what}>{html}"), false);
-        assert!(asking("noindex").page.is_none() && !asking("noindex").anchors.is_empty());
-        assert!(asking("nofollow").page.is_some() && asking("nofollow").anchors.is_empty());
+        let noindex = asking("noindex");
+        assert!(noindex.version == IndexedVersion::Nothing && !noindex.anchors.is_empty());
+        let nofollow = asking("nofollow");
+        assert!(matches!(nofollow.version, IndexedVersion::Page(_)) && nofollow.anchors.is_empty());
     }
 }

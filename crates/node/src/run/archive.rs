@@ -45,7 +45,7 @@ impl Archive for NodeArchive {
         for keep in keeps.drain(..) {
             let held = self.bodies.take(keep.fetch);
             let (Some(writer), Some(mut held)) = (&mut self.writer, held) else { continue };
-            let row = held.row.take().filter(|_| is_response(&keep.how));
+            let row = row_of(self.rows.as_deref(), &mut held, &keep.how);
             let packed = match keep.how {
                 KeepAs::Drop => continue,
                 KeepAs::Response => match held.packed {
@@ -110,9 +110,17 @@ impl NodeArchive {
     }
 }
 
-/// Whether the whole body is kept.
-fn is_response(how: &KeepAs) -> bool {
-    matches!(how, KeepAs::Response | KeepAs::Near(_))
+/// What is written of a capture: what it says if its whole body is kept, and if its body is that of
+/// an earlier one, that it came again.
+fn row_of(rows: Option<&WhileCrawling>, held: &mut Held, how: &KeepAs) -> Option<MadeRow> {
+    match how {
+        KeepAs::Response | KeepAs::Near(_) => held.row.take(),
+        KeepAs::Revisit(twin) | KeepAs::NotModified(twin) => {
+            let fetched = u32::try_from(held.at.0 / 1_000_000).unwrap_or(u32::MAX);
+            rows?.revisited(&held.url, &twin.url, fetched)
+        }
+        KeepAs::Drop | KeepAs::NotArchived => None,
+    }
 }
 
 fn pack_response(packer: &mut Packer, held: &Held) -> Packed {

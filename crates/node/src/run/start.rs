@@ -174,7 +174,7 @@ fn run(
     runtime.shutdown_background();
     let reason = put_away(ended, kept_cookies, &mut archive, rows)?;
     if settings.index {
-        weigh(&settings.dir, &books)?;
+        weigh(&settings.dir, &books)?.iter().for_each(|left_out| tracing::warn!("{left_out}"));
     }
     Ok(reason)
 }

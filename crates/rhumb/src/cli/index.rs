@@ -1,10 +1,11 @@
 //! `rhumb index`
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanBytes;
+use rhumb_search::check_place;
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -20,7 +21,8 @@ const COMPLAINTS_SHOWN: u64 = 20;
 ///
 /// Of JSON lines {"id", "title", "text" or "html", "url"}; all but id and one of text and html may
 /// be absent. Rows of rhumb extract are such lines. Near-duplicates are found while indexing. An
-/// index that is there is replaced when the new one is whole.
+/// index that is there is replaced when the new one is whole. A directory that holds anything else
+/// is refused.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -48,18 +50,14 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         return Err(Trouble::Usage(format!("{name}: no such file or directory")));
     }
     if flags.input.is_dir() {
-        let report = index_crawl(&flags.input, flags.out.as_deref()).map_err(Trouble::Failed)?;
+        let report = index_crawl(&flags.input, flags.out.as_deref()).map_err(trouble)?;
+        report.gaps.iter().for_each(|gap| eprintln!("warning: {gap}"));
         return told(flags, &report, out);
     }
     let Some(dir) = &flags.out else {
         return Err(Trouble::Usage("--out DIR is needed: where the index goes".to_owned()));
     };
-    let is_index = dir.join("version").is_file() && dir.join("terms").is_dir();
-    let is_empty = std::fs::read_dir(dir).map_or(true, |mut files| files.next().is_none());
-    if !is_index && !is_empty {
-        let dir = dir.display();
-        return Err(Trouble::Usage(format!("--out {dir}: holds something else than an index")));
-    }
+    check_place(dir).map_err(|error| Trouble::Usage(format!("--out {error}")))?;
     let mut complaints = 0;
     let mut complain = |what: &str| {
         complaints += 1;
@@ -78,6 +76,14 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     told(flags, &report, out)?;
     Ok(if report.pages == 0 && report.skipped > 0 { Ended::Failed } else { Ended::Done })
+}
+
+/// A place that holds something else is wrong usage.
+fn trouble(error: io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Trouble::Usage(format!("--out {error}")),
+        _ => Trouble::Failed(error.to_string()),
+    }
 }
 
 fn told(flags: &Flags, report: &Report, out: &mut impl Write) -> Result<Ended, Trouble> {

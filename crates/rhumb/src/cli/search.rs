@@ -1,10 +1,13 @@
 //! `rhumb search`
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rhumb_node::copies::{Capture, captures_of_each};
+use rhumb_node::index::INDEX_DIR;
 use rhumb_node::settings::open_input;
+use rhumb_page::url::Url;
 use rhumb_search::{Answer, Index, Omitted, SearchOptions, Shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +24,8 @@ const LIMIT_MAX: usize = rhumb_search::ranking::DEPTH;
 /// with more and rarer ones first. "Quotes" find words as they stand, -word leaves pages out, OR
 /// asks for either side, and so do site:, host:, inurl:, intitle:, lang:, type:, before:, after:
 /// and similar:URL for what they say. No query is wrong: what was understood is told. Of pages that
-/// are nearly the same one is shown, and of a host two.
+/// are nearly the same one is shown, and of a host two. In a crawl's directory each result has its
+/// last copy, as a record in a WARC file, and its other captures.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -95,12 +99,54 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         return batch(&index, input, &wanted, out);
     }
     let response = index.search(&query.join(" "), &wanted).map_err(failed)?;
+    let response = with_copies(&flags.index, response)?;
     if flags.json {
         json::print(out, &response)?;
     } else {
         print(&response, out)?;
     }
     Ok(Ended::Done)
+}
+
+/// An answer with the captures that a crawl's directory has of each result.
+#[derive(Serialize)]
+struct AnswerOfCrawl {
+    query: String,
+    understood: String,
+    total: usize,
+    results: Vec<ShownOfCrawl>,
+}
+
+#[derive(Serialize)]
+struct ShownOfCrawl {
+    #[serde(flatten)]
+    shown: Shown,
+    /// In the order of time: the last one that has a body is the copy that was indexed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    captures: Vec<Capture>,
+}
+
+/// Looks up what was kept of each result. An index that lies elsewhere tells of no captures.
+fn with_copies(dir: &Path, answer: Answer) -> Result<AnswerOfCrawl, Trouble> {
+    let Answer { query, understood, total, results } = answer;
+    let urls: Vec<Option<Url>> =
+        results.iter().map(|shown| Url::parse(&shown.url).ok().filter(|_| is_crawl(dir))).collect();
+    let known: Vec<Url> = urls.iter().flatten().cloned().collect();
+    let captures = match known.is_empty() {
+        true => Vec::new(),
+        false => captures_of_each(dir, &known)?,
+    };
+    let mut captures = captures.into_iter();
+    let results = results.into_iter().zip(urls).map(|(shown, url)| {
+        let captures = url.and_then(|_| captures.next()).unwrap_or_default();
+        ShownOfCrawl { shown, captures }
+    });
+    let results = results.collect();
+    Ok(AnswerOfCrawl { query, understood, total, results })
+}
+
+fn is_crawl(dir: &Path) -> bool {
+    dir.join("warc").is_dir() && dir.join(INDEX_DIR).is_dir()
 }
 
 #[derive(Deserialize)]
@@ -158,12 +204,13 @@ fn batch(
     Ok(ended)
 }
 
-fn print(response: &Answer, out: &mut impl Write) -> Result<(), Trouble> {
+fn print(response: &AnswerOfCrawl, out: &mut impl Write) -> Result<(), Trouble> {
     let pages = if response.total == 1 { "page" } else { "pages" };
     writeln!(out, "{}: {} {pages}", response.understood, response.total)?;
     for (n, shown) in response.results.iter().enumerate() {
         writeln!(out)?;
-        print_one(n + 1, shown, out)?;
+        print_one(n + 1, &shown.shown, out)?;
+        print_copies(&shown.captures, out)?;
     }
     out.flush()?;
     Ok(())
@@ -199,6 +246,19 @@ fn print_one(rank: usize, shown: &Shown, out: &mut impl Write) -> std::io::Resul
         writeln!(out, "     and {} more of its host", shown.crowded)?;
     }
     Ok(())
+}
+
+/// Where the last copy of a page is, and how many others there are.
+fn print_copies(captures: &[Capture], out: &mut impl Write) -> std::io::Result<()> {
+    let has_body = |capture: &&Capture| !capture.is_revisit;
+    let Some(copy) = captures.iter().rfind(has_body) else { return Ok(()) };
+    let Capture { timestamp, file, offset, bytes, .. } = copy;
+    write!(out, "     copy {timestamp} in warc/{file} at {offset}, {bytes} bytes")?;
+    match captures.len() - 1 {
+        0 => writeln!(out),
+        1 => writeln!(out, "; 1 other capture"),
+        others => writeln!(out, "; {others} other captures"),
+    }
 }
 
 fn print_near(near: &Omitted, out: &mut impl Write) -> std::io::Result<()> {

@@ -6,12 +6,12 @@
 
 mod crawl;
 mod line;
+mod place;
 
 pub use crawl::index_crawl;
 
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use rhumb_node::settings::open_input;
@@ -19,9 +19,13 @@ use rhumb_search::{IndexMark, Indexer, SearchPage, sizes};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
+use place::UnfinishedIndex;
+
 /// Bytes of a line; a longer one is left out.
 const LINE_BYTES_MAX: u64 = 256 << 20;
 const BUFFER_BYTES: usize = 1 << 20;
+/// What pages of lines come from: no crawl goes on with their index.
+const ORIGIN: &str = "lines";
 
 /// What was indexed.
 #[derive(Debug, Default, Serialize)]
@@ -45,6 +49,9 @@ pub struct Report {
     pub index_bytes: u64,
     /// The pages, compressed, and what is known of them.
     pub store_bytes: u64,
+    /// What is missing, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
 }
 
 /// Indexes JSON lines into a directory. `complain` is told of every line that is no page.
@@ -56,9 +63,8 @@ pub fn index_lines(
     let began = (Instant::now(), cpu_seconds());
     let named = |error: io::Error| format!("{}: {error}", input.display());
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, open_input(input).map_err(named)?);
-    let unfinished = beside(out);
-    remove(&unfinished)?;
-    let mut writer = Indexer::open(&unfinished).map_err(|error| error.to_string())?;
+    let unfinished = UnfinishedIndex::begin(out)?;
+    let mut writer = Indexer::open(unfinished.dir()).map_err(|error| error.to_string())?;
     let mut report = Report::default();
     let (mut line, mut number) = (Vec::new(), 0);
     loop {
@@ -87,8 +93,9 @@ pub fn index_lines(
             }
         }
     }
+    writer.set_origin(ORIGIN.to_owned());
     let counts = writer.finish(IndexMark::default()).map_err(|error| error.to_string())?;
-    swap(&unfinished, out)?;
+    unfinished.finish()?;
     (report.pages, report.replaced) = (counts.pages, counts.replaced);
     report.near_duplicates = counts.near_duplicates;
     Ok(report.measured(out, began))
@@ -113,34 +120,4 @@ fn text_bytes(page: &SearchPage) -> u64 {
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-/// Where an index is made that will lie at `out`.
-fn beside(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(".new");
-    PathBuf::from(name)
-}
-
-fn remove(dir: &Path) -> Result<(), String> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(format!("{}: {error}", dir.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Puts a new index in the place of the old one.
-fn swap(new: &Path, out: &Path) -> Result<(), String> {
-    let mut old = out.as_os_str().to_owned();
-    old.push(".old");
-    let old = PathBuf::from(old);
-    remove(&old)?;
-    let failed = |error: io::Error| format!("{}: {error}", out.display());
-    if out.exists() {
-        fs::rename(out, &old).map_err(failed)?;
-    }
-    fs::rename(new, out).map_err(failed)?;
-    remove(&old)
 }
