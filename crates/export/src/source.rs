@@ -15,6 +15,7 @@ use rhumb_archive::{Entry, Reader};
 use rhumb_state::local::LocalReader;
 
 use crate::Failure;
+use crate::output::OwnDir;
 
 /// Memory for sorting an index that is made anew.
 const SORT_BYTES: usize = 64 << 20;
@@ -30,7 +31,8 @@ pub struct Source {
     /// What is missing, in sentences.
     pub gaps: Vec<String>,
     index: PathBuf,
-    scratch: Option<Scratch>,
+    /// Holds an index that was made anew.
+    _scratch: Option<OwnDir>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,12 +61,12 @@ impl Source {
             state,
             gaps: Vec::new(),
             index: dir.join("index.cdxj"),
-            scratch: None,
+            _scratch: None,
         };
         if !is_current(&source.index, &warcs) {
-            let scratch = Scratch::beside(output)?;
-            source.index = scratch.index_of(dir)?;
-            source.scratch = Some(scratch);
+            let scratch = scratch_beside(output)?;
+            source.index = index_in(&scratch, dir)?;
+            source._scratch = Some(scratch);
         }
         let last = source.last_captures()?;
         for path in warcs {
@@ -177,36 +179,24 @@ fn is_current(index: &Path, warcs: &[PathBuf]) -> bool {
     warcs.iter().all(|warc| modified(warc).is_some_and(|changed| changed <= written))
 }
 
-/// A directory of our own, removed in the end.
-struct Scratch {
-    path: PathBuf,
+/// Where an index is made anew: beside the output.
+fn scratch_beside(output: &Path) -> Result<OwnDir, Failure> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(output.file_name().unwrap_or_default());
+    name.push(".index");
+    OwnDir::begin(&output.with_file_name(name))
 }
 
-impl Scratch {
-    fn beside(output: &Path) -> Result<Scratch, Failure> {
-        let mut name = std::ffi::OsString::from(".");
-        name.push(output.file_name().unwrap_or_default());
-        name.push(".index");
-        let path = output.with_file_name(name);
-        // What a killed run left.
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir(&path).map_err(|error| Failure::file(&path, "create", &error))?;
-        Ok(Scratch { path })
-    }
-
-    /// An index over the WARC files of `dir`, made here.
-    fn index_of(&self, dir: &Path) -> Result<PathBuf, Failure> {
-        let warc = dir.join("warc");
-        let failed = |error| Failure::file(&warc, "read", &error);
-        let target = warc.canonicalize().map_err(failed)?;
-        std::os::unix::fs::symlink(target, self.path.join("warc")).map_err(failed)?;
-        rhumb_archive::rebuild(&self.path, SORT_BYTES)?;
-        Ok(self.path.join("index.cdxj"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-    }
+/// An index over the WARC files of `dir`, made in a directory of our own.
+fn index_in(scratch: &OwnDir, dir: &Path) -> Result<PathBuf, Failure> {
+    let warc = dir.join("warc");
+    let failed = |error| Failure::file(&warc, "read", &error);
+    let target = warc.canonicalize().map_err(failed)?;
+    std::os::unix::fs::symlink(target, scratch.path().join("warc")).map_err(failed)?;
+    let rebuilt = rhumb_archive::rebuild(scratch.path(), SORT_BYTES);
+    // The files are the crawl's, whatever way they were reached.
+    let ours = format!("{}/", scratch.path().display());
+    let crawls = format!("{}/", dir.display());
+    rebuilt.map_err(|error| Failure::Failed(error.to_string().replace(&ours, &crawls)))?;
+    Ok(scratch.path().join("index.cdxj"))
 }

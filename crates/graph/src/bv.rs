@@ -18,19 +18,15 @@ use crate::error::{Error, Result};
 
 /// The k of ζ, as is usual for the web.
 const ZETA_K: u32 = 3;
-const ENDINGS: [&str; 3] = ["graph", "offsets", "properties"];
+/// What is added to the name.
+pub const ENDINGS: [&str; 3] = ["graph", "offsets", "properties"];
 
-/// Writes `NAME.graph`, `NAME.offsets` and `NAME.properties`; they appear when all are whole.
+/// Writes `NAME.graph`, `NAME.offsets` and `NAME.properties`.
 pub fn write(graph: &Graph, name: &Path) -> Result<()> {
-    let parts = ENDINGS.map(|ending| with_ending(name, &format!("{ending}.part")));
-    let [lists, offsets, properties] = &parts;
+    let [lists, offsets, properties] = &ENDINGS.map(|ending| with_ending(name, ending));
     let bits = write_lists(graph, lists, offsets)?;
     let text = described(graph, bits);
-    fs::write(properties, text).map_err(|error| Error::from(error).of(properties))?;
-    for (part, ending) in parts.iter().zip(ENDINGS) {
-        fs::rename(part, with_ending(name, ending))?;
-    }
-    Ok(())
+    fs::write(properties, text).map_err(|error| Error::from(error).of(properties))
 }
 
 /// How many bits the lists take.
@@ -78,7 +74,8 @@ fn described(graph: &Graph, bits: u64) -> String {
     )
 }
 
-fn with_ending(name: &Path, ending: &str) -> PathBuf {
+/// `NAME.graph` of `NAME` and `graph`.
+pub fn with_ending(name: &Path, ending: &str) -> PathBuf {
     let mut path = name.as_os_str().to_owned();
     path.push(".");
     path.push(ending);
@@ -248,7 +245,6 @@ mod tests {
         }
         let text = fs::read_to_string(with_ending(&name, "properties")).unwrap();
         assert!(text.contains("nodes=10000\n") && text.contains("zetak=3\n"), "{text}");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing is left in parts");
     }
 
     fn sorted(mut list: Vec<Page>) -> Vec<Page> {

@@ -1,7 +1,7 @@
 //! The index of a package: the lines of the crawl's, plain while they are few.
 //!
-//! Beyond [`PLAIN_BYTES_MAX`] they are ZipNum: gzip members of [`MEMBER_LINES`] lines and a second
-//! file that says with which line each begins, so that a browser reads little.
+//! Beyond [`PLAIN_INDEX_BYTES_MAX`] they are ZipNum: gzip members of [`MEMBER_LINES`] lines and a
+//! second file that says with which line each begins, so that a browser reads little.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::source::{Line, Source};
 
 /// Bytes of lines that are kept as they are.
-const PLAIN_BYTES_MAX: u64 = 10_000_000;
+pub const PLAIN_INDEX_BYTES_MAX: u64 = 10_000_000;
 const MEMBER_LINES: usize = 3_000;
 const GZIP_LEVEL: u32 = 6;
 
@@ -24,6 +24,7 @@ pub(super) fn write(
     zip: &mut ZipFile,
     source: &Source,
     warcs: &HashSet<&str>,
+    plain_bytes_max: u64,
 ) -> Result<u64, Failure> {
     let is_ours = |line: &Line| warcs.contains(line.entry.filename.as_str());
     let (mut lines, mut bytes) = (0, 0);
@@ -38,7 +39,7 @@ pub(super) fn write(
         let lines = source.lines()?;
         Ok::<_, Failure>(lines.filter(move |line| line.as_ref().map_or(true, is_ours)))
     };
-    match bytes <= PLAIN_BYTES_MAX {
+    match bytes <= plain_bytes_max {
         true => plain(zip, ours()?)?,
         false => zip_num(zip, ours()?)?,
     }

@@ -23,6 +23,7 @@ use crate::Failure;
 use crate::output::Unfinished;
 use crate::source::{Source, WarcFile};
 
+pub use index::PLAIN_INDEX_BYTES_MAX;
 use package::Resource;
 pub use sign::Signer;
 use zip::ZipFile;
@@ -32,6 +33,8 @@ pub struct Job {
     pub output: PathBuf,
     /// Bytes of WARC files in a package; a file that is larger has one for itself.
     pub size_max: u64,
+    /// Bytes of index lines beyond which they are a ZipNum: [`PLAIN_INDEX_BYTES_MAX`].
+    pub plain_index_bytes_max: u64,
     pub threads: usize,
     pub title: Option<String>,
     pub signer: Option<Signer>,
@@ -72,7 +75,7 @@ pub fn write(source: &Source, job: &Job) -> Result<Made, Failure> {
         made.files.push(job.output.join(name));
     }
     let path = output.part().join("datapackage.json");
-    let description = package::multi(&resources, job);
+    let description = package::multi(&resources, job, &source.name());
     fs::write(&path, description).map_err(|error| Failure::file(&path, "write", &error))?;
     made.files.push(job.output.join("datapackage.json"));
     output.finish()?;
@@ -107,7 +110,7 @@ fn one(
         copy_warc(&mut zip, warc)?;
     }
     let names: HashSet<&str> = warcs.iter().map(|warc| warc.name.as_str()).collect();
-    made.captures += index::write(&mut zip, source, &names)?;
+    made.captures += index::write(&mut zip, source, &names, job.plain_index_bytes_max)?;
     let listed = pages::write(&mut zip, source, &names, job.threads)?;
     made.pages += listed.pages;
     zip.whole("rhumb/rhumb.json", package::pretty(&job.facts).as_bytes())?;

@@ -83,11 +83,11 @@ pub(super) fn describe(entries: &[Entry], listed: &Listed, job: &Job, name: &str
 }
 
 /// `datapackage.json` of several packages.
-pub(super) fn multi(resources: &[Resource], job: &Job) -> String {
+pub(super) fn multi(resources: &[Resource], job: &Job, name: &str) -> String {
     let resources: Vec<Value> = resources.iter().map(Resource::json).collect();
     pretty(&json!({
         "profile": "multi-wacz-package",
-        "title": job.title,
+        "title": job.title.as_deref().unwrap_or(name),
         "created": job.created,
         "software": software(),
         "resources": resources,

@@ -1,7 +1,7 @@
 //! `rhumb export`: a crawl as Parquet tables, WET records or JSON lines.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rhumb_export::Failure;
@@ -58,8 +58,9 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         let what = "nothing to write: name --parquet OUT, --wet OUT or --dolma OUT";
         return Err(Trouble::Usage(what.to_owned()));
     };
-    if let Some(twice) = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
-        return Err(Trouble::Usage(format!("{}: is asked for twice", twice.1.display())));
+    let places: Vec<PathBuf> = paths.iter().map(|path| place_of(path)).collect();
+    if let Some(twice) = (1..places.len()).find(|at| places[..*at].contains(&places[*at])) {
+        return Err(Trouble::Usage(format!("{}: is asked for twice", paths[twice].display())));
     }
     for path in &paths {
         new(path)?;
@@ -89,8 +90,16 @@ fn print(out: &mut impl Write, done: &Exported) -> std::io::Result<()> {
     Ok(())
 }
 
+/// An output by the directory that it will be in, however that is named.
+fn place_of(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+    parent.join(path.file_name().unwrap_or_default())
+}
+
 /// What exists is refused before anything is read.
-pub(super) fn new(path: &std::path::Path) -> Result<(), Trouble> {
+pub(super) fn new(path: &Path) -> Result<(), Trouble> {
     match path.symlink_metadata() {
         Ok(_) => {
             let what = "exists already; name another output, or remove it first";

@@ -24,6 +24,7 @@ mod interrupts;
 mod json;
 mod logging;
 mod man;
+mod new_files;
 mod rank;
 mod rank_crawl;
 mod robots;

@@ -11,7 +11,11 @@ use rhumb_lab::order::{DAMPING, TRUTH_ERROR, Trust, trust};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::new_files::NewFiles;
 use super::rank_crawl::LinksOfCrawl;
+
+/// Ending of the list of URLs beside a graph.
+const URLS: &str = "urls";
 
 /// Rank the pages of a link graph or of a crawl by PageRank, or by personalised PageRank.
 ///
@@ -49,7 +53,7 @@ pub struct Flags {
     urls: Option<PathBuf>,
 
     /// Also write the graph for WebGraph's tools: NAME.graph, NAME.offsets, NAME.properties; of a
-    /// crawl also NAME.urls, lines `page url`
+    /// crawl also NAME.urls, lines `page url`. What exists is not replaced
     #[arg(long, value_name = "NAME")]
     export_bv: Option<PathBuf>,
 
@@ -69,7 +73,7 @@ pub(super) struct GraphFlags {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) first: Page,
 
-    /// Also keep the graph in a file that can be mapped, and use that
+    /// Also keep the graph in a new file that can be mapped, and use that
     #[arg(long, value_name = "FILE")]
     pub(super) save: Option<PathBuf>,
 }
@@ -79,8 +83,8 @@ impl GraphFlags {
         let Some(path) = &self.graph else {
             return Err(Trouble::Usage("which graph? name one with --graph FILE".to_owned()));
         };
-        let loaded = rhumb_graph::read(path, self.first, self.save.as_deref());
-        let Loaded { graph, left_out, .. } = loaded.map_err(trouble)?;
+        let loaded = self.saved(|into| rhumb_graph::read(path, self.first, into).map_err(trouble));
+        let Loaded { graph, left_out, .. } = loaded?;
         if left_out.self_links + left_out.repeated > 0 {
             eprintln!(
                 "left out: {} links of pages to themselves, {} repeated links",
@@ -88,6 +92,18 @@ impl GraphFlags {
             );
         }
         Ok(graph)
+    }
+
+    /// Reads a graph into the file of `--save`, if that is asked for.
+    fn saved<T>(
+        &self,
+        read: impl FnOnce(Option<&Path>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let Some(save) = &self.save else { return read(None) };
+        let files = NewFiles::begin(save, vec![save.clone()])?;
+        let loaded = read(Some(&files.part(save)))?;
+        files.finish()?;
+        Ok(loaded)
     }
 
     /// Who is meant by `--trust`, in the numbers of the graph.
@@ -124,17 +140,14 @@ pub(super) fn trouble(error: Error) -> Trouble {
 pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let crawl = flags.dir.as_deref().map(LinksOfCrawl::open).transpose()?;
     let graph = match &crawl {
-        Some(crawl) => crawl.graph(flags.graph.save.as_deref())?,
+        Some(crawl) => flags.graph.saved(|into| crawl.graph(into))?,
         None => flags.graph.read()?,
     };
     if graph.pages() == 0 {
         eprintln!("warning: the graph has no pages");
     }
     if let Some(name) = &flags.export_bv {
-        bv::write(&graph, name).map_err(trouble)?;
-        if let Some(crawl) = &crawl {
-            crawl.write_urls(name)?;
-        }
+        write_bv(&graph, crawl.as_ref(), name)?;
     }
     let trusted = |text: &String| match &crawl {
         Some(crawl) if text == "seeds" => crawl.seeds(&graph),
@@ -164,6 +177,18 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     out.flush()?;
     Ok(Ended::Done)
+}
+
+/// Writes the files for WebGraph's tools; they appear when all are whole.
+fn write_bv(graph: &Graph, crawl: Option<&LinksOfCrawl>, name: &Path) -> Result<(), Trouble> {
+    let endings = bv::ENDINGS.into_iter().chain(crawl.map(|_| URLS));
+    let files = NewFiles::begin(name, endings.map(|end| bv::with_ending(name, end)).collect())?;
+    let made = files.part(name);
+    bv::write(graph, &made).map_err(trouble)?;
+    if let Some(crawl) = crawl {
+        crawl.write_urls(&bv::with_ending(&made, URLS))?;
+    }
+    files.finish()
 }
 
 fn print_urls(

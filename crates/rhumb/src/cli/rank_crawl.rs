@@ -76,14 +76,11 @@ impl LinksOfCrawl {
         Ok(pages.iter().map(name).collect())
     }
 
-    /// Writes `NAME.urls`: the number and the address of every URL, in the order of addresses.
-    pub fn write_urls(&self, name: &Path) -> Result<(), Trouble> {
-        let mut path = name.as_os_str().to_owned();
-        path.push(".urls");
-        let failed = |error: std::io::Error| {
-            Trouble::Failed(format!("{}: {error}", Path::new(&path).display()))
-        };
-        let mut out = BufWriter::new(File::create(&path).map_err(failed)?);
+    /// Writes the number and the address of every URL, in the order of addresses.
+    pub fn write_urls(&self, path: &Path) -> Result<(), Trouble> {
+        let failed =
+            |error: std::io::Error| Trouble::Failed(format!("{}: {error}", path.display()));
+        let mut out = BufWriter::new(File::create(path).map_err(failed)?);
         for row in self.reader.url_rows(b"", None) {
             let row = row?;
             writeln!(out, "{} {}", row.record.id.0, row.url()?.as_str()).map_err(failed)?;

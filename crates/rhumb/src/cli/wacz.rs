@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rhumb_export::source::Source;
-use rhumb_export::wacz::{Job, Signer, write};
+use rhumb_export::wacz::{Job, PLAIN_INDEX_BYTES_MAX, Signer, write};
 use rhumb_node::settings::Size;
 use rhumb_node::watch::coverage::certificate;
 use rhumb_node::watch::report::Report;
@@ -77,6 +77,7 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let job = Job {
         output,
         size_max: flags.max_size.0,
+        plain_index_bytes_max: PLAIN_INDEX_BYTES_MAX,
         threads,
         title: flags.title,
         signer,

@@ -1,10 +1,12 @@
 """Reads what rhumb export and rhumb wacz wrote, with other people's tools, and prints one JSON value.
 
 exported.py tables TABLES CDXJ   Parquet, by pyarrow and DuckDB
+exported.py columns TABLES       rows of tables by what they are of, by DuckDB
 exported.py package WACZ         a WACZ file, by zipfile
 """
 
 import glob
+import gzip
 import hashlib
 import json
 import sys
@@ -59,6 +61,17 @@ def tables(directory, cdxj):
     assert types["warc_record_id"] == "BLOB", types
     assert types["importance"] == "FLOAT", types
     found["queries"] = {name: len(database.execute(sql).fetchall()) for name, sql in QUERIES.items()}
+    domains = database.execute(
+        "SELECT url_host_registered_domain, COUNT(*) FROM ccindex WHERE subset = 'warc' GROUP BY 1"
+    ).fetchall()
+    for domain, count in domains:
+        of_domain = database.execute(
+            "SELECT url, warc_filename, warc_record_offset, warc_record_length FROM ccindex "
+            "WHERE subset = 'warc' AND url_host_registered_domain = ?", [domain]
+        ).fetchall()
+        assert len(of_domain) == count, (domain, count)
+        assert all(f"{domain}" in row[0].split("/")[2] for row in of_domain), of_domain
+    found["domains"] = len(domains)
     keys = [row[0] for row in database.execute("SELECT url_surtkey FROM ccindex").fetchall()]
     assert keys == sorted(keys, key=lambda key: key.encode()), "sorted by SURT"
     with open(cdxj) as lines:
@@ -92,6 +105,30 @@ def tables(directory, cdxj):
     return found
 
 
+def columns(directory):
+    import duckdb
+
+    def rows(sql):
+        cursor = duckdb.connect().execute(sql)
+        names = [column[0] for column in cursor.description]
+        return {row[0]: dict(zip(names[1:], row[1:])) for row in cursor.fetchall()}
+
+    return {
+        "captures": rows(
+            "SELECT url_path, fetch_status, content_languages, url_host_registered_domain, depth, "
+            f"robots_line, similarity, change_rate, found_on FROM '{directory}/captures/*.parquet'"
+        ),
+        "pages": rows(
+            "SELECT regexp_replace(url, '^http://[^/]*', ''), is_leader, duplicate_of, topic, "
+            f"tdm_reserved, title FROM '{directory}/pages/*.parquet'"
+        ),
+        "links": rows(
+            "SELECT regexp_replace(dst, '^http://[^/]*', ''), anchor, rel, position "
+            f"FROM '{directory}/links/*.parquet' WHERE regexp_matches(src, '[0-9]/$')"
+        ),
+    }
+
+
 def package(path):
     with zipfile.ZipFile(path) as file:
         assert file.testzip() is None
@@ -111,8 +148,8 @@ def package(path):
         return {
             "names": names,
             "version": description["wacz_version"],
-            "main": description["mainPageUrl"],
-            "lines": file.read("indexes/index.cdxj").count(b"\n"),
+            "main": description.get("mainPageUrl"),
+            "lines": index_lines(file, names),
             "seeds": [page["url"] for page in seeds],
             "pages": len(seeds) + len(others),
             "texts": sum(1 for page in seeds + others if page.get("text")),
@@ -120,8 +157,16 @@ def package(path):
             "facts": json.loads(file.read("rhumb/rhumb.json")),
             "resources": len(description["resources"]),
             "signed": "signedData" in digest,
-            "main_text": next(p["text"] for p in seeds if p["url"] == description["mainPageUrl"]),
+            "main_text": next(
+                (p["text"] for p in seeds if p["url"] == description.get("mainPageUrl")), None
+            ),
         }
 
 
-print(json.dumps({"tables": tables, "package": package}[sys.argv[1]](*sys.argv[2:])))
+def index_lines(file, names):
+    if "indexes/index.cdxj" in names:
+        return file.read("indexes/index.cdxj").count(b"\n")
+    return gzip.decompress(file.read("indexes/index.cdx.gz")).count(b"\n")
+
+
+print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -2,6 +2,7 @@
 //! leaves nothing half-written.
 
 use crate::binary;
+use crate::scripted::{self, Scripted, answer, not_found};
 use crate::site::{Site, report_of};
 use crate::traced::can_trace;
 use rhumb_sim::web::{Oddities, WebConfig};
@@ -78,10 +79,7 @@ fn a_package_is_valid_and_says_how_complete_the_crawl_is() {
     let output = rhumb("wacz", &dir, &arguments);
     done(&output);
     let made: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let validated =
-        Command::new(tool("wacz")).arg("validate").arg("-f").arg(&package).output().unwrap();
-    let said = String::from_utf8_lossy(&validated.stdout).into_owned();
-    assert!(validated.status.success() && said.contains("is valid"), "{said}");
+    validate(&package);
     let found = read_by_others(&[Path::new("package"), &package]);
     assert_eq!(found["version"], "1.1.1");
     assert_eq!(found["lines"], lines(&dir.join("index.cdxj")));
@@ -105,6 +103,83 @@ fn a_package_is_valid_and_says_how_complete_the_crawl_is() {
     assert_eq!(again["lines"], found["lines"]);
 }
 
+fn validate(package: &Path) {
+    let validated =
+        Command::new(tool("wacz")).arg("validate").arg("-f").arg(package).output().unwrap();
+    let said = String::from_utf8_lossy(&validated.stdout).into_owned();
+    assert!(validated.status.success() && said.contains("is valid"), "{said}");
+}
+
+/// Divides the only WARC file of a crawl into two, between two captures.
+fn divide_warc(dir: &Path) {
+    let warcs = dir.join("warc");
+    let only = warcs.join(&names(&warcs)[0]);
+    let bytes = fs::read(&only).unwrap();
+    let records = rhumb_archive::Reader::open(&only).unwrap().map(Result::unwrap);
+    let mut responses = records.filter(|record| record.kind() == "response");
+    let middle = responses.find(|record| record.offset > bytes.len() as u64 / 2).unwrap();
+    let (first, second) = bytes.split_at(middle.offset as usize);
+    fs::write(warcs.join("divided-00001.warc.gz"), first).unwrap();
+    fs::write(warcs.join("divided-00002.warc.gz"), second).unwrap();
+    fs::remove_file(only).unwrap();
+}
+
+#[test]
+fn packages_of_a_divided_crawl_and_one_with_a_large_index_are_valid() {
+    let site = crawled();
+    let (dir, temporary) = (site.crawl_dir(), tempfile::tempdir().unwrap());
+    let captures = lines(&dir.join("index.cdxj")) as u64;
+    // As if the index were beyond its limit.
+    let package = temporary.path().join("zipnum.wacz");
+    let source = rhumb_export::source::Source::open(&dir, &package).unwrap();
+    let job = rhumb_export::wacz::Job {
+        output: package.clone(),
+        size_max: u64::MAX,
+        plain_index_bytes_max: 1_000,
+        threads: 1,
+        title: None,
+        signer: None,
+        created: "2026-05-01T10:00:00Z".to_owned(),
+        facts: Value::Null,
+    };
+    rhumb_export::wacz::write(&source, &job).unwrap();
+    drop(source);
+    validate(&package);
+    let found = read_by_others(&[Path::new("package"), &package]);
+    let named: Vec<&str> =
+        found["names"].as_array().unwrap().iter().flat_map(|n| n.as_str()).collect();
+    assert!(named.contains(&"indexes/index.idx") && !named.contains(&"indexes/index.cdxj"));
+    assert_eq!(found["lines"], captures);
+    if let Some(shown) = replayed(&package, found["main"].as_str().unwrap()) {
+        let text = found["main_text"].as_str().unwrap();
+        let longest = text.lines().max_by_key(|line| line.len()).unwrap();
+        assert!(shown.contains(longest), "{longest}\nis not in\n{shown}");
+    }
+    divide_warc(&dir);
+    let packages = temporary.path().join("packages");
+    let arguments = ["-o", packages.to_str().unwrap(), "--max-size", "1kB"];
+    done(&rhumb("wacz", &dir, &arguments));
+    let parts = ["crawl-00001.wacz", "crawl-00002.wacz"];
+    assert_eq!(names(&packages), [parts[0], parts[1], "datapackage.json"]);
+    let description = fs::read(packages.join("datapackage.json")).unwrap();
+    let description: Value = serde_json::from_slice(&description).unwrap();
+    assert_eq!(
+        (&description["profile"], &description["title"]),
+        (&"multi-wacz-package".into(), &"crawl".into())
+    );
+    let mut of_all = 0;
+    for (part, resource) in parts.iter().zip(description["resources"].as_array().unwrap()) {
+        let path = packages.join(part);
+        validate(&path);
+        assert_eq!(
+            (&resource["path"], &resource["bytes"]),
+            (&(*part).into(), &path.metadata().unwrap().len().into())
+        );
+        of_all += read_by_others(&[Path::new("package"), &path])["lines"].as_u64().unwrap();
+    }
+    assert_eq!(of_all, captures);
+}
+
 #[test]
 fn tables_are_read_by_duckdb_and_pyarrow_and_answer_common_crawls_questions() {
     let site = crawled();
@@ -120,6 +195,7 @@ fn tables_are_read_by_duckdb_and_pyarrow_and_answer_common_crawls_questions() {
     for query in ["by_tld", "by_status", "by_mime", "home_pages", "robots"] {
         assert!(found["queries"][query].as_u64().unwrap() > 0, "{query}: {found}");
     }
+    assert!(found["domains"].as_u64().unwrap() > 10, "{found}");
     let leaders = found["leaders"].as_u64().unwrap();
     assert!(leaders > 100 && found["texts"] == leaders, "each text once: {found}");
     let mass = found["mass"].as_f64().unwrap();
@@ -135,6 +211,84 @@ fn tables_are_read_by_duckdb_and_pyarrow_and_answer_common_crawls_questions() {
         let file = format!("{table}/part-00000.parquet");
         assert!(fs::read(tables.join(&file)).unwrap() == fs::read(again.join(&file)).unwrap());
     }
+}
+
+#[test]
+fn columns_say_what_pages_and_the_crawl_say_and_pages_without_text_are_counted() {
+    let text = "The tides rise and fall twice a day: spring tide and neap tide, by the moon. ";
+    let tides = text.repeat(12);
+    let site = Scripted::serve(move |asked| match asked.path.as_str() {
+        "/robots.txt" => answer(
+            "200 OK",
+            &[("Content-Type", "text/plain")],
+            "User-agent: *\nDisallow: /secret\nAllow: /tides\n",
+        ),
+        "/" => scripted::html(
+            "<html lang=en><title>Start</title><a href=/tides>All about <b>tides</b></a> \
+             <a href=/near>nearly that</a> <a href=/reserved></a> \
+             <a href=/empty>nothing</a> <a rel=nofollow href=/secret>a secret</a>",
+        ),
+        "/tides" => scripted::html(format!("<title>Tides</title><p>{tides}")),
+        "/near" => scripted::html(format!("<title>Tides</title><p>{tides} Copied.")),
+        "/reserved" => answer(
+            "200 OK",
+            &[("Content-Type", "text/html"), ("TDM-Reservation", "1")],
+            "<title>Gold</title><p>".to_owned() + &"Gold is a metal, and rare. ".repeat(12),
+        ),
+        "/empty" => scripted::html("<title></title><script>1</script>"),
+        _ => not_found(),
+    });
+    site.crawl(&[]);
+    let tables = site.dir.path().join("tables");
+    let arguments = ["--parquet", tables.to_str().unwrap(), "--json"];
+    let output = rhumb("export", &site.crawl_dir(), &arguments);
+    done(&output);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["without_text"], 1, "{told}");
+    let found = read_by_others(&[Path::new("columns"), &tables]);
+    let of = |table: &str, name: &str| found[table][name].clone();
+    let [tides, near] = ["/tides", "/near"].map(|path| of("captures", path));
+    assert_eq!((&tides["robots_line"], &near["robots_line"]), (&3.into(), &Value::Null), "{found}");
+    assert_eq!((&tides["depth"], &tides["found_on"]), (&1.into(), &site.url("/").into()));
+    assert_eq!(tides["content_languages"], "eng", "{found}");
+    assert_eq!(tides["change_rate"], Value::Null, "it was visited once: {found}");
+    // Whichever came first leads.
+    let alike: Vec<f64> =
+        [&tides, &near].iter().filter_map(|capture| capture["similarity"].as_f64()).collect();
+    assert!(matches!(alike[..], [one] if one > 0.8 && one < 1.0), "{found}");
+    let [tides, near] = ["/tides", "/near"].map(|path| of("pages", path));
+    let leads = |page: &Value| page["is_leader"] == true && page["duplicate_of"].is_null();
+    assert_eq!([&tides, &near].iter().filter(|page| leads(page)).count(), 1, "{found}");
+    assert_eq!(tides["topic"], Value::Null, "the crawl has none: {found}");
+    let reserved = |path: &str| of("pages", path)["tdm_reserved"].clone();
+    assert_eq!((reserved("/reserved"), reserved("/tides")), (true.into(), false.into()));
+    assert!(found["pages"]["/empty"].is_null() && !found["captures"]["/empty"].is_null());
+    let link = |path: &str| {
+        let link = of("links", path);
+        (link["anchor"].clone(), link["rel"].clone(), link["position"].clone())
+    };
+    assert_eq!(link("/tides"), ("All about tides".into(), Value::Null, 0.into()));
+    assert_eq!(link("/near"), ("nearly that".into(), Value::Null, 1.into()));
+    assert_eq!(link("/reserved").0, Value::Null);
+    assert_eq!(link("/secret"), (Value::Null, "nofollow".into(), 4.into()));
+}
+
+#[test]
+fn a_crawl_of_several_partitions_is_exported_and_packed_whole() {
+    let site =
+        Site::serve(WebConfig { network: 127, latency_us_mean: 2_000, ..WebConfig::plain(6, 60) });
+    report_of(site.crawl(&["--partitions", "2"]).spawn().unwrap());
+    let (dir, temporary) = (site.crawl_dir(), tempfile::tempdir().unwrap());
+    let captures = lines(&dir.join("index.cdxj"));
+    let tables = temporary.path().join("tables");
+    done(&rhumb("export", &dir, &["--parquet", tables.to_str().unwrap()]));
+    let found = read_by_others(&[Path::new("tables"), &tables, &dir.join("index.cdxj")]);
+    assert_eq!(found["captures"], captures);
+    assert!(found["found_on"].as_u64().unwrap() > 30, "{found}");
+    let package = temporary.path().join("crawl.wacz");
+    done(&rhumb("wacz", &dir, &["-o", package.to_str().unwrap()]));
+    validate(&package);
+    assert_eq!(read_by_others(&[Path::new("package"), &package])["lines"], captures);
 }
 
 #[test]
@@ -187,6 +341,31 @@ fn a_crawl_is_ranked_and_its_graph_is_written_for_others() {
     assert!(ranked.iter().all(|(url, _)| listed.lines().any(|l| l.ends_with(url.as_str()))));
     let output = rhumb("rank", temporary.path(), &[]);
     assert_eq!(output.status.code(), Some(1));
+    let held = rhumb_state::local::LocalReader::open(&dir.join("state")).unwrap();
+    let (code, error) = refused(&rhumb("rank", &dir, &[]));
+    assert!(code == 1 && error.contains("in use by another rhumb"), "{error}");
+    drop(held);
+    // What exists is not replaced, whichever of the files it is.
+    for (option, place, kept) in [
+        ("--export-bv", "other", "other.graph"),
+        ("--export-bv", "other", "other.urls"),
+        ("--export-bv", "other", "other.part"),
+        ("--save", "saved", "saved"),
+        ("--save", "saved", "saved.part"),
+    ] {
+        let (place, kept) = (temporary.path().join(place), temporary.path().join(kept));
+        fs::write(&kept, "mine").unwrap();
+        let (code, error) = refused(&rhumb("rank", &dir, &[option, place.to_str().unwrap()]));
+        assert!(code == 2 && error.contains(kept.to_str().unwrap()), "{error}");
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "mine");
+        fs::remove_file(&kept).unwrap();
+    }
+    assert_eq!(names(temporary.path()).len(), 4);
+    let saved = temporary.path().join("saved");
+    done(&rhumb("rank", &dir, &["--save", saved.to_str().unwrap()]));
+    let mut mapped = Command::new(binary::rhumb());
+    done(&mapped.args(["rank", "--graph"]).arg(&saved).output().unwrap());
+    assert_eq!(names(temporary.path()).len(), 5);
 }
 
 /// Exit code and what was said.
@@ -224,12 +403,20 @@ fn bad_input_of_an_export_is_told_and_leaves_nothing_behind() {
     fs::remove_file(wacz).unwrap();
     if can_trace() {
         // A full disk, from some write on.
-        for (verb, arguments) in [("wacz", ["-o", wacz]), ("export", ["--parquet", tables])] {
+        let (wet, dolma) = (out.join("c.wet.gz"), out.join("c.jsonl"));
+        let [wet, dolma] = [&wet, &dolma].map(|path| path.to_str().unwrap());
+        for (verb, arguments) in [
+            ("wacz", ["-o", wacz]),
+            ("export", ["--parquet", tables]),
+            ("export", ["--wet", wet]),
+            ("export", ["--dolma", dolma]),
+        ] {
             let mut strace = Command::new("strace");
             strace.args(["-f", "-qq", "-o", "/dev/null", "-P", wacz, "-e", "trace=write"]);
             strace.args(["-e", "inject=write:error=ENOSPC:when=1+", "-P"]);
-            strace.arg(format!("{wacz}.part"));
-            strace.args(["-P", &format!("{tables}.part/captures/part-00000.parquet")]);
+            strace.arg(format!("{wacz}.part/out"));
+            strace.args(["-P", &format!("{tables}.part/out/captures/part-00000.parquet")]);
+            strace.args(["-P", &format!("{wet}.part/out"), "-P", &format!("{dolma}.part/out")]);
             let output =
                 strace.arg(binary::rhumb()).arg(verb).arg(&dir).args(arguments).output().unwrap();
             let (code, error) = refused(&output);
@@ -237,6 +424,22 @@ fn bad_input_of_an_export_is_told_and_leaves_nothing_behind() {
             assert_eq!(names(out), Vec::<String>::new(), "{verb}");
         }
     }
+    // One file by two names is asked for twice.
+    let roundabout = out.join("..").join(out.file_name().unwrap()).join("c.gz");
+    let names_of_one = [out.join("c.gz"), roundabout];
+    let names_of_one = names_of_one.map(|path| path.to_str().unwrap().to_owned());
+    let [one, other] = &names_of_one;
+    let (code, error) = refused(&rhumb("export", &dir, &["--wet", one, "--dolma", other]));
+    assert!(code == 2 && error.contains("is asked for twice"), "{error}");
+    // What others have called as we call what is unfinished stays.
+    let theirs = PathBuf::from(format!("{tables}.part"));
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("mine"), "mine").unwrap();
+    let (code, error) = refused(&rhumb("export", &dir, &["--parquet", tables]));
+    assert!(code == 2 && error.contains("no unfinished output"), "{error}");
+    assert_eq!(fs::read_to_string(theirs.join("mine")).unwrap(), "mine");
+    fs::remove_dir_all(&theirs).unwrap();
+    assert_eq!(names(out), Vec::<String>::new());
     // A torn tail is left out and told, and so is an index that lacks it.
     let warcs = dir.join("warc");
     let last = warcs.join(names(&warcs).pop().unwrap());
@@ -249,6 +452,13 @@ fn bad_input_of_an_export_is_told_and_leaves_nothing_behind() {
     let found = read_by_others(&[Path::new("package"), Path::new(wacz)]);
     assert_eq!(found["facts"]["gaps"].as_array().unwrap().len(), 1);
     assert_eq!(names(out), ["c.wacz"], "no index of ours is left");
+    // Damage within is told by the crawl's own path.
+    let mut wrong = before.clone();
+    let middle = wrong.len() / 2;
+    wrong[middle..middle + 300].fill(0);
+    fs::write(&last, wrong).unwrap();
+    let (code, error) = refused(&rhumb("export", &dir, &["--parquet", tables]));
+    assert!(code == 1 && error.contains(last.to_str().unwrap()), "{error}");
     fs::write(&last, before).unwrap();
     // A crawl that runs holds its state.
     let held = rhumb_state::local::LocalReader::open(&dir.join("state")).unwrap();
