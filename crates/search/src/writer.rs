@@ -43,7 +43,7 @@ pub struct IndexMark {
 pub struct Payload {
     pub lengths: Lengths,
     pub mark: IndexMark,
-    /// Names the archive that the pages come from; none of pages that come from elsewhere.
+    /// Names the archive that the pages come from, or what else; none if that has no name.
     #[serde(default)]
     pub origin: Option<String>,
     /// Pages by language.

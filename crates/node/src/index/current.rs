@@ -99,12 +99,10 @@ impl CurrentIndex {
         // Of several series, records may have come to any file since.
         let is_unsure = || mark.file >= SERIES_FILES || !warcs.iter().any(is_there);
         let has_lost = mark != Mark::default() && is_unsure();
-        let name = name_of(warcs);
         let is_of_other = match self.indexer.origin() {
-            Some(origin) => name.is_some_and(|name| name != origin),
-            // Pages of an archive have a mark.
-            None if self.is_own => mark == Mark::default() && name.is_some(),
-            None => !self.indexer.is_empty(),
+            Some(origin) => name_of(warcs).as_deref() != Some(origin),
+            // A crawl without an archive names none, and its pages cannot be made anew.
+            None => !self.is_own && !self.indexer.is_empty(),
         };
         if is_of_other && !self.is_own {
             let what = "is the index of something else; name another directory, or delete it";

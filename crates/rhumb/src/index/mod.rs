@@ -24,6 +24,8 @@ use place::UnfinishedIndex;
 /// Bytes of a line; a longer one is left out.
 const LINE_BYTES_MAX: u64 = 256 << 20;
 const BUFFER_BYTES: usize = 1 << 20;
+/// What pages of lines come from: no crawl goes on with their index.
+const ORIGIN: &str = "lines";
 
 /// What was indexed.
 #[derive(Debug, Default, Serialize)]
@@ -91,6 +93,7 @@ pub fn index_lines(
             }
         }
     }
+    writer.set_origin(ORIGIN.to_owned());
     let counts = writer.finish(IndexMark::default()).map_err(|error| error.to_string())?;
     unfinished.finish()?;
     (report.pages, report.replaced) = (counts.pages, counts.replaced);
