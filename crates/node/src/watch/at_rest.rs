@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 const KEPT_FOR: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept { dir: None, open: None });
+static KEPT: Mutex<KeptOpen> = Mutex::new(KeptOpen { dir: None, open: None });
 
-struct Kept {
+struct KeptOpen {
     /// The crawl whose store is kept open between questions.
     dir: Option<PathBuf>,
     open: Option<(Arc<LocalReader>, Instant)>,
@@ -61,6 +61,6 @@ fn close_when_idle() {
     }
 }
 
-fn lock() -> MutexGuard<'static, Kept> {
+fn lock() -> MutexGuard<'static, KeptOpen> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }

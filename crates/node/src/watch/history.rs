@@ -23,7 +23,7 @@ const SLOT_BYTES: usize = slot_bytes();
 /// The upper bytes of a number of 32 bits: 16 bits of precision for what is counted, 8 for what
 /// goes up and down. They are for plots, of which a pixel is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum Precision {
     Count = 3,
     Level = 2,
 }
@@ -31,38 +31,38 @@ enum Kept {
 /// What is sampled of `report.json`, and the resident memory. Coverage is that of the topic, where
 /// there is one. Refusals by cause, and what is part of another count, have no series: the file
 /// would be larger than 4 MB.
-const SAMPLED: [(&str, Kept); 31] = [
-    ("pages", Kept::Count),
-    ("bytes", Kept::Count),
-    ("queued", Kept::Count),
-    ("known_urls", Kept::Count),
-    ("hosts", Kept::Count),
-    ("answers", Kept::Count),
-    ("failed", Kept::Count),
-    ("errors", Kept::Count),
-    ("gone", Kept::Count),
-    ("moved", Kept::Count),
-    ("unchanged", Kept::Count),
-    ("retries", Kept::Count),
-    ("revisits", Kept::Count),
-    ("robots_denied", Kept::Count),
-    ("filtered", Kept::Count),
-    ("exact_duplicates", Kept::Count),
-    ("near_duplicates", Kept::Count),
-    ("discoveries", Kept::Count),
-    ("requisites", Kept::Count),
-    ("sitemaps", Kept::Level),
-    ("promoted", Kept::Level),
-    ("in_flight", Kept::Level),
-    ("hosts_awake", Kept::Level),
-    ("hosts_asleep", Kept::Level),
-    ("hosts_failing", Kept::Level),
-    ("pages_per_s", Kept::Level),
-    ("bytes_per_s", Kept::Level),
-    ("bound", Kept::Level),
-    ("ceiling", Kept::Level),
-    ("freshness", Kept::Level),
-    ("rss_bytes", Kept::Level),
+const SAMPLED: [(&str, Precision); 31] = [
+    ("pages", Precision::Count),
+    ("bytes", Precision::Count),
+    ("queued", Precision::Count),
+    ("known_urls", Precision::Count),
+    ("hosts", Precision::Count),
+    ("answers", Precision::Count),
+    ("failed", Precision::Count),
+    ("errors", Precision::Count),
+    ("gone", Precision::Count),
+    ("moved", Precision::Count),
+    ("unchanged", Precision::Count),
+    ("retries", Precision::Count),
+    ("revisits", Precision::Count),
+    ("robots_denied", Precision::Count),
+    ("filtered", Precision::Count),
+    ("exact_duplicates", Precision::Count),
+    ("near_duplicates", Precision::Count),
+    ("discoveries", Precision::Count),
+    ("requisites", Precision::Count),
+    ("sitemaps", Precision::Level),
+    ("promoted", Precision::Level),
+    ("in_flight", Precision::Level),
+    ("hosts_awake", Precision::Level),
+    ("hosts_asleep", Precision::Level),
+    ("hosts_failing", Precision::Level),
+    ("pages_per_s", Precision::Level),
+    ("bytes_per_s", Precision::Level),
+    ("bound", Precision::Level),
+    ("ceiling", Precision::Level),
+    ("freshness", Precision::Level),
+    ("rss_bytes", Precision::Level),
 ];
 
 const fn slot_bytes() -> usize {
@@ -259,7 +259,7 @@ mod tests {
         let kept = Sampled::from_slot(&Sampled { at_s: 7, values }.to_slot());
         assert_eq!(kept.at_s, 7);
         for ((series, bytes), (kept, value)) in SAMPLED.iter().zip(kept.values.iter().zip(values)) {
-            let precision = if *bytes == Kept::Count { 1e-5 } else { 0.004 };
+            let precision = if *bytes == Precision::Count { 1e-5 } else { 0.004 };
             assert!((kept / value - 1.0).abs() <= precision, "{series}: {kept} for {value}");
         }
     }

@@ -88,7 +88,7 @@ pub fn cause(polite: &Polite, host: &HostRecord) -> &'static str {
 
 /// Whether a host with URLs that wait may be asked for them, its delay apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum WorkStanding {
     Works,
     /// It fails, and is left alone.
     Fails,
@@ -98,13 +98,15 @@ pub enum Standing {
     Later,
 }
 
-pub fn standing(record: &HostRecord, now: Time) -> Standing {
+pub fn standing(record: &HostRecord, now: Time) -> WorkStanding {
     match record.sleep {
-        Some(SleepPlace::Resting { .. }) if record.failing.is_some() => Standing::Fails,
-        Some(SleepPlace::Resting { due, .. }) if due > now => Standing::Held,
+        Some(SleepPlace::Resting { .. }) if record.failing.is_some() => WorkStanding::Fails,
+        Some(SleepPlace::Resting { due, .. }) if due > now => WorkStanding::Held,
         // One that sleeps out a long delay is due when that is over.
-        Some(SleepPlace::Later { due, .. }) if due > now.max(record.not_before) => Standing::Later,
-        _ => Standing::Works,
+        Some(SleepPlace::Later { due, .. }) if due > now.max(record.not_before) => {
+            WorkStanding::Later
+        }
+        _ => WorkStanding::Works,
     }
 }
 
@@ -116,10 +118,10 @@ pub fn read(reader: &LocalReader, polite: &Polite, now: Time) -> Result<SpeedVie
             return;
         }
         let apart = match standing(record, now) {
-            Standing::Works => None,
-            Standing::Fails => Some((&mut view.resting_hosts, &mut view.resting_queued)),
-            Standing::Held => Some((&mut view.held_hosts, &mut view.held_queued)),
-            Standing::Later => Some((&mut view.later_hosts, &mut view.later_queued)),
+            WorkStanding::Works => None,
+            WorkStanding::Fails => Some((&mut view.resting_hosts, &mut view.resting_queued)),
+            WorkStanding::Held => Some((&mut view.held_hosts, &mut view.held_queued)),
+            WorkStanding::Later => Some((&mut view.later_hosts, &mut view.later_queued)),
         };
         if let Some((hosts, queued)) = apart {
             (*hosts, *queued) = (*hosts + 1, *queued + record.queued);

@@ -1,7 +1,7 @@
 //! The frontier: hosts awake by what they do, those asleep by when they are due, and what waits by
 //! class. Of a crawl that runs the engine tells all but the dates; of one at rest the store does.
 
-use super::ceiling::{self, Standing, standing};
+use super::ceiling::{self, WorkStanding, standing};
 use super::{each_host, each_url};
 use rhumb_engine::config::{CLASSES, Polite};
 use rhumb_engine::error::Error;
@@ -85,10 +85,10 @@ pub fn read(
         }
         view.hosts_with_work += 1;
         let (count, state) = match standing(record, now) {
-            Standing::Fails => (&mut view.hosts_resting, "resting"),
-            Standing::Held | Standing::Later => (&mut view.hosts_waiting, "later"),
-            Standing::Works if record.not_before > now => (&mut view.hosts_waiting, "waiting"),
-            Standing::Works => (&mut view.hosts_due, "due"),
+            WorkStanding::Fails => (&mut view.hosts_resting, "resting"),
+            WorkStanding::Held | WorkStanding::Later => (&mut view.hosts_waiting, "later"),
+            WorkStanding::Works if record.not_before > now => (&mut view.hosts_waiting, "waiting"),
+            WorkStanding::Works => (&mut view.hosts_due, "due"),
         };
         *count += 1;
         if awake.is_some() {

@@ -20,7 +20,7 @@ const BEYOND: u8 = 0xff;
 
 /// How much was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct SampleSize {
     pub urls: u64,
     pub places: u64,
 }
@@ -29,7 +29,7 @@ pub struct Sample {
 pub fn each_url_of_many_places(
     reader: &LocalReader,
     mut each: impl FnMut(&UrlRow) -> Result<(), Error>,
-) -> Result<Sample, Error> {
+) -> Result<SampleSize, Error> {
     let parts = reader.parts();
     let mut walks = Vec::new();
     for part in &parts {
@@ -37,7 +37,7 @@ pub fn each_url_of_many_places(
             walks.push(part.url_rows(&place, None).take(URLS_OF_PLACE_MAX));
         }
     }
-    let (began, mut sample) = (Instant::now(), Sample::default());
+    let (began, mut sample) = (Instant::now(), SampleSize::default());
     sample.places = walks.len() as u64;
     while !walks.is_empty() && began.elapsed() < SCAN_TIME_MAX {
         let mut left = Vec::with_capacity(walks.len());
