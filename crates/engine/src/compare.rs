@@ -364,6 +364,9 @@ impl Engine {
                 self.books.counters.links_beyond += page.links_beyond;
                 self.books.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
                 self.books.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
+                let before = entry.record.past.marks.has(Marks::SCRIPTED);
+                self.books.counters.scripted -= u64::from(before).min(self.books.counters.scripted);
+                self.books.counters.scripted += u64::from(page.marks.has(Marks::SCRIPTED));
                 self.books.counters.duplicates += u64::from(is_copy);
                 self.books.counters.near_duplicates += u64::from(is_near);
                 self.books.counters.revisits += u64::from(entry.record.past.visited.is_some());

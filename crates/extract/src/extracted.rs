@@ -33,6 +33,8 @@ pub enum Method {
     Learned,
     /// The page's JSON-LD holds it.
     ArticleBody,
+    /// The data that its scripts would make it of hold it.
+    EmbeddedState,
     /// As the longest rise of words over tags.
     Plateau,
     /// All text outside of menus.
@@ -56,6 +58,8 @@ pub struct Extracted {
     pub metadata: Metadata,
     /// Hashes of all blocks, for [`HostTemplate::learn`].
     pub blocks: Vec<u64>,
+    /// It says next to nothing until its scripts have run.
+    pub is_scripted: bool,
     /// What was odd about the page.
     pub oddities: Vec<&'static str>,
 }
@@ -161,7 +165,18 @@ impl Extracted {
         all.truncate(all.trim_end().len());
         let Choice { confidence, method, .. } = choice;
         let main = main.text;
-        Extracted { main, all, confidence, method, markdown, metadata, blocks, oddities }
+        let is_scripted = reading.scripts.is_scripted;
+        Extracted {
+            main,
+            all,
+            confidence,
+            method,
+            markdown,
+            metadata,
+            blocks,
+            is_scripted,
+            oddities,
+        }
     }
 }
 

@@ -12,3 +12,4 @@ mod mutated;
 mod proxy;
 mod server;
 mod tls;
+mod tunnel;

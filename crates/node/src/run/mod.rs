@@ -34,7 +34,7 @@ pub(crate) use permit::{Permitter, permission};
 pub(crate) use start::{Network, make_network, warc_limits, warcinfo};
 
 pub use archive::position as archive_end;
-pub use get::{Got, HandOver, Outcome, Render, get};
+pub use get::{Got, HandOver, Outcome, Render, Rendering, get};
 pub use start::{Crawled, crawl};
 pub use stop::{Stop, resume_command};
 pub use work_times::{WORKS, Work, WorkTimes};

@@ -20,6 +20,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Coverage;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
+use rhumb_engine::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,6 +64,8 @@ pub struct Report {
     /// Pages that ask not to be indexed, and that ask not to have their links followed.
     pub noindex: u64,
     pub nofollow: u64,
+    /// Pages that say next to nothing without their scripts, as last visited.
+    pub scripted: u64,
     pub retries: u64,
     pub revisits: u64,
     pub discoveries: u64,
@@ -226,6 +229,8 @@ impl Report {
             stopped_because: last.stopped_because,
             hosts_failing: last.hosts_failing,
             hosts_held: last.hosts_held,
+            hosts_closed: last.hosts_closed,
+            opens: last.opens,
             failing_hosts: last.failing_hosts,
             coverage: last.coverage,
             topic: last.topic,
@@ -273,6 +278,7 @@ impl Report {
             forbidden: counters.forbidden,
             noindex: counters.noindex,
             nofollow: counters.nofollow,
+            scripted: counters.scripted,
             retries: counters.retries,
             revisits: counters.revisits,
             discoveries: counters.discoveries,
@@ -285,6 +291,18 @@ impl Report {
             robots_absent: counters.robots_absent,
             ..Report::default()
         }
+    }
+
+    /// What waits for its hours, in words; none if nothing did when this was written, or if the
+    /// hours of some have begun since.
+    pub fn closed(&self, now: Time) -> Option<String> {
+        let opens = self.opens.as_deref().filter(|opens| *opens > rfc3339(now).as_str())?;
+        let hosts = match self.hosts_closed {
+            0 => return None,
+            1 => "1 host is outside its hours".to_owned(),
+            n => format!("{n} hosts are outside their hours"),
+        };
+        Some(format!("{hosts}; the next opens at {opens}"))
     }
 
     pub fn failed_in_all(&self) -> u64 {
