@@ -56,6 +56,7 @@ mod shares;
 mod sifted;
 mod sitemaps;
 pub mod snapshot;
+mod tally;
 pub mod time;
 mod traffic;
 pub mod traps;
