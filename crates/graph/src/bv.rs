@@ -10,7 +10,7 @@
 //! knows these parameters; the WebGraph tools can compress the files further.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Graph;
@@ -26,11 +26,18 @@ pub fn write(graph: &Graph, name: &Path) -> Result<()> {
     let [lists, offsets, properties] = &parts;
     let bits = write_lists(graph, lists, offsets)?;
     let text = described(graph, bits);
-    fs::write(properties, text).map_err(|error| Error::from(error).of(properties))?;
+    write_whole(properties, &text).map_err(|error| Error::from(error).of(properties))?;
     for (part, ending) in parts.iter().zip(ENDINGS) {
         fs::rename(part, with_ending(name, ending))?;
     }
     Ok(())
+}
+
+/// On the disk before it has its name.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// How many bits the lists take.
