@@ -6,8 +6,6 @@
 //! lowering it only when the engine says that it is in force: a page that is in flight already may
 //! still be counted. Until then the granter reckons with the greater of the two.
 
-use crate::engine::Engine;
-
 /// What one engine of several may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
@@ -200,26 +198,6 @@ fn divide_slots(max: usize, reserved: &[u64], known: &[InForce]) -> Vec<usize> {
         if more > 0 { reserved + more } else { wanted.min(reserved).max(1) }
     });
     each.collect()
-}
-
-impl Engine {
-    /// What is in force, once there is an allowance.
-    pub(crate) fn in_force(&self) -> Option<InForce> {
-        let allowance = self.limits.allowance?;
-        let pages_used =
-            self.books.counters.pages + (self.traffic.len() + self.comparing.len()) as u64;
-        let bytes_used = self.books.counters.bytes;
-        Some(InForce {
-            number: allowance.number,
-            pages: allowance.pages.unwrap_or(u64::MAX).max(pages_used),
-            bytes: allowance.bytes.unwrap_or(u64::MAX).max(bytes_used),
-            slots: allowance.slots.max(self.traffic.len()),
-            pages_used,
-            bytes_used,
-            slots_wanted: self.traffic.len() + self.frontier.ready.len(),
-            has_work: self.has_work(),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@
 //! ceiling the engine waits, unlike at the limits of its configuration, where it stops: there may
 //! be more to come. It ends with the run; an engine that was told nothing may do all.
 
-use crate::engine::Engine;
-
 /// Ceilings of the books, and whether anything may be begun at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ceilings {
@@ -24,12 +22,5 @@ pub struct Ceilings {
 impl Default for Ceilings {
     fn default() -> Ceilings {
         Ceilings { is_held: false, pages: u64::MAX, bytes: u64::MAX, requests: u64::MAX, number: 0 }
-    }
-}
-
-impl Engine {
-    /// The owner, or whoever watches over the partition, lets nothing begin now.
-    pub(crate) fn begins_nothing(&self) -> bool {
-        self.hands.is_paused || self.limits.ceilings.is_held
     }
 }

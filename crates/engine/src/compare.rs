@@ -12,11 +12,12 @@ use crate::log::Happening;
 use crate::marks::Marks;
 use crate::mass::{self, Surfer};
 use crate::near::{self, Leader, Likeness, Near, Nearest};
-use crate::outcome::{ContentDigest, FailKind, Outcome, Page, Report};
+use crate::outcome::{ContentDigest, Outcome, Page, Report};
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
 use crate::refresh::announce;
 use crate::refresh::past::Visits;
+use crate::requisites;
 use crate::sitemaps;
 use crate::time::Time;
 use rhumb_neardup::Sketch;
@@ -213,14 +214,13 @@ impl Engine {
         let Comparison { slot, fetch, place, entry, mut report } = comparison;
         let other = kin.twin.as_ref().filter(|t| t.url != entry.url);
         let how = keep_as(&entry, &report, &kin, &self.config);
-        match entry.record.role {
-            Role::Page => self.count(&entry, &report, (other.is_some(), kin.near.is_some())),
-            role if role.is_requisite() => self.count_requisite(&entry, &report),
-            _ => self.count_sitemap(&entry, &report),
-        }
+        let is_copy_or_near = (other.is_some(), kin.near.is_some());
+        self.books.count_visit(&entry, &report, is_copy_or_near, &self.config.retry);
         let role = entry.record.role;
         let follows = match (&report.outcome, other) {
-            _ if role.is_requisite() => self.may_be_page(&entry.url, entry.record.depth),
+            _ if role.is_requisite() => {
+                requisites::may_be_page(&self.config, &entry.url, entry.record.depth)
+            }
             (Outcome::Page(page), Some(_)) => {
                 self.comparing.copies.follow(&entry.url, &page.content)
             }
@@ -239,7 +239,7 @@ impl Engine {
         let (mut record, next) = before.after(&report, other, kin.near.as_ref(), now, &self.config);
         let found = (&report, kin.is_minor);
         let next = self.learn(now, (slot, place), &entry, found, (&mut record, next));
-        let next = self.tried(&record, next);
+        let next = sitemaps::next_of(&record, next);
         self.books.stand(&record);
         self.log_answer(now, &entry.url, &report, (&record, next), step);
         if let Outcome::Moved { to: Some(to) } = &report.outcome {
@@ -251,7 +251,9 @@ impl Engine {
             && (follows || other.is_none())
         {
             let requisites = std::mem::take(&mut page.requisites);
-            self.send_requisites(&entry, requisites, page.requisites_beyond);
+            if self.admission.send_requisites(&self.config, &entry, requisites) {
+                self.books.requisites.beyond += page.requisites_beyond;
+            }
         }
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
@@ -349,42 +351,6 @@ impl Engine {
         self.refuse((now, slot), row, (Refusal::Robots, next), step);
     }
 
-    pub(crate) fn count(
-        &mut self,
-        entry: &Entry,
-        report: &Report,
-        (is_copy, is_near): (bool, bool),
-    ) {
-        let failed_for_good = |kind: FailKind| {
-            !kind.is_passing() || entry.record.tries + 1 >= self.config.retry.tries_max
-        };
-        match &report.outcome {
-            Outcome::Page(page) => {
-                self.books.counters.pages += 1;
-                self.books.counters.links_beyond += page.links_beyond;
-                self.books.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
-                self.books.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
-                let before = entry.record.past.marks.has(Marks::SCRIPTED);
-                self.books.counters.scripted -= u64::from(before).min(self.books.counters.scripted);
-                self.books.counters.scripted += u64::from(page.marks.has(Marks::SCRIPTED));
-                self.books.counters.duplicates += u64::from(is_copy);
-                self.books.counters.near_duplicates += u64::from(is_near);
-                self.books.counters.revisits += u64::from(entry.record.past.visited.is_some());
-            }
-            Outcome::Unchanged => self.books.counters.unchanged += 1,
-            Outcome::Moved { .. } => self.books.counters.moved += 1,
-            Outcome::Gone => {
-                self.books.counters.gone += 1;
-                self.books.counters.unauthorized += u64::from(report.status == 401);
-                self.books.counters.forbidden += u64::from(report.status == 403);
-            }
-            Outcome::Busy { kind, .. } | Outcome::Failed(kind) | Outcome::Cut { kind, .. } => {
-                self.books.counters.retries += u64::from(!failed_for_good(*kind));
-            }
-            Outcome::Robots(_) | Outcome::Unwanted(_) | Outcome::Crowded => {}
-        }
-    }
-
     /// Sends on what a page links to. Links that are not followed count for its mass alone.
     fn send_found(&mut self, entry: &Entry, outcome: Outcome, follows: bool, step: &mut Step) {
         let UrlRecord { id, depth, hops, role, .. } = entry.record;
@@ -392,7 +358,7 @@ impl Engine {
         match outcome {
             Outcome::Page(_) | Outcome::Cut { .. } if is_outside => {}
             Outcome::Moved { to: Some(url) } if role.is_requisite() => {
-                let kind = self.redirected_requisite(role, &url);
+                let kind = requisites::redirected(&self.config, role, &url);
                 let from = mass::node(id).map(|page| self.redirects(page)).filter(|_| !is_outside);
                 if let Some(from) = from {
                     // In the books it is a page with one link.

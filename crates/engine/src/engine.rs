@@ -260,6 +260,11 @@ impl Engine {
         partition.is_divided() && !self.has_work() && !self.books.mass.is_at_rest(partition.count)
     }
 
+    /// The owner, or whoever watches over the partition, lets nothing begin now.
+    pub(crate) fn begins_nothing(&self) -> bool {
+        self.hands.is_paused || self.limits.ceilings.is_held
+    }
+
     pub fn counters(&self) -> &Counters {
         &self.books.counters
     }

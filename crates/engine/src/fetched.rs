@@ -213,7 +213,7 @@ impl Engine {
         host.robots_at = None;
         step.rows.push(Row::Robots { host: host.key.clone(), robots: robots.clone() });
         let own = host.key.robots_url();
-        self.find_sitemaps(own.as_ref(), &robots);
+        self.admission.find_sitemaps(&self.config, own.as_ref(), &robots);
         self.frontier.awake.at(slot).robots = Some(robots);
         if failing.is_some() {
             self.log_recovered(now, slot, step);

@@ -58,6 +58,7 @@ mod shares;
 mod sifted;
 mod sitemaps;
 pub mod snapshot;
+mod tally;
 pub mod time;
 mod traffic;
 pub mod traps;

@@ -13,7 +13,9 @@
 //!   requests at least. A host with nothing but requisites comes behind those with pages.
 //! - A crawl that ends because it has its pages fetches their requisites first.
 
+use crate::admission::Admission;
 use crate::admit::{self, Candidate};
+use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs, Origin};
 use crate::engine::Engine;
 use crate::event::{Action, Question, Step};
@@ -21,7 +23,6 @@ use crate::frontier::awake::Awake;
 use crate::frontier::ready::Chooser;
 use crate::mass;
 use crate::order::CLASS_LAST;
-use crate::outcome::{Outcome, Report};
 use crate::queue::{Entry, Place};
 use crate::record::{Role, UrlId, UrlRecord};
 use crate::time::{Span, Time};
@@ -115,71 +116,59 @@ impl Awake {
     }
 }
 
-impl Engine {
-    /// Sends on what a page, or a stylesheet, is shown with.
-    pub(crate) fn send_requisites(&mut self, of: &Entry, requisites: Vec<Requisite>, beyond: u64) {
+impl Admission {
+    /// Sends on what a page, or a stylesheet, is shown with; whether that is wanted of it.
+    pub fn send_requisites(
+        &mut self,
+        config: &Config,
+        of: &Entry,
+        requisites: Vec<Requisite>,
+    ) -> bool {
         let UrlRecord { id, depth, hops, role, .. } = of.record;
-        if self.config.requisites_max.is_none() || !(role == Role::Page || role.is_stylesheet()) {
-            return;
+        if config.requisites_max.is_none() || !(role == Role::Page || role.is_stylesheet()) {
+            return false;
         }
-        self.books.requisites.beyond += beyond;
         let from = mass::node(id).map(|page| Origin::of(page, false));
-        for requisite in requisites {
-            let Some(kind) = self.requisite_as(of, &requisite) else { continue };
-            let is_import = role.is_stylesheet() && requisite.kind == RequisiteKind::Stylesheet;
+        for Requisite { url, kind } in requisites {
+            let Some(found) = found_as(config, of, (&url, kind)) else { continue };
+            let is_import = role.is_stylesheet() && kind == RequisiteKind::Stylesheet;
             let hops = if is_import { hops.saturating_add(1) } else { 0 };
-            if requisite.url != of.url && self.admission.requisites.is_news(&requisite.url, kind) {
-                self.admission.outbox.push(Discovery {
-                    url: requisite.url,
-                    kind,
-                    depth,
-                    hops,
-                    from,
-                });
+            if url != of.url && self.requisites.is_news(&url, found) {
+                self.outbox.push(Discovery { url, kind: found, depth, hops, from });
             }
         }
+        true
     }
+}
 
-    /// As what a requisite is found; none if it is a frame that is followed as a link.
-    fn requisite_as(&self, of: &Entry, requisite: &Requisite) -> Option<FoundAs> {
-        let Requisite { url, kind } = requisite;
-        let depth = of.record.depth.saturating_add(1);
-        if *kind == RequisiteKind::Frame && self.may_be_page(url, depth) {
-            return None;
-        }
-        let is_sheet = *kind == RequisiteKind::Stylesheet;
-        Some(FoundAs::requisite(is_sheet, self.is_inside(url)))
+/// As what a requisite is found; none if it is a frame that is followed as a link.
+fn found_as(config: &Config, of: &Entry, (url, kind): (&Url, RequisiteKind)) -> Option<FoundAs> {
+    let depth = of.record.depth.saturating_add(1);
+    if kind == RequisiteKind::Frame && may_be_page(config, url, depth) {
+        return None;
     }
+    Some(FoundAs::requisite(kind == RequisiteKind::Stylesheet, is_inside(config, url)))
+}
 
-    /// As what a redirect of a requisite is found.
-    pub(crate) fn redirected_requisite(&self, role: Role, to: &Url) -> FoundAs {
-        FoundAs::requisite(role.is_stylesheet(), self.is_inside(to))
-    }
+/// As what a redirect of a requisite is found.
+pub(crate) fn redirected(config: &Config, role: Role, to: &Url) -> FoundAs {
+    FoundAs::requisite(role.is_stylesheet(), is_inside(config, to))
+}
 
-    fn is_inside(&self, url: &Url) -> bool {
-        let kind = FoundAs::Link;
-        let link = Discovery { url: url.clone(), kind, depth: 0, hops: 0, from: None };
-        admit::is_inside(&self.config, &link)
-    }
+fn is_inside(config: &Config, url: &Url) -> bool {
+    let kind = FoundAs::Link;
+    let link = Discovery { url: url.clone(), kind, depth: 0, hops: 0, from: None };
+    admit::is_inside(config, &link)
+}
 
-    /// Whether a link to a URL would be followed, so many links from a seed.
-    pub(crate) fn may_be_page(&self, url: &Url, depth: u16) -> bool {
-        let (role, is_seed) = (Role::Page, false);
-        let found = Candidate { url, is_seed, role, depth, hops: 0, host_spent: 0 };
-        admit::admit(&self.config, found).is_ok()
-    }
+/// Whether a link to a URL would be followed, so many links from a seed.
+pub(crate) fn may_be_page(config: &Config, url: &Url, depth: u16) -> bool {
+    let (role, is_seed) = (Role::Page, false);
+    let found = Candidate { url, is_seed, role, depth, hops: 0, host_spent: 0 };
+    admit::admit(config, found).is_ok()
+}
 
-    pub(crate) fn count_requisite(&mut self, entry: &Entry, report: &Report) {
-        let counters = &mut self.books.requisites;
-        match &report.outcome {
-            Outcome::Page(_) => counters.fetched += 1,
-            Outcome::Unchanged => counters.unchanged += 1,
-            Outcome::Moved { .. } => counters.moved += 1,
-            Outcome::Gone => counters.gone += 1,
-            _ => self.count(entry, report, (false, false)),
-        }
-    }
-
+impl Engine {
     pub fn requisites(&self) -> &RequisiteCounters {
         &self.books.requisites
     }

@@ -15,9 +15,10 @@
 //! - What they list is put to admission like any link. It has no importance by that, and so comes
 //!   last.
 
+use crate::admission::Admission;
 use crate::admit::Reach;
+use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs};
-use crate::engine::Engine;
 use crate::outcome::{Outcome, Report};
 use crate::queue::Entry;
 use crate::record::{Next, Role, Status, UrlRecord};
@@ -29,13 +30,13 @@ const NAMED_MAX: usize = 1_000;
 /// Of these, so many beyond the scope or of another site.
 const OUTSIDE_MAX: usize = 10;
 
-impl Engine {
+impl Admission {
     /// What the robots.txt of a host says of sitemaps. What that of a host beyond the scope says
     /// is of no interest: it was read for the sake of one sitemap.
-    pub(crate) fn find_sitemaps(&mut self, own: Option<&Url>, robots: &Robots) {
-        let config = self.config.sitemaps;
-        let Some(own) = own.filter(|own| self.config.scope.admits_sitemap(own)) else { return };
-        if config.named {
+    pub fn find_sitemaps(&mut self, config: &Config, own: Option<&Url>, robots: &Robots) {
+        let Config { scope, sitemaps, .. } = config;
+        let Some(own) = own.filter(|own| scope.admits_sitemap(own)) else { return };
+        if sitemaps.named {
             let mut outside = 0;
             let named = robots.sitemaps().iter().take(NAMED_MAX);
             // Absolute, says the protocol; some give a path.
@@ -44,49 +45,32 @@ impl Engine {
                 false => Url::parse(text).ok(),
             };
             for url in named.filter_map(|text| url(text)) {
-                let kind = match self.config.scope.admits_sitemap(&url) {
+                let kind = match scope.admits_sitemap(&url) {
                     true => FoundAs::Sitemap,
                     false => FoundAs::OutsideSitemap,
                 };
                 let is_own = kind == FoundAs::Sitemap && url.site() == own.site();
                 outside += usize::from(!is_own);
                 if is_own || outside <= OUTSIDE_MAX {
-                    self.admission.outbox.push(Discovery {
-                        url,
-                        kind,
-                        depth: 0,
-                        hops: 0,
-                        from: None,
-                    });
+                    self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
                 }
             }
         }
-        let is_bounded = self.config.scope.reach() != Reach::Any;
-        if config.tried && is_bounded && robots.sitemaps().is_empty() {
+        let is_bounded = scope.reach() != Reach::Any;
+        if sitemaps.tried && is_bounded && robots.sitemaps().is_empty() {
             let url = own.join("/sitemap.xml").ok().filter(|url| robots.allows(url));
             let Some(url) = url else { return };
             let kind = FoundAs::TriedSitemap;
-            self.admission.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
+            self.outbox.push(Discovery { url, kind, depth: 0, hops: 0, from: None });
         }
     }
+}
 
-    pub(crate) fn count_sitemap(&mut self, entry: &Entry, report: &Report) {
-        match &report.outcome {
-            Outcome::Page(page) => {
-                self.books.counters.sitemaps += u64::from(page.is_sitemap);
-                self.books.counters.listed += (page.found.len() + page.known.len()) as u64;
-            }
-            Outcome::Gone if entry.record.role == Role::TriedSitemap => {}
-            _ => self.count(entry, report, (false, false)),
-        }
-    }
-
-    /// A sitemap that was tried and is not there is not tried again.
-    pub(crate) fn tried(&self, record: &UrlRecord, next: Next) -> Next {
-        match (record.role, record.status) {
-            (Role::TriedSitemap, Status::Gone) => Next::Never,
-            _ => next,
-        }
+/// A sitemap that was tried and is not there is not tried again.
+pub(crate) fn next_of(record: &UrlRecord, next: Next) -> Next {
+    match (record.role, record.status) {
+        (Role::TriedSitemap, Status::Gone) => Next::Never,
+        _ => next,
     }
 }
 

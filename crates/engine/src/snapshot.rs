@@ -147,6 +147,24 @@ impl Engine {
         }
     }
 
+    /// What is in force, once there is an allowance.
+    fn in_force(&self) -> Option<InForce> {
+        let allowance = self.limits.allowance?;
+        let pages_used =
+            self.books.counters.pages + (self.traffic.len() + self.comparing.len()) as u64;
+        let bytes_used = self.books.counters.bytes;
+        Some(InForce {
+            number: allowance.number,
+            pages: allowance.pages.unwrap_or(u64::MAX).max(pages_used),
+            bytes: allowance.bytes.unwrap_or(u64::MAX).max(bytes_used),
+            slots: allowance.slots.max(self.traffic.len()),
+            pages_used,
+            bytes_used,
+            slots_wanted: self.traffic.len() + self.frontier.ready.len(),
+            has_work: self.has_work(),
+        })
+    }
+
     fn part_snapshot(&self) -> PartSnapshot {
         PartSnapshot {
             in_force: self.in_force(),

@@ -9,8 +9,8 @@
 //! (`windowsize=0`) and runs of neighbours are not folded (`minintervallength=0`). Every reader
 //! knows these parameters; the WebGraph tools can compress the files further.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Graph;
@@ -26,7 +26,14 @@ pub fn write(graph: &Graph, name: &Path) -> Result<()> {
     let [lists, offsets, properties] = &ENDINGS.map(|ending| with_ending(name, ending));
     let bits = write_lists(graph, lists, offsets)?;
     let text = described(graph, bits);
-    fs::write(properties, text).map_err(|error| Error::from(error).of(properties))
+    write_whole(properties, &text).map_err(|error| Error::from(error).of(properties))
+}
+
+/// On the disk before it has its name.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// How many bits the lists take.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use rhumb_disk::{sync_dir, sync_tree};
 use rhumb_engine::admit::Forgotten;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
@@ -60,7 +61,10 @@ pub(super) fn filter_rows(dir: &Path, forgotten: &Forgotten, done: &mut Done) ->
         }
         kept.flush()?;
         drop(kept);
+        // On the disk before it has its name, and its name before the takedown is finished.
+        sync_tree(&new)?;
         std::fs::rename(&new, &path)?;
+        sync_dir(dir)?;
         std::fs::remove_dir(&unfinished)?;
         Ok(removed)
     };
