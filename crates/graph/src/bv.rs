@@ -165,6 +165,7 @@ impl Bits {
 mod tests {
     use super::*;
     use crate::{Page, Writer};
+    use std::fs;
 
     #[test]
     fn codes_are_those_of_the_papers() {

@@ -232,12 +232,12 @@ impl<'a> Shell<'a> {
                 let header = start.attribute("http-equiv");
                 self.refreshes |= header.is_some_and(|it| it.eq_ignore_ascii_case("refresh"));
             }
-            Tag::Div | Tag::Main | Tag::Section | Tag::Other if self.root.is_none() => {
-                if is_root(start) {
-                    let (words_before, links_before) = (self.words, self.links);
-                    let name = start.name;
-                    self.root = Some(Root { name, depth: 1, words_before, links_before });
-                }
+            Tag::Div | Tag::Main | Tag::Section | Tag::Other
+                if self.root.is_none() && is_root(start) =>
+            {
+                let (words_before, links_before) = (self.words, self.links);
+                let name = start.name;
+                self.root = Some(Root { name, depth: 1, words_before, links_before });
             }
             _ => (),
         }

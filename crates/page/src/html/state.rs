@@ -84,7 +84,7 @@ impl Gathering<'_> {
             }
             self.left -= 1;
             let is_key = script[at..].trim_ascii_start().starts_with(':');
-            if is_key || end == start || !self.met.insert(xxh3_64(script[start..end].as_bytes())) {
+            if is_key || end == start || !self.met.insert(xxh3_64(&script.as_bytes()[start..end])) {
                 continue;
             }
             let Ok(value) = serde_json::from_str::<String>(&script[start - 1..=end]) else {

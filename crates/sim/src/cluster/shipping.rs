@@ -214,6 +214,7 @@ impl Cluster {
             pages: of_limits.pages,
             bytes: of_limits.bytes,
             requests: of_limits.requests,
+            ..Ceilings::default()
         };
         if ceilings == life.ceilings || life.process.is_none() {
             return;
