@@ -164,10 +164,13 @@ pub enum Refusal {
     Size,
     /// The owner had it taken down.
     Forgotten,
+    /// Its site has more hosts than its pages are worth (`shares`). No URL is refused for that: its
+    /// host is held back, and looked at again.
+    Names,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 20] = [
+    pub const ALL: [Refusal; 21] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -188,6 +191,7 @@ impl Refusal {
         Refusal::MediaType,
         Refusal::Size,
         Refusal::Forgotten,
+        Refusal::Names,
     ];
 
     /// Only an answer's head tells: whether the rule still refuses it, another request must show.
@@ -197,7 +201,7 @@ impl Refusal {
 
     /// A rule against traps and junk: the owner can lift it by its name.
     pub fn is_liftable(self) -> bool {
-        self == Refusal::Trap || self == Refusal::Pattern || self.is_junk()
+        matches!(self, Refusal::Trap | Refusal::Pattern | Refusal::Names) || self.is_junk()
     }
 
     /// Junk is no part of the web that the owner meant.
@@ -237,6 +241,7 @@ impl Refusal {
             Refusal::MediaType => "media_type",
             Refusal::Size => "size",
             Refusal::Forgotten => "forgotten",
+            Refusal::Names => "names",
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Names are free: sites that invent hosts get one site's share, and cost no other site its pace.
 
 use crate::stage::{DAWN, Stage};
-use rhumb_engine::config::Config;
+use rhumb_engine::config::{Config, Lifted, Traps};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::outcome::FailKind;
+use rhumb_engine::record::Refusal;
 use rhumb_engine::time::Span;
 
 /// A healthy site whose front page links to 200 others.
@@ -128,4 +129,21 @@ fn sites_that_hang_hold_no_slot_that_a_site_needs_which_answers() {
     assert!(took < Span::secs(230), "{took:?}");
     let pits = stage.pages().iter().filter(|page| page.starts_with("pit")).count();
     assert_eq!(pits, 1_001, "they wait, and nothing of them is lost");
+}
+
+#[test]
+fn who_lifts_the_rule_on_names_has_all_hosts_of_a_site() {
+    let hosts: Vec<String> = (0..200).map(|n| format!("h{n}.many.test/")).collect();
+    let links: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    for (lifted, all) in
+        [(Lifted::default(), false), (Lifted::default().with(Refusal::Names), true)]
+    {
+        let traps = Traps { lifted, ..Traps::default() };
+        let stage = Stage::new(Config { traps, ..Config::default() });
+        let mut stage = stage.page("many.test/", &links).seed(&["many.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished);
+        let held = stage.engine.snapshot(stage.now).hosts_held as usize;
+        assert_eq!(contacted(&stage, "many.test") + held, 201);
+        assert_eq!(held == 0, all);
+    }
 }

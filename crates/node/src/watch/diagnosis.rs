@@ -180,6 +180,7 @@ fn way_round(why: Refusal) -> &'static str {
         | Refusal::Snapshot
         | Refusal::Login
         | Refusal::Reply
+        | Refusal::Names
         | Refusal::Archive => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
         Refusal::MediaType => "add its type to --types",

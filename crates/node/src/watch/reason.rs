@@ -10,6 +10,7 @@ use rhumb_engine::config::Config;
 use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
+use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::record::{Refusal, Status, UrlRecord};
 use rhumb_engine::requisites;
 use rhumb_engine::traps::grown::{TrapRule, trap_rule};
@@ -18,6 +19,10 @@ use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use std::path::Path;
+
+const HELD_BACK: &str = "its site has more hosts than its pages are worth, and has had its share of \
+                         them: it is looked at again now and then, and by the next run \
+                         (--lift-traps names lets it in)";
 
 /// What reasons are read from.
 pub struct Reasons<'a> {
@@ -37,6 +42,9 @@ impl Reasons<'_> {
         if let (Status::Queued, Some(kind)) = (record.status, self.failing_host(url)?) {
             return Ok(format!("its host fails: {}; the next run tries it again", failure(kind)));
         }
+        if record.status == Status::Queued && self.is_held_back(url)? {
+            return Ok(HELD_BACK.to_owned());
+        }
         Ok(match record.status {
             Status::Queued if record.tries > 0 => {
                 format!("failed {} times, to be tried again", record.tries)
@@ -52,6 +60,18 @@ impl Reasons<'_> {
             Status::Foreign => "belongs to another partition of the crawl".to_owned(),
             Status::Failed(kind) => format!("given up: {}", failure(kind)),
         })
+    }
+
+    /// Whether the host of a URL rests because its site has had its share of names. So rests, too, a
+    /// host outside its hours.
+    fn is_held_back(&self, url: &Url) -> Result<bool, Error> {
+        let key = url.host_key();
+        let hours = self.config.as_ref().and_then(|config| config.hours.of_host(&key));
+        let host = self.reader.holding(url).snapshot().host(&key)?.filter(|_| hours.is_none());
+        Ok(host.is_some_and(|host| {
+            let rests = matches!(host.sleep, Some(SleepPlace::Resting { .. }));
+            rests && host.answers == 0 && host.failing.is_none()
+        }))
     }
 
     /// How the host of a URL fails, if it does so often that it is left alone.
@@ -236,6 +256,7 @@ pub fn rule(why: Refusal) -> &'static str {
         Refusal::MediaType => "its type is not among --types",
         Refusal::Size => "longer than [limits] body_bytes_max, by its Content-Length",
         Refusal::Forgotten => "it was taken down with rhumb forget",
+        Refusal::Names => "its site has had its share of hosts",
     }
 }
 
