@@ -103,7 +103,7 @@ impl WireScript {
         WireScript { not_within: Some(time), ..self }
     }
 
-    fn then(mut self, step: WireStep) -> WireScript {
+    pub fn then(mut self, step: WireStep) -> WireScript {
         self.steps.push(step);
         self
     }

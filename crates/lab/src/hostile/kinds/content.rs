@@ -65,7 +65,7 @@ pub(super) const KINDS: &[HostileKind] = &[
     HostileKind::new("tables", "tables in misnested formatting: quadratic trees", BOUNDED, tables)
         .fetches(&["/"]),
     HostileKind::new("longtext", "a page of 30 MB of text without a link", BOUNDED, long_text)
-        .may_fail(&["internal", "slow", "timeout"]),
+        .may_fail(&["slow", "timeout"]),
     HostileKind::new("bulk", "pages of 5 MB without end", "at most 64 MB beside the largest", bulk)
         .requests(HOST_SHARE),
     HostileKind::new("feed", "a feed of 100,000 entries", BOUNDED, feed).requests(HOST_SHARE),

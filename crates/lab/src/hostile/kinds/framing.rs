@@ -9,7 +9,7 @@ const CHUNKED: [&str; 2] = ["Content-Type: text/html", "Transfer-Encoding: chunk
 const BAD_CHUNK: &str = "failure: bad chunk, or what came is kept and marked";
 const BAD: &[&str] = &["bad_http", "closed", "slow", "timeout", "header_too_big"];
 /// Room for large bodies that others hold too long is no fault of the server.
-const NO_ROOM: &[&str] = &["internal", "slow", "timeout"];
+const SLOWLY: &[&str] = &["slow", "timeout"];
 const AT_ONCE: Duration = Duration::ZERO;
 
 pub(super) const KINDS: &[HostileKind] = &[
@@ -40,7 +40,7 @@ pub(super) const KINDS: &[HostileKind] = &[
     .may_fail(BAD)
     .lacks(&["smuggled response"]),
     HostileKind::new("endchunk", "chunked without end", "cut at the body limit", endless_chunks)
-        .may_fail(NO_ROOM),
+        .may_fail(SLOWLY),
     HostileKind::new("chunkover", "chunk sizes over 2^64 and of 2^63 - 1", BAD_CHUNK, chunk_over)
         .starts(&["/0", "/1", "/2"])
         .fails(BAD),

@@ -32,6 +32,15 @@ pub(super) const KINDS: &[HostileKind] = &[
     })
     .names(64)
     .lookups(200),
+    HostileKind::new(
+        "strangers",
+        "robots.txt names 1,000 sitemaps of the healthy site, and an index 1,000 more",
+        "ten requests at the healthy site, none of them before its pages' turn is over",
+        small,
+    )
+    .robots(invented_sitemaps)
+    .sitemap(invented_index)
+    .fetches(&["/"]),
     HostileKind::new("push", "multipart/x-mixed-replace for ever", "total limits", |_| {
         WireScript::head("200 OK", &["Content-Type: multipart/x-mixed-replace; boundary=x"]).repeat(
             &b"--x\r\nContent-Type: text/html\r\n\r\n<p>again <a href=/z>z</a>\r\n"[..],
@@ -43,6 +52,24 @@ pub(super) const KINDS: &[HostileKind] = &[
         WireScript::head("200 OK", &["Content-Type: text/event-stream"])
             .repeat(b"data: tick ".repeat(100), Duration::from_secs(1))
     })
+    .may_fail(SLOWLY),
+    HostileKind::new(
+        "forms",
+        "frames, other languages and forms of five fields with GET, all alike",
+        "bounded; forms are not filled in",
+        forms,
+    )
+    .requests(HOST_SHARE)
+    .fetches(&["/", "/frame/0"])
+    .forbids(&["/search"]),
+    HostileKind::new(
+        "slower",
+        "each answer half a second later than the one before",
+        "limits",
+        later,
+    )
+    .requests(HOST_SHARE)
+    .fetches(&["/"])
     .may_fail(SLOWLY),
     HostileKind::new("srcset", "an image in 200,000 sizes", "bounded; links are followed", sizes)
         .fetches(&["/end"])
@@ -71,9 +98,52 @@ fn babble(request: &HostileRequest) -> WireScript {
     WireScript::page(&format!("babble {}", request.target), links)
 }
 
+fn forms(request: &HostileRequest) -> WireScript {
+    if request.path() != "/" {
+        return WireScript::html("<title>Our company</title><p>The same in every language.</p>");
+    }
+    let field = |n: u32| format!("<select name=f{n}><option>1<option>2<option>3</select>");
+    let fields: String = (0..5).map(field).collect();
+    let part = |n: u32| {
+        format!(
+            "<iframe src=/frame/{n}></iframe><link rel=alternate hreflang=x-{n} href=/l/{n}>\
+             <form action=/search method=get>{fields}<input type=submit></form>\n"
+        )
+    };
+    WireScript::html((0..400).map(part).collect::<String>())
+}
+
+fn later(request: &HostileRequest) -> WireScript {
+    let pause = Duration::from_millis(500 * request.before);
+    let next = format!("/page/{}", request.before + 1);
+    let WireScript { steps, .. } = WireScript::page(&request.target, [next]);
+    steps.into_iter().fold(WireScript::default().pause(pause), WireScript::then)
+}
+
 fn small(request: &HostileRequest) -> WireScript {
     let none: [&str; 0] = [];
     WireScript::page(&format!("page {} of {}", request.target, request.host), none)
+}
+
+fn invented_sitemaps(request: &HostileRequest) -> WireScript {
+    let (own, healthy) = (request.origin(), request.origin_of("good"));
+    let named = (0..1_000).map(|n| format!("Sitemap: {healthy}/sitemap-{n}.xml\n"));
+    let named: String = named.collect();
+    WireScript::text(format!(
+        "User-agent: *\nDisallow: /private/\nSitemap: {own}/sitemap-index.xml\n{named}"
+    ))
+}
+
+fn invented_index(request: &HostileRequest) -> WireScript {
+    let healthy = request.origin_of("good");
+    let listed: String = (0..1_000)
+        .map(|n| format!("<sitemap><loc>{healthy}/sitemap-i{n}.xml</loc></sitemap>"))
+        .collect();
+    let body = format!(
+        "<?xml version=\"1.0\"?><sitemapindex \
+         xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{listed}</sitemapindex>"
+    );
+    WireScript::answer("200 OK", &["Content-Type: application/xml"], body)
 }
 
 fn sizes(request: &HostileRequest) -> WireScript {

@@ -41,8 +41,13 @@ pub(super) const KINDS: &[HostileKind] = &[
         .fails(UNREACHABLE),
     HostileKind::new("rbslow", "robots.txt at 1 byte/s", "disallow after a time limit", page)
         .robots(slowly)
-        .requests(HOST_SHARE)
+        .requests(NO_PAGE)
         .may_fail(UNREACHABLE),
+    HostileKind::new("rbmaps", "robots.txt names 100,000 sitemaps", "bounded; rules hold", page)
+        .robots(many_sitemaps)
+        .sitemap(|_| WireScript::not_found())
+        .requests(HOST_SHARE)
+        .forbids(FORBIDS),
     HostileKind::new("rbbomb", "rules, then 1 GB in gzip", "bounded; rules hold", page)
         .robots(bomb)
         .requests(HOST_SHARE)
@@ -202,6 +207,12 @@ pub(super) fn prepare() {
 fn bomb(_: &HostileRequest) -> WireScript {
     let headers = ["Content-Type: text/plain", "Content-Encoding: gzip"];
     WireScript::answer("200 OK", &headers, &*RULES_AND_ZEROS)
+}
+
+fn many_sitemaps(request: &HostileRequest) -> WireScript {
+    let own = request.origin();
+    let named = (0..100_000).map(|n| format!("Sitemap: {own}/sitemap-{n}.xml\n"));
+    WireScript::text(RULES.to_owned() + &named.collect::<String>())
 }
 
 fn gzipped(_: &HostileRequest) -> WireScript {

@@ -63,7 +63,7 @@ pub(super) const KINDS: &[HostileKind] = &[
         slow_large,
     )
     .starts(&["/0", "/1", "/2", "/3", "/4", "/5"])
-    .may_fail(&["internal", "slow", "timeout"]),
+    .may_fail(&["slow", "timeout"]),
     HostileKind::new(
         "lingers",
         "keeps every connection open for ever and never reads again",

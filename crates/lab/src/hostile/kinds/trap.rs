@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::hostile::kind::{FEW, HOST_SHARE, HostileKind, HostileRequest};
 use crate::hostile::kinds::encoding::{gzip, zeros_after};
-use crate::hostile::script::{WireScript, document};
+use crate::hostile::script::{Noise, WireScript, document};
 
 const SHARE_GOOD: &str = "at most its share of requests, and the healthy site loses nothing";
 
@@ -70,7 +70,7 @@ pub(super) const KINDS: &[HostileKind] = &[
     .requests(HOST_SHARE),
     HostileKind::new(
         "linkspam",
-        "60 links to junk paths of the healthy site",
+        "1,000 links to junk paths of the healthy site, half of them in plain words",
         "junk does not use up the healthy site's turn",
         linkspam,
     ),
@@ -235,7 +235,15 @@ fn login(request: &HostileRequest) -> WireScript {
 
 fn linkspam(request: &HostileRequest) -> WireScript {
     let healthy = request.origin_of("good");
-    WireScript::page("spam", (0..60).map(|n| format!("{healthy}/junk/{n}")))
+    let mut noise = Noise::of("spam");
+    let mut word = || -> String {
+        noise.next().to_le_bytes().iter().map(|byte| char::from(b'a' + byte % 26)).collect()
+    };
+    let links = (0..1_000).map(|n| match n % 2 {
+        0 => format!("{healthy}/junk/{n}"),
+        _ => format!("{healthy}/{}", word()),
+    });
+    WireScript::page("spam", links.collect::<Vec<_>>())
 }
 
 fn small_site(request: &HostileRequest) -> WireScript {
