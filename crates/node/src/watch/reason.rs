@@ -20,9 +20,8 @@ use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use std::path::Path;
 
-const HELD_BACK: &str = "its site has more hosts than its pages are worth, and has had its share of \
-                         them: it is looked at again now and then, and by the next run \
-                         (--lift-traps names lets it in)";
+const HELD_BACK: &str = "its site has more hosts than its pages are worth: it is looked at again \
+                         now and then, and by the next run (--lift-traps names lets it in)";
 
 /// What reasons are read from.
 pub struct Reasons<'a> {
@@ -62,12 +61,12 @@ impl Reasons<'_> {
         })
     }
 
-    /// Whether the host of a URL rests because its site has had its share of names. So rests, too, a
-    /// host outside its hours.
+    /// Whether the host of a URL rests because its site has had its share of names. One outside its
+    /// hours rests in the same way.
     fn is_held_back(&self, url: &Url) -> Result<bool, Error> {
-        let (reader, key) = (self.reader.holding(url), url.host_key());
+        let key = url.host_key();
         let hours = self.config.as_ref().and_then(|config| config.hours.of_host(&key));
-        let host = reader.snapshot().host(&key)?.filter(|_| hours.is_none());
+        let host = self.reader.holding(url).snapshot().host(&key)?.filter(|_| hours.is_none());
         Ok(host.is_some_and(|host| {
             let rests = matches!(host.sleep, Some(SleepPlace::Resting { .. }));
             rests && host.answers == 0 && host.failing.is_none()

@@ -6,5 +6,6 @@ mod crawled;
 mod lost;
 mod nodes;
 mod refused;
+#[allow(dead_code)]
 #[path = "../crawl/site.rs"]
 mod site;
