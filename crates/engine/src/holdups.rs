@@ -22,9 +22,10 @@ use std::net::IpAddr;
 const NAMED_MAX: usize = 400;
 /// A host that is asked without any delay counts as one that takes at least this long.
 const PERIOD_MIN: Span = Span::millis(1);
-/// An answer is late beyond so many times what the last one took, and never before this.
+/// An answer is late beyond so many times what the last one took, and beyond this part of the time
+/// from request to request: what is less is as often made good.
 const LATE_TIMES: f64 = 2.0;
-const LATE_MIN: Span = Span::millis(100);
+const LATE_PART: f64 = 0.1;
 
 /// What a host with work that is due does or waits for. The order is that of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub enum Holdup {
     Fetching,
     /// It waits out its delay.
     Delay,
-    /// A request is under way for much longer than the last one took.
+    /// A request is under way for much longer than the last one took, or is the first.
     SlowAnswer,
     /// It failed, asked us to wait, or its owner did: longer than its delay.
     Backoff,
@@ -282,8 +283,8 @@ impl Engine {
         match host.doing {
             Doing::Fetching(id) => {
                 let began = self.traffic.began_at(id).unwrap_or(now);
-                let usual = host.record.last_took.times(LATE_TIMES).max(LATE_MIN);
-                let is_late = host.record.answers > 0 && now.since(began) > usual;
+                let usual = host.record.last_took.times(LATE_TIMES);
+                let is_late = now.since(began) > usual.max(period(host, self).times(LATE_PART));
                 return Some(if is_late { Holdup::SlowAnswer } else { Holdup::Fetching });
             }
             Doing::Resolving { .. } => return Some(Holdup::LookingUp),

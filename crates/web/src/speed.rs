@@ -125,9 +125,10 @@ fn steps(pace: &PaceView) -> Vec<Bar> {
 }
 
 fn named(lost: &LostRate) -> String {
-    match lost.hosts {
-        hosts if hosts >= 0.5 => format!("{} ({} hosts)", lost.what, count(hosts.round() as u64)),
-        _ => lost.what.clone(),
+    match lost.hosts.round() as u64 {
+        0 => lost.what.clone(),
+        1 => format!("{} (1 host)", lost.what),
+        hosts => format!("{} ({} hosts)", lost.what, count(hosts)),
     }
 }
 

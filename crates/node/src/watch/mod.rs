@@ -14,6 +14,7 @@ pub mod events;
 pub mod failing;
 pub mod history;
 pub mod kept;
+mod last_settings;
 pub mod live;
 pub mod memory;
 pub mod metrics;

@@ -3,7 +3,7 @@
 
 use crate::run::{WORKS, WorkTimes};
 use rhumb_engine::counters::Counters;
-use rhumb_engine::holdups::{CrowdedAddress, HeldUpBy, Holdup, Holdups};
+use rhumb_engine::holdups::{CrowdedAddress, HeldUp, HeldUpBy, Holdup, Holdups};
 use rhumb_engine::snapshot::Snapshot;
 use rhumb_engine::time::{Span, Time};
 use std::collections::VecDeque;
@@ -83,9 +83,12 @@ impl PaceSamples {
         let mut by = HeldUpBy::default();
         for sample in samples {
             for (mean, state) in by.iter_mut().zip(&sample.by) {
-                mean.hosts += state.hosts / count;
-                mean.per_s += state.per_s / count;
+                mean.hosts += state.hosts;
+                mean.per_s += state.per_s;
             }
+        }
+        for mean in &mut by {
+            *mean = HeldUp { hosts: mean.hosts / count, per_s: mean.per_s / count };
         }
         let lost = samples.iter().map(|sample| sample.addresses_lost_per_s).sum::<f64>();
         let spent = |at: usize| (last.work[at] - first.work[at]).max(0.0) / seconds;
@@ -104,7 +107,7 @@ impl PaceSamples {
 }
 
 impl PaceMeans {
-    pub fn of(&self, holdup: Holdup) -> rhumb_engine::holdups::HeldUp {
+    pub fn of(&self, holdup: Holdup) -> HeldUp {
         self.by[holdup as usize]
     }
 
@@ -118,7 +121,6 @@ impl PaceMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_engine::holdups::HeldUp;
 
     fn snapshot(second: u64, asked: u64, waiting: f64) -> Snapshot {
         let mut holdups = Holdups::default();

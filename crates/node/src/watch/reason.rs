@@ -3,8 +3,8 @@
 //! The engine has decided; here its rules are read once more to name the one that decided. Rules
 //! that have changed since are said to have.
 
+use super::last_settings::{self, LastSettings};
 use super::printable;
-use crate::settings::Settings;
 use rhumb_engine::admit::{self, Reach};
 use rhumb_engine::config::Config;
 use rhumb_engine::error::Error;
@@ -19,6 +19,7 @@ use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use rhumb_state::snapshot::Snapshot;
 use std::path::Path;
+use std::sync::Arc;
 
 const HELD_BACK: &str = "its site has more hosts than its pages are worth: it is looked at again \
                          now and then, and by the next run (--lift-traps names lets it in)";
@@ -27,13 +28,12 @@ const HELD_BACK: &str = "its site has more hosts than its pages are worth: it is
 pub struct Reasons<'a> {
     reader: &'a LocalReader,
     /// The rules of the last run; none if its crawl.toml cannot be read.
-    config: Option<Config>,
+    last: Option<Arc<LastSettings>>,
 }
 
 impl Reasons<'_> {
     pub fn read<'a>(dir: &Path, reader: &'a LocalReader) -> Reasons<'a> {
-        let settings = Settings::of_dir(dir).ok();
-        Reasons { reader, config: settings.and_then(|settings| settings.engine_config().ok()) }
+        Reasons { reader, last: last_settings::of_dir(dir) }
     }
 
     /// The state of a URL in words.
@@ -88,7 +88,8 @@ impl Reasons<'_> {
         if why == Refusal::Robots {
             return self.robots(url);
         }
-        let Some(config) = &self.config else { return Ok(rule(why).to_owned()) };
+        let config = self.last.as_ref().and_then(|last| last.config.as_ref());
+        let Some(config) = config else { return Ok(rule(why).to_owned()) };
         Ok(match why {
             Refusal::Scope if !config.scope.admits(url) => out_of_scope(config, url),
             Refusal::Filter if record.role.is_requisite() && config.requisites_max.is_none() => {

@@ -22,6 +22,7 @@ pub use what_if::WhatIfView;
 
 use super::at_rest;
 use super::control::{self, Reply, Request};
+use super::last_settings;
 use super::live::Live;
 use super::moment;
 use super::pace::PaceMeans;
@@ -106,12 +107,13 @@ pub fn answer(
     now: Time,
     at_work: &AtWork,
 ) -> Result<Value, Error> {
-    let settings = Settings::of_dir(dir).ok();
+    let last = last_settings::of_dir(dir);
+    let settings = last.as_ref().map(|last| &last.settings);
     // The delays of the last run's settings; the usual ones if they cannot be read.
-    let polite = settings.as_ref().map(Settings::polite).unwrap_or_default();
+    let polite = settings.map(Settings::polite).unwrap_or_default();
     let view = match query {
         ViewQuery::Speed => {
-            let pace = at_work.pace.as_ref().map(|means| pace::of(means, settings.as_ref()));
+            let pace = at_work.pace.as_ref().map(|means| pace::of(means, settings));
             to_value(&SpeedView { pace, ..ceiling::read(reader, &polite, now)? })
         }
         ViewQuery::Frontier => {

@@ -264,7 +264,7 @@ fn allowed(
 const WORDS: [(&str, &str, &str); 25] = [
     (
         "slow_answer",
-        "answers that take much longer than the host's last one",
+        "first answers, and those that take much longer than the host's last one",
         "nothing of ours, unless our line is full: see Hosts, by slowest",
     ),
     ("backoff", "hosts that failed, or asked us to wait", ""),
