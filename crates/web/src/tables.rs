@@ -273,8 +273,8 @@ pub fn freshness(status: &Status) -> Vec<Block> {
     blocks
 }
 
-pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> {
-    let tried = Block::Form(Form {
+fn try_form(view: &WhatIfView) -> Block {
+    Block::Form(Form {
         action: "/what-if",
         fields: vec![
             Field {
@@ -291,8 +291,11 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> 
             },
         ],
         button: "Try",
-    });
-    let mut blocks = vec![tried];
+    })
+}
+
+pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> {
+    let mut blocks = vec![try_form(view)];
     if let Some(mistake) = &view.mistake {
         blocks.push(Block::Lead(format!("That is no pattern: {mistake}.")));
     } else if view.exclude.as_deref().is_some_and(|pattern| !pattern.is_empty()) {

@@ -130,10 +130,9 @@ fn run(
     let follows_importance = order::policy(&config).follows_importance();
     let (at, to) = (clock.clone(), events_in.clone());
     let network = make_network(settings, &runtime)?;
-    live.watch_connections(network.most_open());
-    live.watch_work(network.times());
+    live.watch_work(network.most_open(), network.times());
     let workers = make_workers(settings, &network, at, wired, follows_importance, to);
-    let answering = state.reader();
+    let (answering, times) = (state.reader(), network.times());
     let answer = move |question| answering.answer(question);
     reader::start(answer, questions_out, events_in.clone(), failed).map_err(no_reader)?;
     stop.tell(events_in.clone());
@@ -149,9 +148,8 @@ fn run(
         bodies: Arc::clone(&bodies),
         rows: rows.clone(),
         end: archive_end,
-        times: network.times(),
+        times: Arc::clone(&times),
     };
-    let stop_at = settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64));
     let mut world = NodeWorld {
         workers: Arc::new(workers),
         fetch_tasks: FetchTasks::default(),
@@ -160,7 +158,7 @@ fn run(
         events,
         questions,
         reader_failed,
-        stop_at,
+        stop_at: settings.max_time.map(|t| clock.now() + Span(t.as_micros() as u64)),
         gate: None,
         log: settings.events.as_deref().map(EventLog::open).transpose()?.map(Arc::new),
         was_busy: false,
@@ -168,7 +166,7 @@ fn run(
     };
     let publish = Arc::clone(live);
     let mut node = Published::new(engine, move |snapshot| publish.publish(snapshot));
-    let mut state = TimedState { state, times: network.times() };
+    let mut state = TimedState { state, times };
     let ended = turn::run(&mut node, &mut archive, &mut state, &mut world);
     stop.forget();
     if let Some(log) = world.log.take().and_then(Arc::into_inner) {

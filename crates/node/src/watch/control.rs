@@ -2,8 +2,8 @@
 //!
 //! A request is a line of JSON, `{"status":true}`, `{"url":"…"}`, `{"coverage":true}`,
 //! `{"view":{…}}`, `{"urls":{…}}`, `{"hand":{…}}` or `{"hands":true}`; so is the reply, with one
-//! key: `status`, `url`, `coverage`, `view`, `done`, `hands`, `error` or `later`. URLs are listed in
-//! many replies `line`, and a last one, `end`. Whoever may write into the directory may connect.
+//! key: `status`, `url`, `coverage`, `view`, `done`, `hands`, `error` or `later`. URLs are listed
+//! in many replies `line`, and a last one, `end`. Whoever may write into the directory may connect.
 
 use super::coverage::{self, Covered};
 use super::live::Live;

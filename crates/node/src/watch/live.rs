@@ -113,13 +113,10 @@ impl Live {
         })
     }
 
-    /// Where it is counted how many connections were open to one address at most.
-    pub fn watch_connections(&self, most: Arc<AtomicU32>) {
+    /// Where it is counted how many connections were open to one address at most, and added up what
+    /// the time went to.
+    pub fn watch_work(&self, most: Arc<AtomicU32>, times: Arc<WorkTimes>) {
         let _ = self.connections.set(most);
-    }
-
-    /// Where it is added up what the time went to.
-    pub fn watch_work(&self, times: Arc<WorkTimes>) {
         let _ = self.work.set(times);
     }
 

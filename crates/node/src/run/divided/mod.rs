@@ -132,8 +132,7 @@ fn run(
     let clock = Clock::start();
     let runtime = Runtime::new().map_err(|e| invalid(format!("no threads: {e}")))?;
     let network = make_network(settings, &runtime)?;
-    live.watch_connections(network.most_open());
-    live.watch_work(network.times());
+    live.watch_work(network.most_open(), network.times());
     let log = settings.events.as_deref().map(EventLog::open).transpose()?.map(Arc::new);
     let carrier = Carrier::new(settings.partitions);
     let together = Together::new(opened.len());

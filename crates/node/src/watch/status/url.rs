@@ -109,7 +109,7 @@ pub struct HostStatus {
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// As long as there are URLs: the page that named it is looked for, and the books are made anew.
+    /// As long as there are URLs: the page that named it is looked for, the books are made anew.
     Whole,
     /// What takes a walk through all URLs is left out where there are many.
     Brief,
