@@ -114,6 +114,7 @@ pub fn extract(data: &[u8]) {
         fingerprint: true,
         anchors: true,
         requisites_max: Some(50),
+        scripts: true,
     };
     let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
     let (page, own_text) = html::read_with_own_text(data, None, &base(), &limits);
@@ -124,6 +125,11 @@ pub fn extract(data: &[u8]) {
     assert!((0.0..=1.0).contains(&found.confidence));
     let has_words = found.all.contains(char::is_alphanumeric);
     assert!(!has_words || !found.main.is_empty(), "a page with text has a main text");
+    // Whoever wants less of a page is told the same of its scripts.
+    let scripts = Wanted { scripts: true, ..Wanted::default() };
+    let alone = rhumb_extract::read_wanted(data, None, &base(), &limits, &scripts);
+    assert_eq!(alone.scripts.is_scripted, found.is_scripted);
+    assert_eq!((alone.scripts.links, alone.page.links), (told.scripts.links, told.page.links));
     let mut template = HostTemplate::new();
     template.learn(&found.blocks);
     let known = Options { template: Some(&template), ..Options::default() };

@@ -33,6 +33,8 @@ pub enum Method {
     Learned,
     /// The page's JSON-LD holds it.
     ArticleBody,
+    /// The data that its scripts would make it of hold it.
+    EmbeddedState,
     /// As the longest rise of words over tags.
     Plateau,
     /// All text outside of menus.
@@ -56,6 +58,8 @@ pub struct Extracted {
     pub metadata: Metadata,
     /// Hashes of all blocks, for [`HostTemplate::learn`].
     pub blocks: Vec<u64>,
+    /// It says next to nothing until its scripts have run.
+    pub is_scripted: bool,
     /// What was odd about the page.
     pub oddities: Vec<&'static str>,
 }
@@ -113,19 +117,7 @@ impl Extracted {
         let heading = reading.title_at.map(|at| page.text_of(&page.blocks[at]).to_owned());
         let markdown = options.markdown.then(|| match &choice.body {
             Some(body) => body.clone(),
-            None => {
-                let base = reading.gathered.base.as_ref();
-                let base = base.and_then(|base| match options.address_is_unknown {
-                    true => Url::parse(base).ok(),
-                    false => url.join(base).ok(),
-                });
-                let base = match &base {
-                    Some(base) => Base::Known(base),
-                    None if options.address_is_unknown => Base::Unknown,
-                    None => Base::Known(url),
-                };
-                markdown::write(page, &choice.taken, base)
-            }
+            None => as_markdown(&reading, &choice.taken, url, options),
         });
         let blocks = page.blocks.iter().map(|block| block.hash).collect();
         let day = match reading.gathered.metadata.published {
@@ -161,8 +153,34 @@ impl Extracted {
         all.truncate(all.trim_end().len());
         let Choice { confidence, method, .. } = choice;
         let main = main.text;
-        Extracted { main, all, confidence, method, markdown, metadata, blocks, oddities }
+        let is_scripted = reading.scripts.is_scripted;
+        Extracted {
+            main,
+            all,
+            confidence,
+            method,
+            markdown,
+            metadata,
+            blocks,
+            is_scripted,
+            oddities,
+        }
     }
+}
+
+/// The taken blocks as Markdown, with links resolved as far as it is known where the page was.
+fn as_markdown(reading: &Reading<'_>, taken: &[bool], url: &Url, options: &Options<'_>) -> String {
+    let base = reading.gathered.base.as_ref();
+    let base = base.and_then(|base| match options.address_is_unknown {
+        true => Url::parse(base).ok(),
+        false => url.join(base).ok(),
+    });
+    let base = match &base {
+        Some(base) => Base::Known(base),
+        None if options.address_is_unknown => Base::Unknown,
+        None => Base::Known(url),
+    };
+    markdown::write(&reading.blocks, taken, base)
 }
 
 /// The main text, and what it holds.

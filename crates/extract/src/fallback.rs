@@ -1,5 +1,6 @@
 //! What is taken when the learned choice is next to nothing: what JSON-LD gives as the article's
-//! text, the plateau, or all text outside of menus, in this order.
+//! text, the prose of its embedded state where that is more than the page shows, the plateau, or
+//! all text outside of menus, in this order.
 
 use super::decode::Taken;
 use super::extracted::Method;
@@ -14,6 +15,7 @@ const BODY_WORDS_MIN: u32 = 100;
 /// Confidence in each way, as far as it was measured: the plateau's mean F1, and guesses below it.
 const PLATEAU_CONFIDENCE: f32 = 0.5;
 const BODY_CONFIDENCE: f32 = 0.7;
+const STATE_CONFIDENCE: f32 = 0.5;
 const REST_CONFIDENCE: f32 = 0.2;
 
 /// Which blocks are taken, and why; or a text that is no block of the page.
@@ -39,6 +41,11 @@ pub(super) fn settle(reading: &Reading<'_>, around: &Surroundings, taken: Taken)
             let taken = vec![false; blocks.len()];
             return Choice { body, ..choice(taken, BODY_CONFIDENCE, Method::ArticleBody) };
         }
+    }
+    if let Some(prose) = &reading.scripts.prose {
+        let body = Some(prose.clone());
+        let taken = vec![false; blocks.len()];
+        return Choice { body, ..choice(taken, STATE_CONFIDENCE, Method::EmbeddedState) };
     }
     if words >= WORDS_MIN {
         return choice(taken.is_taken, taken.confidence, Method::Learned);

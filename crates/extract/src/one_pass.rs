@@ -6,7 +6,7 @@ use super::template::HostTemplate;
 use rhumb_page::charset::{self, Decoded};
 use rhumb_page::html::{
     AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, Requisite, Requisites,
-    read_observed,
+    ScriptNeed, Shell, read_observed,
 };
 use rhumb_page::url::Url;
 
@@ -26,6 +26,8 @@ pub struct Wanted<'t> {
     pub anchors: bool,
     /// What it is shown with: so many at most.
     pub requisites_max: Option<usize>,
+    /// Whether its scripts make it, and where the state that came along leads.
+    pub scripts: bool,
 }
 
 /// What a page was found to say.
@@ -43,6 +45,8 @@ pub struct Told {
     pub anchors: Vec<(Url, String)>,
     /// What it is shown with, if that was asked for, and how many there are beyond the bound.
     pub requisites: (Vec<Requisite>, u64),
+    /// Whether its scripts make it, if that was asked for.
+    pub scripts: ScriptNeed,
 }
 
 /// Reads a page for its links and all that is wanted, in one pass.
@@ -57,6 +61,14 @@ pub fn read_wanted(
     let bytes = decoded.text.len();
     let wants_main = wanted.main_text || wanted.extracted.is_some();
     match (wants_main, wanted.own_text) {
+        (false, false) if wanted.scripts => {
+            let mut shell = Shell::default();
+            let page = match wanted.fingerprint {
+                true => page_with((&decoded, url, limits, wanted), &mut shell),
+                false => page_with((&decoded, url, limits, wanted), &mut (LinksAlone, &mut shell)),
+            };
+            Told { scripts: shell.finish(url), ..told(page, None, None, url, wanted) }
+        }
         (false, false) => {
             let page = match wanted.fingerprint {
                 true => page_with((&decoded, url, limits, wanted), &mut ()),
@@ -65,9 +77,11 @@ pub fn read_wanted(
             told(page, None, None, url, wanted)
         }
         (false, true) => {
-            let mut own = OwnText::new(bytes);
-            let page = page_with((&decoded, url, limits, wanted), &mut own);
-            told(page, Some(own), None, url, wanted)
+            let mut both = (OwnText::new(bytes), wanted.scripts.then(Shell::default));
+            let page = page_with((&decoded, url, limits, wanted), &mut both);
+            let (own, shell) = both;
+            let scripts = shell.map(|shell| shell.finish(url)).unwrap_or_default();
+            Told { scripts, ..told(page, Some(own), None, url, wanted) }
         }
         _ if wanted.anchors => {
             let own = wanted.own_text.then(|| OwnText::new(bytes));
@@ -176,6 +190,7 @@ fn told(
         extracted: None,
         anchors: Vec::new(),
         requisites,
+        scripts: ScriptNeed::default(),
     };
     if let Some(own) = own {
         let own = own.finish();
@@ -186,6 +201,7 @@ fn told(
     }
     if let Some(mut reading) = reading {
         let weighed = reading.finished(url);
+        told.scripts = reading.scripts.clone();
         told.main_text = wanted.main_text.then(|| reading.main_text(&weighed, None));
         told.extracted =
             wanted.extracted.as_ref().map(|options| reading.extracted(&weighed, url, options));

@@ -11,12 +11,17 @@ use super::table::TABLE;
 use super::template::HostTemplate;
 use super::titles::Titles;
 use super::{decode, fallback};
-use rhumb_page::html::{EndTag, Observer, StartTag, Tag, Text, Token, Tokenizer};
+use rhumb_page::html::{
+    EndTag, Observer, ScriptNeed, Shell, StartTag, Tag, Text, Token, Tokenizer,
+};
 use rhumb_page::url::Url;
 
 pub(super) struct Reading<'a> {
     pub blocks: Blocks<'a>,
     pub gathered: Gather,
+    shell: Shell<'a>,
+    /// Whether scripts make the page, once its blocks are weighed.
+    pub scripts: ScriptNeed,
     /// The block that shows the title, once features were asked for.
     pub title_at: Option<usize>,
 }
@@ -35,24 +40,33 @@ impl<'a> Observer<'a> for Reading<'a> {
             self.gathered.text(text);
         }
         self.blocks.text(text);
+        self.shell.text(text);
     }
 
     #[inline]
     fn start(&mut self, start: &StartTag<'a>) {
         self.gathered.start(start);
         self.blocks.start(start);
+        self.shell.start(start);
     }
 
     #[inline]
     fn end(&mut self, end: &EndTag<'a>) {
         self.gathered.end(end);
         self.blocks.end(end);
+        self.shell.end(end);
     }
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn new(html_bytes: usize) -> Reading<'a> {
-        Reading { blocks: Blocks::new(html_bytes), gathered: Gather::default(), title_at: None }
+        Reading {
+            blocks: Blocks::new(html_bytes),
+            gathered: Gather::default(),
+            shell: Shell::default(),
+            scripts: ScriptNeed::default(),
+            title_at: None,
+        }
     }
 
     pub(super) fn of(html: &'a str) -> Reading<'a> {
@@ -113,6 +127,7 @@ impl<'a> Reading<'a> {
 
     /// Weighs every block by the table.
     pub(super) fn weighed(&mut self, url: &Url) -> Weighed {
+        self.scripts = std::mem::take(&mut self.shell).finish(url);
         let (around, mut matrix) = self.features(url);
         let first = TABLE.first.score(&matrix);
         context::write(&self.blocks, &around, &first, &mut matrix);

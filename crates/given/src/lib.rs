@@ -31,8 +31,8 @@ pub fn data(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// A real tree of documentation (`apache`, `python`, `postgresql`) as Debian packs it, unpacked
-/// into a directory of the build (`CARGO_TARGET_TMPDIR`), if it can be had.
+/// A real tree of documentation (`apache`, `python`, `postgresql`, `git`) as Debian packs it,
+/// unpacked into a directory of the build (`CARGO_TARGET_TMPDIR`), if it can be had.
 pub fn debian_docs(build: &Path, name: &str) -> Option<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/debian-docs");
     let dir = build.join("debian-docs");

@@ -54,6 +54,9 @@ pub struct Row {
     /// The page asks not to be shown in search.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub noindex: bool,
+    /// The page says next to nothing until its scripts have run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub scripted: bool,
     pub kind: PageKind,
     pub confidence: f32,
     pub method: Method,
@@ -140,6 +143,7 @@ impl Row {
             description: None,
             site_name: None,
             noindex: false,
+            scripted: false,
             kind: PageKind::Other,
             confidence: 0.0,
             method: Method::Rest,
@@ -151,6 +155,7 @@ impl Row {
     }
 
     pub fn from_extracted(id: Value, found: Extracted, url: &Url, keeps_all: bool, us: u64) -> Row {
+        let scripted = found.is_scripted;
         let Extracted { main, all, confidence, method, markdown, metadata, oddities, .. } = found;
         let declared = metadata.language.as_ref().and_then(|said| language::tag(&said.value));
         let detected = metadata.language_detected.as_ref().map(|said| said.value.clone());
@@ -173,6 +178,7 @@ impl Row {
             description: metadata.description.as_ref().map(|said| said.value.clone()),
             site_name: metadata.site_name.as_ref().map(|said| said.value.clone()),
             noindex: false,
+            scripted,
             kind: metadata.kind,
             confidence,
             method,

@@ -3,7 +3,6 @@
 use super::sketching::{sketch, sketch_of_plain};
 use crate::extract::{Body, MadeRow, WhileCrawling};
 use crate::topic::scoring;
-use memchr::memmem;
 use rhumb_archive::warc_date;
 use rhumb_engine::discovery::{Found, FoundAs};
 use rhumb_engine::event::{Fetch, Purpose};
@@ -20,13 +19,13 @@ use rhumb_fetch::head::{Head as RawHead, RetryAfter};
 use rhumb_fetch::{Failure, FailureKind, Response, Stage, TlsFault, Truncation};
 use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
-use rhumb_page::html::{LinkKind, Requisite};
+use rhumb_page::html::Requisite;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
-use rhumb_page::{charset, css, feed, html, sitemap};
+use rhumb_page::{charset, css, feed, sitemap};
 use rhumb_topic::Topic;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
@@ -34,9 +33,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 /// list of links has none, and changes all the same.
 const MAIN_SURE: f32 = 0.5;
 const MAIN_BYTES_MIN: u64 = 200;
-
-/// A page with scripts that says less without them is made by them.
-const SCRIPTED_TEXT_BYTES_MAX: usize = 200;
 
 /// What reading depends on besides the bytes.
 #[derive(Clone, Debug)]
@@ -218,6 +214,7 @@ impl Reader {
             extracted: None,
             anchors: self.topic.is_some(),
             requisites_max: self.requisites_max,
+            scripts: true,
         };
         let (told, row) = match rows {
             Some(rows) => rows.html(body, &wanted),
@@ -225,13 +222,10 @@ impl Reader {
         };
         let visible = (told.page.text.bytes > 0).then_some(told.page.text.hash as u32);
         let directives = told.page.robots_for(&self.token);
-        let own_text = told.own_text.as_deref().map(str::len);
-        // What stands in the head, such as a canonical link, says nothing to a reader.
-        let leads_on = told.page.links.iter().any(|link| is_shown(link.kind));
-        let scripted = !leads_on && needs_scripts(body, own_text);
         let links_beyond = told.page.links_beyond;
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
         let mut found: Vec<Found> = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
+        add_new(&mut found, told.scripts.links);
         let mut relevance = 0;
         if let Some(topic) = &self.topic {
             let main = told.main_text.as_ref().map_or("", |main| &main.text);
@@ -241,7 +235,7 @@ impl Reader {
         }
         let said = Said {
             directives,
-            scripted,
+            scripted: told.scripts.is_scripted,
             relevance,
             links_beyond,
             found,
@@ -312,21 +306,14 @@ fn marks(directives: Directives) -> Marks {
         | Marks::NOARCHIVE.when(directives.noarchive)
 }
 
-/// Whether a reader sees a link, or is taken along by it.
-fn is_shown(kind: LinkKind) -> bool {
-    matches!(kind, LinkKind::Anchor | LinkKind::Area | LinkKind::Frame | LinkKind::Refresh)
-}
-
-/// Whether a page without links has scripts, and next to no text: of so many bytes, where that is
-/// known.
-fn needs_scripts(body: &Body<'_>, own_text: Option<usize>) -> bool {
-    let has_script = memmem::find_iter(body.bytes, b"<")
-        .any(|at| body.bytes[at + 1..].get(..6).is_some_and(|w| w.eq_ignore_ascii_case(b"script")));
-    has_script && own_text.unwrap_or_else(|| visible_bytes(body)) < SCRIPTED_TEXT_BYTES_MAX
-}
-
-fn visible_bytes(body: &Body<'_>) -> usize {
-    html::read_with_text(body.bytes, body.charset(), body.url, &html::Limits::default()).1.len()
+/// Adds the links of embedded state that markup does not have.
+fn add_new(found: &mut Vec<Found>, embedded: Vec<Url>) {
+    if embedded.is_empty() {
+        return;
+    }
+    let met: HashSet<Url> = found.iter().map(|link| link.url.clone()).collect();
+    let new = embedded.into_iter().filter(|url| !met.contains(url));
+    found.extend(new.map(|url| Found::new(url, FoundAs::Link)));
 }
 
 /// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know

@@ -22,6 +22,8 @@ mod own_text;
 mod read;
 mod reference;
 mod requisites;
+mod shell;
+mod state;
 mod tag;
 mod text;
 mod token;
@@ -45,6 +47,7 @@ pub use read::{
 };
 pub(crate) use requisites::References;
 pub use requisites::{Requisite, RequisiteKind, Requisites};
+pub use shell::{ScriptNeed, Shell};
 pub use tag::Tag;
 pub use text::Fingerprint;
 pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};
