@@ -391,6 +391,9 @@ impl Engine {
                 self.counters.links_beyond += page.links_beyond;
                 self.counters.noindex += u64::from(page.marks.has(Marks::NOINDEX));
                 self.counters.nofollow += u64::from(page.marks.has(Marks::NOFOLLOW));
+                let before = entry.record.past.marks.has(Marks::SCRIPTED);
+                self.counters.scripted -= u64::from(before).min(self.counters.scripted);
+                self.counters.scripted += u64::from(page.marks.has(Marks::SCRIPTED));
                 self.counters.duplicates += u64::from(is_copy);
                 self.counters.near_duplicates += u64::from(is_near);
                 self.counters.revisits += u64::from(entry.record.past.visited.is_some());

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The rules of admission whose counts stand in the row of the counters; those of later rules are
 /// in a row of their own, by name, so that a rule more is no other format.
 const REFUSALS_FIRST: usize = 16;
+/// The name of the count of pages that their scripts make, in that row.
+const SCRIPTED: &str = "scripted";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
@@ -36,6 +38,10 @@ pub struct Counters {
     /// Pages that ask not to be indexed, and those that ask not to have their links followed.
     pub noindex: u64,
     pub nofollow: u64,
+    /// Pages that said next to nothing without their scripts when they were last visited. Not in
+    /// the row of the counters, but beside.
+    #[serde(skip)]
+    pub scripted: u64,
     pub retries: u64,
     pub robots_fetched: u64,
     pub robots_absent: u64,
@@ -93,6 +99,7 @@ impl Counters {
             (&mut self.forbidden, other.forbidden),
             (&mut self.noindex, other.noindex),
             (&mut self.nofollow, other.nofollow),
+            (&mut self.scripted, other.scripted),
             (&mut self.retries, other.retries),
             (&mut self.robots_fetched, other.robots_fetched),
             (&mut self.robots_absent, other.robots_absent),
@@ -116,15 +123,20 @@ impl Counters {
     /// The counts that the row of the counters has no place for, by name.
     pub fn beside(&self) -> Vec<(String, u64)> {
         let later = Refusal::ALL[REFUSALS_FIRST..].iter();
-        later.map(|why| (why.word().to_owned(), self.refused[*why as usize])).collect()
+        let refused = later.map(|why| (why.word().to_owned(), self.refused[*why as usize]));
+        refused.chain([(SCRIPTED.to_owned(), self.scripted)]).collect()
     }
 
     /// With these counts, as [`Counters::beside`] gave them.
     pub fn with_beside(mut self, beside: &[(String, u64)]) -> Counters {
+        let named = |name: &str| {
+            let found = beside.iter().find(|(word, _)| word == name);
+            found.map_or(0, |(_, count)| *count)
+        };
         for why in &Refusal::ALL[REFUSALS_FIRST..] {
-            let count = beside.iter().find(|(word, _)| word == why.word());
-            self.refused[*why as usize] = count.map_or(0, |(_, count)| *count);
+            self.refused[*why as usize] = named(why.word());
         }
+        self.scripted = named(SCRIPTED);
         self
     }
 
@@ -157,5 +169,21 @@ mod first_refusals {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<All, D::Error> {
         let first = <[u64; REFUSALS_FIRST]>::deserialize(deserializer)?;
         Ok(std::array::from_fn(|at| first.get(at).copied().unwrap_or(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_row_has_no_place_for_comes_back_by_its_name() {
+        let mut counters = Counters { pages: 3, scripted: 2, ..Counters::default() };
+        *counters.refused_as(Refusal::Forgotten) = 7;
+        let mut beside = counters.beside();
+        beside.push(("of a later version".to_owned(), 9));
+        let bare = Counters { pages: 3, ..Counters::default() };
+        assert_eq!(bare.clone().with_beside(&beside), counters);
+        assert_eq!(counters.with_beside(&[]), bare, "of an earlier version");
     }
 }

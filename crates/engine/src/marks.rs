@@ -17,7 +17,7 @@ impl Marks {
     /// The body is not whole: cut at a limit, or on its way.
     pub const TRUNCATED: Marks = Marks(8);
 
-    /// It says next to nothing and has no links without its scripts.
+    /// It says next to nothing without its scripts.
     pub const SCRIPTED: Marks = Marks(16);
 
     /// It has more links than are followed of one page.

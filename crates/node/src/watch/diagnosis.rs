@@ -130,7 +130,7 @@ impl Case<'_> {
             ),
             Status::Fetched | Status::Duplicate if record.past.marks.has(Marks::SCRIPTED) => (
                 "scripted".to_owned(),
-                "the page has next to no text and no links without its scripts".to_owned(),
+                "the page has next to no text without its scripts".to_owned(),
                 SCRIPTS,
             ),
             Status::Fetched | Status::Duplicate | Status::Foreign => return Ok(None),

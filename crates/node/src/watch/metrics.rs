@@ -177,6 +177,7 @@ pub(super) fn exposition(now: &Moment) -> String {
         "why",
         Refusal::ALL.iter().map(|&why| (why.word(), c.refused[why as usize])),
     );
+    page.gauge("rhumb_scripted_pages", "Pages with next to no text without scripts.", c.scripted);
     page.gauge("rhumb_known_urls", "URLs admitted or refused.", c.known);
     page.gauge("rhumb_queue_urls", "URLs that wait to be fetched.", c.queued);
     page.gauge("rhumb_hosts", "Hosts known.", c.hosts);

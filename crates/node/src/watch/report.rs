@@ -62,6 +62,8 @@ pub struct Report {
     /// Pages that ask not to be indexed, and that ask not to have their links followed.
     pub noindex: u64,
     pub nofollow: u64,
+    /// Pages that say next to nothing without their scripts, as last visited.
+    pub scripted: u64,
     pub retries: u64,
     pub revisits: u64,
     pub discoveries: u64,
@@ -255,6 +257,7 @@ impl Report {
             forbidden: counters.forbidden,
             noindex: counters.noindex,
             nofollow: counters.nofollow,
+            scripted: counters.scripted,
             retries: counters.retries,
             revisits: counters.revisits,
             discoveries: counters.discoveries,

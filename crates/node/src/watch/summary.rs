@@ -52,6 +52,10 @@ pub fn table(report: &Report) -> String {
         let both = format!("{}, {}", count(report.nofollow), count(report.noindex));
         row("nofollow, noindex", both, "pages that ask for it".to_owned());
     }
+    if report.scripted > 0 {
+        let note = "pages with next to no text without them".to_owned();
+        row("made by scripts", count(report.scripted), note);
+    }
     row("exact duplicates", count(report.exact_duplicates), String::new());
     row("near-duplicates", count(report.near_duplicates), String::new());
     if let Some(covered) = &report.coverage {

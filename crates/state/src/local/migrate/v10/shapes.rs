@@ -211,6 +211,7 @@ impl From<Counters> for counters::Counters {
             forbidden: old.forbidden,
             noindex: old.noindex,
             nofollow: old.nofollow,
+            scripted: 0,
             retries: old.retries,
             robots_fetched: old.robots_fetched,
             robots_absent: old.robots_absent,

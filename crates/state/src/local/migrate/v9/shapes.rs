@@ -372,6 +372,7 @@ impl From<Counters> for counters::Counters {
             forbidden: 0,
             noindex: 0,
             nofollow: 0,
+            scripted: 0,
             retries: old.retries,
             robots_fetched: old.robots_fetched,
             robots_absent: old.robots_absent,
