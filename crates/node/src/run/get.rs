@@ -64,16 +64,24 @@ impl Got<'_> {
     }
 }
 
+/// What a caller made of an answer.
+#[derive(Default)]
+pub struct Rendering {
+    pub bytes: Vec<u8>,
+    /// What is missing of it all the same.
+    pub lack: Option<&'static str>,
+}
+
 /// What becomes of one URL that was asked for.
 pub enum Outcome<'a> {
-    /// As rendered: of the page, after what was rendered of the redirects to it.
-    Rendered(&'a [u8]),
+    /// As rendered: of the page, after what was rendered of the redirects to it; and what it lacks.
+    Rendered(&'a [u8], Option<&'static str>),
     /// Why there is none, with the status of the answer if there was one.
     Failed { why: &'a str, status: u16 },
 }
 
 /// What a caller makes of answers: bytes to hand over, or why there are none.
-pub type Render<'a> = dyn Fn(&Got<'_>) -> Result<Vec<u8>, String> + 'a;
+pub type Render<'a> = dyn Fn(&Got<'_>) -> Result<Rendering, String> + 'a;
 /// Where outcomes go, in order; an error ends it all.
 pub type HandOver<'a> = dyn FnMut(&Url, Outcome<'_>) -> std::io::Result<()> + 'a;
 
@@ -182,7 +190,7 @@ struct Replies<'a> {
 }
 
 enum Arrived {
-    Rendered(Kept),
+    Rendered(Kept, Option<&'static str>),
     /// A redirect, and what was rendered of it.
     Moved(Url, Kept),
     Failed {
@@ -216,10 +224,10 @@ impl<'a> Replies<'a> {
                 let Ok(to) = held.url.join(&location) else { return Ok(()) };
                 let rendered = (self.render)(&got).unwrap_or_default();
                 self.wanted.insert(to.clone());
-                Arrived::Moved(to, self.spool.keep(rendered)?)
+                Arrived::Moved(to, self.spool.keep(rendered.bytes)?)
             }
             (200..=299, _) => match (self.render)(&got) {
-                Ok(rendered) => Arrived::Rendered(self.spool.keep(rendered)?),
+                Ok(made) => Arrived::Rendered(self.spool.keep(made.bytes)?, made.lack),
                 Err(why) => Arrived::Failed { why, status },
             },
             (500..=599 | 408 | 425 | 429, _) => {
@@ -238,14 +246,14 @@ impl<'a> Replies<'a> {
             let mut rendered = Vec::new();
             let mut at = asked;
             let mut hops = 0;
-            let failed = loop {
+            let came = loop {
                 match self.arrived.get(at) {
                     None => return Ok(()),
-                    Some(Arrived::Rendered(kept)) => {
+                    Some(Arrived::Rendered(kept, lack)) => {
                         self.spool.read(kept, &mut rendered)?;
-                        break None;
+                        break Ok(*lack);
                     }
-                    Some(Arrived::Failed { why, status }) => break Some((why, *status)),
+                    Some(Arrived::Failed { why, status }) => break Err((why, *status)),
                     // Those beyond the bound are refused by the engine, and explained at the end.
                     Some(Arrived::Moved(to, kept)) if hops <= self.hops_max => {
                         self.spool.read(kept, &mut rendered)?;
@@ -254,9 +262,9 @@ impl<'a> Replies<'a> {
                     Some(Arrived::Moved(..)) => return Ok(()),
                 }
             };
-            let outcome = match failed {
-                None => Outcome::Rendered(&rendered),
-                Some((why, status)) => Outcome::Failed { why, status },
+            let outcome = match came {
+                Ok(lack) => Outcome::Rendered(&rendered, lack),
+                Err((why, status)) => Outcome::Failed { why, status },
             };
             (self.hand_over)(asked, outcome)?;
             self.done += 1;
@@ -272,8 +280,10 @@ impl<'a> Replies<'a> {
                 let Some(Arrived::Moved(to, _)) = self.arrived.get(&at) else { break };
                 at = to.clone();
             }
-            if !matches!(self.arrived.get(&at), Some(Arrived::Rendered(_) | Arrived::Failed { .. }))
-            {
+            if !matches!(
+                self.arrived.get(&at),
+                Some(Arrived::Rendered(..) | Arrived::Failed { .. })
+            ) {
                 let why = why_not(rows, &at, reason);
                 let why = match at == self.asked[self.done] {
                     true => why,

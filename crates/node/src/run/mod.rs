@@ -25,6 +25,6 @@ mod worker;
 mod world;
 
 pub use archive::position as archive_end;
-pub use get::{Got, HandOver, Outcome, Render, get};
+pub use get::{Got, HandOver, Outcome, Render, Rendering, get};
 pub use start::{Crawled, crawl};
 pub use stop::{Stop, resume_command};

@@ -1,7 +1,7 @@
 //! Texts of examples: files, folders of files and pages by their address; HTML by its main text and
 //! all else as it stands.
 
-use crate::run::{self, Got, Outcome};
+use crate::run::{self, Got, Outcome, Rendering};
 use crate::settings::{Seed, Settings};
 use rhumb_extract::{Options, extract};
 use rhumb_page::charset;
@@ -79,12 +79,13 @@ pub fn text_at(settings: &Settings, url: &str) -> Result<String, String> {
     let render = |got: &Got<'_>| {
         let head = got.response.head();
         let bytes = got.response.decoded().bytes;
-        Ok(text_of(&bytes, head.content_type().as_deref(), got.url).into_bytes())
+        let text = text_of(&bytes, head.content_type().as_deref(), got.url);
+        Ok(Rendering { bytes: text.into_bytes(), lack: None })
     };
     let mut came = Err("it did not come in time".to_owned());
     let mut hand_over = |_: &Url, outcome: Outcome<'_>| {
         came = match outcome {
-            Outcome::Rendered(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            Outcome::Rendered(bytes, _) => Ok(String::from_utf8_lossy(bytes).into_owned()),
             Outcome::Failed { why, .. } => Err(why.to_owned()),
         };
         Ok(())

@@ -6,21 +6,25 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use rhumb_extract::Wanted;
 use rhumb_fetch::decode::Decoded;
 use rhumb_node::extract::{Body, Row, Wish};
-use rhumb_node::run::{self, Got, Outcome};
+use rhumb_node::run::{self, Got, Outcome, Rendering};
 use rhumb_node::settings::{
     Bound, CookieJar, HeaderLine, LoginLine, Period, ProxyLine, Settings, Typed, UserAgent, Word,
     Words, Written,
 };
 use rhumb_node::watch::printable;
-use rhumb_page::html;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::{NamedHost, Url};
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
+
+/// What is lacking of a page whose content did not come.
+const SCRIPTED: &str = "its scripts make what it says, and rhumb runs none; --format html prints \
+                        it as it came";
 
 /// More is a crawl, which can be interrupted and gone on with.
 const URLS_MAX: usize = 100_000;
@@ -30,7 +34,8 @@ const URLS_MAX: usize = 100_000;
 /// By the same rules as a crawl: robots.txt, a delay between requests to one host, no private
 /// addresses, limits on time and size. Nothing is kept. Of many pages those of different hosts are
 /// fetched at the same time, and printed in the order in which they are named. Exits 0 if all
-/// came, 1 if any did not; standard error says why, one line for each.
+/// came, 1 if any did not, or came without what it says because its scripts make that; standard
+/// error says why, one line for each.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -42,8 +47,9 @@ Examples:
 
 Markdown and text are of the main content. html is the body as it came, without codings. json is
 one line for each URL, the row of rhumb extract with url, status and links; with an error instead,
-if the page did not come. warc has the records of each request, redirects among them. robots.txt is
-a request, so a page takes a second at least (--delay).")]
+if the page did not come, and scripted if its scripts make it. warc has the records of each
+request, redirects among them. robots.txt is a request, so a page takes a second at least
+(--delay).")]
 pub struct Flags {
     /// The pages; `example.com` is taken as http://example.com/
     #[arg(value_name = "URL")]
@@ -201,7 +207,11 @@ fn print(settings: &Settings, format: Format, out: &mut impl Write) -> Result<En
     let is_unread = RefCell::new(false);
     let mut hand_over = |asked: &Url, outcome: Outcome<'_>| {
         let written = match outcome {
-            Outcome::Rendered(bytes) => {
+            Outcome::Rendered(bytes, lack) => {
+                if let Some(lack) = lack {
+                    failed += 1;
+                    eprintln!("rhumb: {asked}: {lack}");
+                }
                 title(asked, format, is_many, out).and_then(|()| out.write_all(bytes))
             }
             Outcome::Failed { why, status } => {
@@ -260,17 +270,18 @@ struct Page<'a> {
     links: Vec<String>,
 }
 
-fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Vec<u8>, String> {
+fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Rendering, String> {
+    let whole = |bytes| Ok(Rendering { bytes, lack: None });
     if format == Format::Warc {
-        return unpacked(&got.records()).map_err(|error| error.to_string());
+        return unpacked(&got.records()).map_err(|error| error.to_string()).and_then(whole);
     }
     let response = got.response;
     if (300..=399).contains(&response.status) {
-        return Ok(Vec::new());
+        return whole(Vec::new());
     }
     let Decoded { bytes, note } = response.decoded();
     if format == Format::Html {
-        return Ok(with_newline(bytes.into_owned()));
+        return whole(with_newline(bytes.into_owned()));
     }
     let head = response.head();
     let content_type = head.content_type();
@@ -293,7 +304,8 @@ fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Vec<u8>, Strin
     if let Some(error) = &row.error {
         return Err(error.clone());
     }
-    Ok(with_newline(match format {
+    let lack = row.scripted.then_some(SCRIPTED);
+    let bytes = match format {
         Format::Json => {
             let links = links(&body);
             let page = Page { row, url: got.url.as_str(), status: response.status, links };
@@ -301,17 +313,19 @@ fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Vec<u8>, Strin
         }
         Format::Text => row.text.into_bytes(),
         _ => row.markdown.unwrap_or(row.text).into_bytes(),
-    }))
+    };
+    Ok(Rendering { bytes: with_newline(bytes), lack })
 }
 
-/// Where an HTML page's links lead, each once, in their order.
+/// Where an HTML page's links lead, each once, in their order; those of its embedded state last.
 fn links(body: &Body<'_>) -> Vec<String> {
     if body.kind() != Kind::Html {
         return Vec::new();
     }
-    let page = html::read(body.bytes, body.charset(), body.url, &html::Limits::default());
+    let told = body.told(&Wanted { scripts: true, ..Wanted::default() });
     let mut met = std::collections::HashSet::new();
-    let links = page.links.into_iter().map(|link| link.url.as_str().to_owned());
+    let links = told.page.links.into_iter().map(|link| link.url);
+    let links = links.chain(told.scripts.links).map(|url| url.as_str().to_owned());
     links.filter(|link| met.insert(link.clone())).collect()
 }
 

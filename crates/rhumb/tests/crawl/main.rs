@@ -32,6 +32,7 @@ mod replayed;
 mod requisites;
 mod scripted;
 mod server;
+mod shells;
 mod site;
 mod sitemaps;
 mod topical;
