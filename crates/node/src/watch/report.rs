@@ -19,6 +19,7 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
+use rhumb_engine::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -210,6 +211,8 @@ impl Report {
             stopped_because: last.stopped_because,
             hosts_failing: last.hosts_failing,
             hosts_held: last.hosts_held,
+            hosts_closed: last.hosts_closed,
+            opens: last.opens,
             failing_hosts: last.failing_hosts,
             coverage: last.coverage,
             topic: last.topic,
@@ -270,6 +273,18 @@ impl Report {
             robots_absent: counters.robots_absent,
             ..Report::default()
         }
+    }
+
+    /// What waits for its hours, in words; none if nothing did when this was written, or if the
+    /// hours of some have begun since.
+    pub fn closed(&self, now: Time) -> Option<String> {
+        let opens = self.opens.as_deref().filter(|opens| *opens > rfc3339(now).as_str())?;
+        let hosts = match self.hosts_closed {
+            0 => return None,
+            1 => "1 host is outside its hours".to_owned(),
+            n => format!("{n} hosts are outside their hours"),
+        };
+        Some(format!("{hosts}; the next opens at {opens}"))
     }
 
     pub fn failed_in_all(&self) -> u64 {

@@ -11,7 +11,7 @@ use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
 use rhumb_node::run::{self, Crawled, Stop};
 use rhumb_node::settings::Typed;
-use rhumb_node::watch::{ProgressKind, printable};
+use rhumb_node::watch::{ProgressKind, moment, printable};
 
 /// Crawl from seeds into a directory.
 ///
@@ -97,8 +97,12 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
 }
 
 fn why_empty(crawled: &Crawled) -> String {
-    let stopped = || format!("the run stopped before ({})", crawled.reason.word());
-    crawled.report.hint.clone().unwrap_or_else(stopped)
+    let report = &crawled.report;
+    let stopped = || match report.closed(moment::now()) {
+        Some(closed) => format!("{closed} ([[hours]])"),
+        None => format!("the run stopped before ({})", crawled.reason.word()),
+    };
+    report.hint.clone().unwrap_or_else(stopped)
 }
 
 /// One line for people, if there is more to do.

@@ -131,7 +131,7 @@ fn at_rest(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
     Ok(Status {
         dir: dir.display().to_string(),
         running: false,
-        why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due, report.hint.as_deref())),
+        why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due, &report)),
         report,
         shown: Some(hosts::shown(reader)?),
     })
@@ -145,18 +145,13 @@ fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<Ov
     }
 }
 
-fn why_at_rest(
-    dir: &Path,
-    counters: &Counters,
-    next_due: Option<Time>,
-    hint: Option<&str>,
-) -> String {
+fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>, report: &Report) -> String {
     let shown = dir.display();
     let chunks = counters.next_outbox - counters.outbox_head;
     let mut waits = match (counters.queued, chunks) {
         (0, 0) if counters.known == 0 => "it has found no URL yet".to_owned(),
         (0, 0) if counters.pages == 0 => {
-            let why = hint.unwrap_or("none of its URLs is a page");
+            let why = report.hint.as_deref().unwrap_or("none of its URLs is a page");
             return format!(
                 "no crawl is running on {shown}, no URL waits, and no page came: {why}"
             );
@@ -167,7 +162,9 @@ fn why_at_rest(
         (0, _) => "links that were found wait to be sifted".to_owned(),
         (queued, _) => format!("{queued} URLs wait"),
     };
-    if let Some(at) = next_due {
+    if let Some(closed) = report.closed(moment::now()) {
+        waits += &format!(" ({closed})");
+    } else if let Some(at) = next_due {
         waits += &format!(" (the first retry or revisit is due at {})", rfc3339(at));
     }
     format!("no crawl is running on {shown}; {waits}: run `{}` to go on", resume_command(dir))

@@ -7,7 +7,7 @@ use super::pattern::MostFetched;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
 use super::{Hosts, Status};
 use crate::watch::failing::FailingHost;
-use crate::watch::moment::short;
+use crate::watch::moment::{self, short};
 use crate::watch::summary::{causes, table};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
@@ -18,9 +18,8 @@ pub fn of_status(status: &Status) -> String {
     if let Some(why) = &status.why_nothing_is_fetched {
         text += &format!("nothing is being fetched: {why}\n");
     }
-    if let (true, Some(opens)) = (status.running, &status.report.opens) {
-        let closed = HumanCount(status.report.hosts_closed);
-        text += &format!("outside their hours: {closed} hosts; the next opens at {opens}\n");
+    if let Some(closed) = status.report.closed(moment::now()).filter(|_| status.running) {
+        text += &format!("{closed}\n");
     }
     if let Some(hint) = &status.report.hint {
         text += &format!("hint: {hint}\n");
