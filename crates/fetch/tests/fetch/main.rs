@@ -11,3 +11,4 @@ mod mutated;
 mod proxy;
 mod server;
 mod tls;
+mod tunnel;

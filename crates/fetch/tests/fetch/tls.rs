@@ -13,16 +13,16 @@ use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::server::{LOOPBACK, limits, request, run, words};
 
-const NAME: &str = "secure.test";
+pub const NAME: &str = "secure.test";
 
-struct TlsServer {
-    port: u16,
-    certificate: CertificateDer<'static>,
+pub struct TlsServer {
+    pub port: u16,
+    pub certificate: CertificateDer<'static>,
     pem: String,
 }
 
 /// Answers every connection with these bytes after one read, then closes, cleanly or not.
-fn start(answer: &'static str, is_clean: bool) -> TlsServer {
+pub fn start(answer: &'static str, is_clean: bool) -> TlsServer {
     start_with(answer, is_clean, CertificateParams::new(vec![NAME.to_string()]).unwrap())
 }
 
@@ -67,7 +67,7 @@ fn url(host: &str, port: u16) -> Url {
     Url::parse(&format!("https://{host}:{port}/")).unwrap()
 }
 
-const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+pub const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 #[test]
 fn a_certificate_is_believed_only_if_its_root_is_trusted_and_its_name_is_right() {

@@ -1,7 +1,8 @@
 //! Sites that do not let everyone in: what opens them reaches them, and no one else reads it.
 
 use crate::binary;
-use crate::scripted::{Scripted, answer, html};
+use crate::scripted::{Scripted, answer, html, not_found};
+use crate::secure::self_signed;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
@@ -192,6 +193,39 @@ fn names_that_only_a_proxy_knows_are_crawled_through_it_politely() {
     let toml = fs::read_to_string(crawl.join("crawl.toml")).unwrap();
     assert!(toml.contains("proxy = \"http://***@127.0.0.1:"), "{toml}");
     assert!(!has(&all_bytes(&crawl), "s3cret"));
+}
+
+#[test]
+fn what_came_without_a_believed_certificate_is_marked_wherever_it_is_kept() {
+    let port = self_signed(|path| match path {
+        "/" => html("<p>one</p><a href=/b>b</a>"),
+        "/b" => html("<p>another</p>"),
+        _ => not_found(),
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let crawl = |insecure: &str, name: &str| {
+        let output = Command::new(binary::rhumb())
+            .args(["--quiet", "crawl", "--json", "--allow-private", "--proxy", "none"])
+            .args(["--delay", "0s", "--delay-factor", "0", "--insecure", insecure])
+            .arg(format!("https://127.0.0.1:{port}/"))
+            .args(["--max-time", "20s", "--dir"])
+            .arg(dir.path().join(name))
+            .output()
+            .unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let report = crawl("127.0.0.1", "believed");
+    assert_eq!(report["pages"], 2, "{report}");
+    assert_eq!(report["certificates_not_verified"], serde_json::json!(["127.0.0.1"]));
+    let records = records(&dir.path().join("believed"));
+    let marks = records.matches("certificate: not verified").count();
+    assert!(marks >= 2, "one for each page at least: {marks}");
+    let warcinfo = records.split("\r\n\r\n\r\n").next().unwrap();
+    assert!(warcinfo.contains("WARC-Type: warcinfo"), "{warcinfo}");
+    assert!(warcinfo.contains("certificates-not-verified: 127.0.0.1"), "{warcinfo}");
+    // Another host's name opens nothing here.
+    let report = crawl("other.test", "wary");
+    assert_eq!(report["pages"], 0, "{report}");
 }
 
 #[test]

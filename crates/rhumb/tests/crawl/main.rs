@@ -31,6 +31,7 @@ mod power;
 mod replayed;
 mod requisites;
 mod scripted;
+mod secure;
 mod server;
 mod shells;
 mod site;

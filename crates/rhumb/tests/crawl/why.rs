@@ -2,19 +2,15 @@
 
 use crate::binary;
 use crate::scripted::{Asked, Scripted, answer, html, not_found};
+use crate::secure::self_signed;
 use crate::site::Site;
 use rhumb_sim::web::WebConfig;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
-use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
-use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// What fails is tried again at once.
 const IMPATIENT: &str = "[retry]\nwait_min = \"1ms\"\nwait_max = \"1ms\"\n";
@@ -179,36 +175,12 @@ fn a_port_on_which_nobody_listens_is_named() {
 
 #[test]
 fn a_certificate_that_nobody_vouches_for_is_named_and_told_while_it_is_tried() {
-    let port = self_signed();
+    let port = self_signed(|_| not_found());
     let dir = tempfile::tempdir().unwrap();
     let output = crawl(dir.path(), &format!("https://127.0.0.1:{port}/"), &["--allow-private"]);
     assert_no_page(&output, "name the file of its CA with --ca-file");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["errors"]["tls_issuer"].as_u64() >= Some(1), "{report}");
-}
-
-/// A server with a certificate of its own making, which takes connections and says nothing.
-fn self_signed() -> u16 {
-    let key = rcgen::KeyPair::generate().unwrap();
-    let names = vec!["127.0.0.1".to_owned()];
-    let made = rcgen::CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
-    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.der().clone()], key.into())
-        .unwrap();
-    let config = Arc::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let tls = ServerConnection::new(Arc::clone(&config)).unwrap();
-            let _ = StreamOwned::new(tls, stream.unwrap()).read(&mut [0; 64]);
-        }
-    });
-    port
 }
 
 #[test]
