@@ -117,19 +117,7 @@ impl Extracted {
         let heading = reading.title_at.map(|at| page.text_of(&page.blocks[at]).to_owned());
         let markdown = options.markdown.then(|| match &choice.body {
             Some(body) => body.clone(),
-            None => {
-                let base = reading.gathered.base.as_ref();
-                let base = base.and_then(|base| match options.address_is_unknown {
-                    true => Url::parse(base).ok(),
-                    false => url.join(base).ok(),
-                });
-                let base = match &base {
-                    Some(base) => Base::Known(base),
-                    None if options.address_is_unknown => Base::Unknown,
-                    None => Base::Known(url),
-                };
-                markdown::write(page, &choice.taken, base)
-            }
+            None => as_markdown(&reading, &choice.taken, url, options),
         });
         let blocks = page.blocks.iter().map(|block| block.hash).collect();
         let day = match reading.gathered.metadata.published {
@@ -178,6 +166,21 @@ impl Extracted {
             oddities,
         }
     }
+}
+
+/// The taken blocks as Markdown, with links resolved as far as it is known where the page was.
+fn as_markdown(reading: &Reading<'_>, taken: &[bool], url: &Url, options: &Options<'_>) -> String {
+    let base = reading.gathered.base.as_ref();
+    let base = base.and_then(|base| match options.address_is_unknown {
+        true => Url::parse(base).ok(),
+        false => url.join(base).ok(),
+    });
+    let base = match &base {
+        Some(base) => Base::Known(base),
+        None if options.address_is_unknown => Base::Unknown,
+        None => Base::Known(url),
+    };
+    markdown::write(&reading.blocks, taken, base)
 }
 
 /// The main text, and what it holds.

@@ -32,17 +32,6 @@ pub fn of_status(status: &Status) -> String {
         let beyond = HumanCount(status.report.links_beyond);
         text += &format!("not followed: {beyond} links beyond the first of pages with too many\n");
     }
-    if status.report.hosts_held > 0 {
-        let held = HumanCount(status.report.hosts_held);
-        text += &format!(
-            "held back: {held} hosts of sites that have more of them than their pages are worth \
-             (--lift-traps names lets them in)\n"
-        );
-    }
-    if status.report.links_beyond > 0 {
-        let beyond = HumanCount(status.report.links_beyond);
-        text += &format!("not followed: {beyond} links beyond the first of pages with too many\n");
-    }
     if let Some(hint) = &status.report.hint {
         text += &format!("hint: {hint}\n");
     }
