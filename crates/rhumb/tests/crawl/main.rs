@@ -5,6 +5,7 @@ mod bad_input;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bodies;
+mod cluster;
 mod complete;
 mod copies;
 mod depth;

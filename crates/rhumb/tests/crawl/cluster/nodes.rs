@@ -4,7 +4,6 @@
 use crate::binary;
 use crate::site::{DELAY_MS, Site};
 use rhumb_lab::serve::Logged;
-use rhumb_sim::web::{Oddities, WebConfig};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -182,12 +181,6 @@ impl Drop for Cluster {
             let _ = child.wait();
         }
     }
-}
-
-/// So many pages over 300 hosts, with copies, redirects and robots.
-pub fn web(pages: u32) -> WebConfig {
-    let oddities = Oddities { copies: 60, redirects: 60, private: 40, ..Oddities::default() };
-    WebConfig { network: 127, oddities, latency_us_mean: 2_000, ..WebConfig::plain(300, pages) }
 }
 
 /// Pages that were asked for more than once, with when they were first; robots.txt is read again by

@@ -1,6 +1,7 @@
 //! What is refused, and what is said about it.
 
-use crate::nodes::{Cluster, web};
+use super::nodes::Cluster;
+use crate::killed::web;
 use crate::site::Site;
 use std::fs;
 use std::io::{Read, Write};

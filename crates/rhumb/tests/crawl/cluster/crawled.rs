@@ -1,6 +1,7 @@
 //! What several nodes find together.
 
-use crate::nodes::{Cluster, asked_twice, web};
+use super::nodes::{Cluster, asked_twice};
+use crate::killed::web;
 use crate::site::{Site, pages_in_archive, reachable};
 
 #[test]
@@ -10,7 +11,9 @@ fn three_nodes_find_every_page_and_ask_for_none_twice() {
         cluster.start(node, &[]);
     }
     cluster.finish();
-    assert_eq!(asked_twice(&cluster.site.requests()), []);
+    let requests = cluster.site.requests();
+    assert_eq!(asked_twice(&requests), []);
+    assert!(requests.iter().all(|request| request.open_on_host <= 1), "two at one host");
     let web = &cluster.site.served.web;
     assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
     let status = cluster.status();

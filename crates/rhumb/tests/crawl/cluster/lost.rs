@@ -1,6 +1,7 @@
 //! Nodes that die, that are stopped, and that leave.
 
-use crate::nodes::{Cluster, asked_twice, web};
+use super::nodes::{Cluster, asked_twice};
+use crate::killed::web;
 use crate::site::{Site, pages_in_archive, reachable};
 
 /// What a machine that is lost takes with it was fetched so long before, at most: frames are shipped
