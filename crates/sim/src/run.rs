@@ -138,6 +138,7 @@ fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> 
         stopped = cluster.run();
     }
     let copies = cluster.copies();
+    let foreign = copies.iter().map(|rows| rows.foreign.len() as u64).sum();
     let (peak, bound) = (cluster.heap_bytes_peak, heap_bound(scenario));
     let Shared { clock, checker, .. } = &mut *shared.borrow_mut();
     if peak > bound {
@@ -162,7 +163,7 @@ fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> 
         curve: std::mem::take(&mut checker.curve),
         stopped,
         visits: Vec::new(),
-        cluster: Some(cluster.tally),
+        cluster: Some(ClusterTally { foreign, ..cluster.tally }),
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Scenario {
 /// The truth takes longer to compute than a turn.
 const COMPARE_EVERY: u64 = 48;
 
+/// In place of that: nothing is compared, as it would take longer than the crawl.
+pub const NEVER: u64 = u64::MAX;
+
 /// What goes wrong beside what the web itself does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -306,7 +309,8 @@ impl Scenario {
 
     /// Those on many machines.
     fn on_machines(name: &str, seed: u64) -> Option<Scenario> {
-        let plan = Plan { nodes: 3, pages_max: None, trouble: Trouble::default() };
+        let trouble = Trouble::default();
+        let plan = Plan { nodes: 3, pages_max: None, trouble, cost: None };
         let base = Scenario {
             web: WebConfig { seed, ..WebConfig::small() },
             partitions: 6,

@@ -102,7 +102,8 @@ fn what_leaves_a_machine_before_it_is_shipped_is_caught() {
 #[test]
 fn journals_removed_marks_written_and_epochs_used_too_early_are_caught() {
     let machines = |seed| {
-        let plan = Plan { nodes: 3, pages_max: None, trouble: Trouble::all() };
+        let trouble = Trouble::all();
+        let plan = Plan { nodes: 3, pages_max: None, trouble, cost: None };
         Scenario { cluster: Some(plan), ..scenario("cluster", seed) }
     };
     is_caught(Mutant::Tidy, &[1, 3], machines);

@@ -4,10 +4,10 @@
 use super::database::Database;
 use super::node::{Node, NodeState};
 use super::operations::Operation;
-use super::plan::{ClusterTally, Plan};
+use super::plan::{ClusterTally, Cost, Plan};
 use super::told::Packet;
 use crate::mutant::Mutant;
-use crate::scenario::Scenario;
+use crate::scenario::{NEVER, Scenario};
 use crate::store::SharedRef;
 use crate::web::Web;
 use rhumb_cluster::allowance::Amounts;
@@ -258,7 +258,12 @@ impl Cluster {
             return self.forget_turn(place);
         };
         let process = life.process.as_mut().expect("it has a turn");
+        let pages = |process: &crate::process::Process| {
+            process.subject.as_ref().map_or(0, |subject| subject.engine.counters().pages)
+        };
+        let before = pages(process);
         let taken = process.turn(&shared);
+        let fetched = pages(process) - before;
         self.heap_bytes_peak = self.heap_bytes_peak.max(process.heap_bytes_peak);
         self.turns_taken += 1;
         if let Err(error) = taken {
@@ -267,12 +272,20 @@ impl Cluster {
             }
             return self.violated(4, format!("partition {partition}: {error}"));
         }
+        self.spend(n, |cost| fetched * cost.page * cost.slower);
         self.carry_what_left();
         self.begin_withheld(n);
         self.schedule_shipping(place);
         self.set_ceilings(place);
         self.touch(place);
         self.compare(false);
+    }
+
+    /// A node's CPU is busy with something: its engines wait for it.
+    pub(super) fn spend(&mut self, n: usize, what: impl FnOnce(Cost) -> u64) {
+        let Some(cost) = self.plan.cost else { return };
+        let (now, node) = (self.now(), &mut self.nodes[n]);
+        node.busy_until = node.busy_until.max(now) + Span(what(cost));
     }
 
     /// Requests of a node that waited may begin.
@@ -310,7 +323,7 @@ impl Cluster {
         let node = &self.nodes[n];
         let process = node.lives.get(&partition).and_then(|life| life.process.as_ref());
         let next = process.filter(|_| node.is_up()).and_then(|process| process.next());
-        let next = next.map(|at| at.max(node.stopped_until));
+        let next = next.map(|at| at.max(node.stopped_until).max(node.busy_until));
         self.forget_turn(place);
         if let Some(at) = next {
             self.turns.insert((at, place));
@@ -355,7 +368,7 @@ impl Cluster {
     fn compare(&mut self, is_end: bool) {
         let known = |place: &usize| self.shared.borrow().parts[*place].state.rows.counters.known;
         let every = self.scenario.compare_every.max(1);
-        if !is_end && !self.turns_taken.is_multiple_of(every) {
+        if every == NEVER || (!is_end && !self.turns_taken.is_multiple_of(every)) {
             return;
         }
         let owners: Option<Vec<usize>> = (0..self.partitions).map(|p| self.current(p)).collect();

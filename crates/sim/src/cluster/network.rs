@@ -66,6 +66,10 @@ impl Cluster {
         let Some(message) = message else { return };
         self.after(AGAIN_AFTER, due);
         self.tally.items += message.len() as u64;
+        self.tally.url_bytes +=
+            message.iter().map(|item| item.url.as_str().len() as u64).sum::<u64>();
+        let items = message.len() as u64;
+        self.spend(n, |cost| items * cost.url * cost.slower + cost.message);
         let back = taken_back(&message);
         if back > 0 {
             self.taken_back.insert((partition, to, number), back);
@@ -131,6 +135,8 @@ impl Cluster {
         let Some((_, packet)) = self.packets.remove(&id) else { return };
         match packet {
             Packet::Envelope(Envelope::Message { from, to: own, number }, Some(message)) => {
+                let items = message.len() as u64;
+                self.spend(to, |cost| items * cost.url * cost.slower + cost.message);
                 self.hear(to, own, engine::Event::Delivered { from, number, message });
             }
             Packet::Envelope(Envelope::Acknowledgement { by, to: own, number }, _) => {

@@ -33,6 +33,8 @@ pub struct Node {
     pub troubled_at: Time,
     pub died_at: Time,
     pub wakes_at: Time,
+    /// Its CPU has something to do until then.
+    pub busy_until: Time,
     /// Orders that it has read.
     pub orders: usize,
 }
@@ -76,6 +78,7 @@ impl Node {
             troubled_at: Time::ZERO,
             died_at: Time::ZERO,
             wakes_at: Time::ZERO,
+            busy_until: Time::ZERO,
             orders: 0,
         }
     }

@@ -8,6 +8,23 @@ pub struct Plan {
     /// Pages in all; none if there is no limit.
     pub pages_max: Option<u64>,
     pub trouble: Trouble,
+    /// None if machines are as fast as anybody wants.
+    pub cost: Option<Cost>,
+}
+
+/// What a machine's CPU spends, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// On a page, from its bytes to the shipped commit.
+    pub page: u64,
+    /// On a URL in a message, at either end.
+    pub url: u64,
+    /// Both are so many times as much: a machine that is slower has enough to do on a web of fewer
+    /// hosts, and what matters is what it spends on others in proportion to its own pages.
+    pub slower: u64,
+    /// On a message as such, at either end. Messages are gathered by time: a quick machine sends no
+    /// more of them than a slow one, so this is as it is.
+    pub message: u64,
 }
 
 /// What goes wrong with machines, network and store. Faults come by chance, one after the other,
@@ -87,8 +104,13 @@ pub struct ClusterTally {
     pub store_away: u64,
     pub leaves: u64,
     pub packets: u64,
-    /// Items in the messages that were sent, those sent again included.
+    /// Items in the messages that were sent, those sent again included, and bytes of their URLs.
     pub items: u64,
+    pub url_bytes: u64,
+    /// Pages by the shipped books, at each second of the owner of partition 0.
+    pub pages: Vec<u64>,
+    /// URLs of other partitions that partitions know, in the end.
+    pub foreign: u64,
     pub operations: u64,
     /// Commits that were lost with a machine, and the age of the oldest.
     pub commits_lost: u64,
