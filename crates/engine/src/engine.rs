@@ -120,7 +120,7 @@ pub struct Engine {
     pub(crate) allowance: Option<Allowance>,
     pub(crate) ceilings: Ceilings,
     /// As of the last fit of the link model.
-    pub(crate) topic_estimate: Option<f64>,
+    pub(crate) topic_expected: Option<f64>,
 }
 
 /// Hosts that went to rest in this run, by why.
@@ -186,7 +186,7 @@ impl Engine {
             requisites: Requisites::open(opening.requisites),
             allowance: None,
             ceilings: Ceilings::default(),
-            topic_estimate: None,
+            topic_expected: None,
             mass: opening.mass,
             promotions: 0,
             rng: Rng::new(config.seed ^ now.0),
@@ -300,7 +300,7 @@ impl Engine {
     /// Ends a crawl that is over: settles what importance is still on its way.
     pub fn last_words(&mut self, step: &mut Step) {
         self.mass.settle_at_end();
-        self.topic_estimate = self.estimated_topic();
+        self.topic_expected = self.expected_of_topic();
         self.mass.write_all(step);
     }
 
