@@ -171,7 +171,7 @@ impl Engine {
     /// Ends a crawl that is over: settles what importance is still on its way.
     pub fn last_words(&mut self, step: &mut Step) {
         self.books.mass.settle_at_end();
-        self.ranking.topic_estimate = self.estimated_topic();
+        self.ranking.topic_expected = self.expected_of_topic();
         self.books.mass.write_all(step);
     }
 

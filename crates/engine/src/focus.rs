@@ -40,10 +40,10 @@ impl Engine {
         self.config.topic.and_then(|_| self.books.mass.topic_coverage())
     }
 
-    /// How much of the topic the crawled pages have if URLs that wait are what the order expects of
-    /// them. No bound. It looks at every known URL.
-    pub(crate) fn estimated_topic(&self) -> Option<f64> {
-        let had = self.topic_coverage()?.had;
+    /// What URLs that wait would bring of the topic if they are what the order expects of them, as
+    /// a share of all walks. It looks at every known URL.
+    pub(crate) fn expected_of_topic(&self) -> Option<f64> {
+        self.topic_coverage()?;
         let ledger = self.books.mass.ledger();
         let mut expected = 0.0;
         for node in 0..ledger.nodes_len() as u32 {
@@ -52,16 +52,15 @@ impl Engine {
                 expected += lies * self.ranking.policy.promise(node, &self.books.mass)?;
             }
         }
-        // Walks that wait are shares of the whole as `had` is one of all walks.
-        let expected = expected / crate::mass::WALKS;
-        (had > 0.0).then(|| had / (had + expected))
+        // Walks that wait are shares of the whole.
+        Some(expected / crate::mass::WALKS)
     }
 
     /// The learnt link model is a row.
     pub(crate) fn write_link_model(&mut self, step: &mut Step) {
         if let Some(model) = self.ranking.policy.refitted() {
             step.rows.push(Row::LinkModel(Box::new(model)));
-            self.ranking.topic_estimate = self.estimated_topic();
+            self.ranking.topic_expected = self.expected_of_topic();
         }
     }
 }

@@ -43,9 +43,10 @@ pub struct Snapshot {
     pub heap_bytes: usize,
     /// How much of all importance is covered for certain; none while it is computed anew.
     pub coverage: Option<Coverage>,
-    /// The same of the crawl's topic, if it has one; and an estimate.
+    /// The same of the crawl's topic, if it has one; and what URLs that wait are expected to bring
+    /// of it, as a share of all walks, as of the last fit of the link model.
     pub topic: Option<TopicCoverage>,
-    pub topic_estimate: Option<f64>,
+    pub topic_expected: Option<f64>,
     /// How the pages of a crawl that goes on are doing.
     pub collection: Option<Collection>,
     /// What pages are shown with, in numbers.
@@ -76,6 +77,15 @@ pub struct PartSnapshot {
 }
 
 impl Snapshot {
+    /// How much of the topic the crawled pages have if URLs that wait are what the link model
+    /// expects of them. No bound, and never below it: what is expected is as old as the last fit,
+    /// and some of it may have come since.
+    pub fn topic_estimate(&self) -> Option<f64> {
+        let TopicCoverage { had, bound, .. } = *self.topic.as_ref()?;
+        let expected = self.topic_expected.filter(|_| had > 0.0)?;
+        Some((had / (had + expected)).max(bound))
+    }
+
     /// Why nothing is being fetched, if nothing is.
     pub fn why_idle(&self) -> Option<String> {
         if self.in_flight > 0 {
@@ -137,7 +147,7 @@ impl Engine {
             // Of books with a topic the other bound would be none.
             coverage: self.config.topic.is_none().then(|| self.books.mass.coverage()).flatten(),
             topic: self.topic_coverage(),
-            topic_estimate: self.ranking.topic_estimate,
+            topic_expected: self.ranking.topic_expected,
             collection: self.revisiting().map(|revisiting| *revisiting.collection()),
             requisites: self.requisites().clone(),
             stopping: self.limits.stopping(),
@@ -219,6 +229,8 @@ impl Snapshot {
             let has_topic = parts.iter().any(|p| p.part.as_ref().is_some_and(|p| p.has_topic));
             all.coverage = (!has_topic).then(|| sums.of_importance());
             all.topic = has_topic.then(|| sums.of_topic());
+            let expected: Option<Vec<f64>> = parts.iter().map(|part| part.topic_expected).collect();
+            all.topic_expected = expected.map(|of_each| of_each.iter().sum());
         }
         Some(all)
     }

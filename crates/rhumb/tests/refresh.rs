@@ -201,6 +201,8 @@ fn histories_that_cannot_be_are_named_by_line() {
         ("a\th\t-1,2\n", "line 1", "before day 0"),
         ("# pages\na\th\t1,soon\n", "line 2", "soon"),
         ("a 1,2\n", "line 1", "between tabs"),
+        ("a\th\t1\nb\th\t2,NaN\n", "line 2", "NaN"),
+        ("a\th\tinf\n", "line 1", "inf"),
     ] {
         let (ran, _) = replayed(dir.path(), lines, &["--budget", "1"]);
         let said = String::from_utf8_lossy(&ran.stderr);
@@ -215,7 +217,9 @@ fn histories_that_are_odd_have_a_result_that_says_so() {
     let dir = tempfile::tempdir().unwrap();
     for (lines, budget, word) in [
         ("a\th\t\nb\th\t\n", "1", "2 pages never change"),
-        ("a\th\t3,3,7\nb\th\t2\n", "1", "two changes at one time"),
+        ("a\th\t3,3,7\nb\th\t2\n", "1", "one page has two changes at one time"),
+        ("a\th\t3,30\nb\th\t2\n", "1", "one page changes after the 10 days"),
+        ("a\th\t3\na\th\t2\n", "1", "one line names a page and host"),
         ("a\th\t3,7\n", "1", "one page alone"),
         ("a\th\t3\nb\th\t4\nc\th\t5\n", "0.1", "0.33 visits a page"),
         ("a\th\t3\nb\th\t4\n", "0", "0.00 visits a page"),
@@ -269,6 +273,28 @@ fn learners_are_compared_on_set_after_set_with_what_nobody_can_exceed() {
         printed,
         serde_json::from_slice::<Value>(&rhumb(&[&asked[..], &more].concat()).stdout).unwrap()
     );
+}
+
+#[test]
+fn nobody_makes_more_visits_than_the_budget_has_even_below_one_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("one.tsv");
+    fs::write(&file, "a\th\t3,7\n").unwrap();
+    let ran = rhumb(&["--histories", file.to_str().unwrap(), "--days", "7", "--budget", "0.0714"]);
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && !said.contains("200"), "{said}");
+    let asked = ["--cross", "--histories", file.to_str().unwrap(), "--draws", "1"];
+    let ran = rhumb(&[&asked[..], &["--pages", "10", "--json"]].concat());
+    let printed: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let lines = printed["lines"].as_array().unwrap();
+    for line in lines.iter().filter(|line| line["given"] == true) {
+        let of = |what: &str| line[what].as_f64().unwrap();
+        for who in ["uniform", "learned", "bayes", "nutch", "stormcrawler", "heritrix"] {
+            assert!(of(who) <= of("clairvoyant") + 1e-6, "{who}: {line}");
+        }
+    }
+    assert_eq!(lines[0]["uniform"], lines[0]["learned"], "no visit for either: {}", lines[0]);
+    assert!(printed["notes"].to_string().contains("one × 0.25: 0.50 visits a page"), "{printed}");
 }
 
 fn rhumb(arguments: &[&str]) -> Output {

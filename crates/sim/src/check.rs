@@ -10,6 +10,7 @@
 //!    row never claims what the archive lacks; a crash repeats at most what was in flight. 8. The
 //!    engine's memory stays under its stated bound.
 
+use crate::mutant::{Mutant, bound_on_topic};
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
 use crate::written::{Complaints, Written};
@@ -367,7 +368,12 @@ impl Checker {
     }
 
     /// The engines' books of importance after a commit; `is_end` if no more will come.
-    pub fn importance(&mut self, books: &[&Mass], pages: u64, is_end: bool) {
+    pub fn importance(
+        &mut self,
+        (books, mutant): (&[&Mass], Option<Mutant>),
+        pages: u64,
+        is_end: bool,
+    ) {
         // Books that are still being made from the rows balance nothing yet.
         for mass in books.iter().filter(|mass| !mass.is_stale()) {
             if let Err(wrong) = mass.ledger().audit() {
@@ -380,7 +386,7 @@ impl Checker {
         }
         let Some(sums) = Mass::sums_of_all(books.iter().copied()) else { return };
         let (bound, truth) = match self.written.oracle.rules().topic {
-            Some(_) => (sums.of_topic().bound, self.written.oracle.covered_of_topic()),
+            Some(_) => (bound_on_topic(mutant, &sums), self.written.oracle.covered_of_topic()),
             None => (sums.of_importance().bound, self.written.oracle.covered()),
         };
         let since = self.now.since(self.began);

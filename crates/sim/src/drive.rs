@@ -209,7 +209,7 @@ impl Drive {
         let books: Vec<&Mass> = subjects.iter().map(|s| s.engine.mass()).collect();
         let pages = subjects.iter().map(|s| s.engine.counters().pages).sum();
         let Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
-        checker.importance(&books, pages, is_end);
+        checker.importance((&books, self.mutant), pages, is_end);
         let rows: Vec<&MemoryRows> = parts.iter().map(|part| &part.state.rows).collect();
         checker.exchange(&rows);
     }

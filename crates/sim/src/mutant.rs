@@ -8,6 +8,7 @@ use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{
     Action, Answer, Event, FetchId, Row, Sifted, Step, StopReason, Target, ToAdmit,
 };
+use rhumb_engine::mass::{ONE, Sums, WALKS};
 use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::Machine;
@@ -42,6 +43,9 @@ pub enum Mutant {
     Partisan,
     /// Changes its mind about the links of pages that it has read (5).
     Fickle,
+    /// Counts against the topic what lies on URLs, not all that is missing from the whole: what is
+    /// on its way between partitions seems to be had (5).
+    Summing,
     /// Takes what another partition sends for twice as much (5).
     Greedy,
     /// Does not write down what it sent, and would send it again after a crash (5).
@@ -77,7 +81,7 @@ pub enum Mutant {
 }
 
 impl Mutant {
-    pub const ALL: [Mutant; 28] = [
+    pub const ALL: [Mutant; 29] = [
         Mutant::Hasty,
         Mutant::Sleepless,
         Mutant::Gluttonous,
@@ -90,6 +94,7 @@ impl Mutant {
         Mutant::Lenient,
         Mutant::Partisan,
         Mutant::Fickle,
+        Mutant::Summing,
         Mutant::Greedy,
         Mutant::Indebted,
         Mutant::Blabbing,
@@ -116,7 +121,7 @@ impl Mutant {
             Mutant::Credulous => 3,
             Mutant::Forgetful => 4,
             Mutant::Miscounting | Mutant::Overpaying | Mutant::Vain | Mutant::Lenient => 5,
-            Mutant::Partisan | Mutant::Fickle => 5,
+            Mutant::Partisan | Mutant::Fickle | Mutant::Summing => 5,
             Mutant::Greedy | Mutant::Indebted => 5,
             Mutant::Blabbing | Mutant::Assuring | Mutant::Insisting => 5,
             Mutant::Capricious => 6,
@@ -271,6 +276,16 @@ impl Machine for Subject {
         self.engine.last_words(step);
         self.spoil_step(step);
     }
+}
+
+/// What is said of the topic's share that is covered.
+pub fn bound_on_topic(mutant: Option<Mutant>, sums: &Sums) -> f64 {
+    let told = sums.of_topic();
+    if mutant != Some(Mutant::Summing) {
+        return told.bound;
+    }
+    let lies = sums.residue.iter().sum::<i64>() as f64 / ONE as f64 / WALKS;
+    if told.had > 0.0 { told.had / (told.had + lies.max(0.0)) } else { 0.0 }
 }
 
 /// Some of what is new seems never to have been found.

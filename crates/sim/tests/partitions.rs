@@ -90,6 +90,17 @@ fn who_takes_mass_twice_or_forgets_what_it_sent_is_caught() {
     caught(Mutant::Indebted, &scenario("small", 1, 3));
 }
 
+#[test]
+fn who_leaves_out_of_a_topic_what_is_on_its_way_or_takes_it_twice_is_caught() {
+    for mutant in [Mutant::Summing, Mutant::Greedy, Mutant::Indebted] {
+        let caught = (1..=3).any(|seed| {
+            let violations = simulate(&scenario("topical", seed, 3), Some(mutant)).violations;
+            violations.iter().any(|violation| violation.invariant == mutant.breaks())
+        });
+        assert!(caught, "{mutant:?}");
+    }
+}
+
 /// Power fails at one partition, which falls back to what it had synced; the others have heard only
 /// of what was.
 #[test]

@@ -14,14 +14,14 @@ pub(crate) struct Ranking {
     /// URLs that may be filed anew: each page that comes pays for one.
     moves: u32,
     /// As of the last fit of the link model.
-    pub topic_estimate: Option<f64>,
+    pub topic_expected: Option<f64>,
 }
 
 impl Ranking {
     pub fn open(config: &Config, link_model: Option<LinkModel>) -> Ranking {
         let mut policy = policy(config);
         link_model.into_iter().for_each(|model| policy.opened(model));
-        Ranking { policy, moves: 0, topic_estimate: None }
+        Ranking { policy, moves: 0, topic_expected: None }
     }
 
     pub fn place(&self, config: &Config, url: (&str, u16, UrlId), mass: &Mass) -> Place {

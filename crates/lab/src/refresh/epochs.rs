@@ -8,7 +8,7 @@
 use super::histories::Histories;
 use super::peers::Adapt;
 use super::rates;
-use super::replay::Course;
+use super::replay::{Course, visits_within};
 use super::score::{Referee, Scores};
 use crate::refresh::allocate::{Pages, allocate};
 use crate::refresh::estimate::{improved, irregular, naive};
@@ -56,12 +56,13 @@ pub fn replay(placing: Placing, course: Course<'_>, budget: f64) -> Scores {
     let mut phases: Vec<f64> = (0..histories.len()).map(phase).collect();
     let mut last = vec![0.0; histories.len()];
     let length = days / EPOCHS as f64;
+    let most = visits_within(budget, days);
     for epoch in 0..EPOCHS {
         let rates = memory.rates();
         let (begin, end) = (epoch as f64 * length, (epoch + 1) as f64 * length);
         for page in 0..histories.len() {
             let (mut now, f) = (begin, rates[page]);
-            while f > 0.0 && phases[page] + f * (end - now) >= 1.0 {
+            while f > 0.0 && phases[page] + f * (end - now) >= 1.0 && referee.visits() < most {
                 now += (1.0 - phases[page]) / f;
                 phases[page] = 0.0;
                 let changed = referee.visit(page, now);

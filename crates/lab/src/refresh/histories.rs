@@ -1,6 +1,7 @@
 //! Real change times of real pages, one page a line: `page<TAB>host<TAB>times in days`.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lines of a file may be many; a replay holds them all.
 pub const PAGES_MAX: usize = 20_000_000;
@@ -12,6 +13,21 @@ pub struct Histories {
     /// Where the changes of a page begin.
     starts: Vec<u32>,
     changes: Vec<f64>,
+    /// Of the page and host of each line that was read, to find those that come twice.
+    names: Vec<u64>,
+}
+
+/// Pages, or lines, that are unusual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unusual {
+    /// That never change within the days.
+    pub still: usize,
+    /// With two changes at one time.
+    pub repeats: usize,
+    /// With changes after the days.
+    pub beyond: usize,
+    /// Lines whose page and host another line has as well.
+    pub twice: usize,
 }
 
 impl Histories {
@@ -53,12 +69,19 @@ impl Histories {
         self.changes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Pages that never change within so many days, and pages with two changes at one time.
-    pub fn oddities(&self, days: f64) -> (usize, usize) {
-        let pages = 0..self.len();
-        let still = |page: &usize| !self.changes(*page).iter().any(|at| *at > 0.0 && *at <= days);
-        let repeats = |page: &usize| self.changes(*page).windows(2).any(|two| two[0] == two[1]);
-        (pages.clone().filter(still).count(), pages.filter(repeats).count())
+    /// What is unusual about them if so many days are replayed.
+    pub fn oddities(&self, days: f64) -> Unusual {
+        let count = |is_odd: &dyn Fn(&[f64]) -> bool| {
+            (0..self.len()).filter(|page| is_odd(self.changes(*page))).count()
+        };
+        let mut names = self.names.clone();
+        names.sort_unstable();
+        Unusual {
+            still: count(&|changes| !changes.iter().any(|at| *at > 0.0 && *at <= days)),
+            repeats: count(&|changes| changes.windows(2).any(|two| two[0] == two[1])),
+            beyond: count(&|changes| changes.last().is_some_and(|at| *at > days)),
+            twice: names.windows(2).filter(|two| two[0] == two[1]).count(),
+        }
     }
 
     /// Adds the lines of a file; what is wrong with the first bad one.
@@ -87,7 +110,7 @@ impl Histories {
 
     fn add_line(&mut self, line: &str) -> Result<(), String> {
         let mut fields = line.split('\t');
-        let (Some(_page), Some(host)) = (fields.next(), fields.next()) else {
+        let (Some(page), Some(host)) = (fields.next(), fields.next()) else {
             return Err("not page, host and times between tabs".to_owned());
         };
         let times = fields.next().unwrap_or_default();
@@ -110,6 +133,9 @@ impl Histories {
         if self.len() >= PAGES_MAX || self.changes.len() + parsed.len() > u32::MAX as usize {
             return Err(format!("more than {PAGES_MAX} pages"));
         }
+        let mut hasher = DefaultHasher::new();
+        (page, host).hash(&mut hasher);
+        self.names.push(hasher.finish());
         self.push(host, parsed);
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::epochs::phase;
 use super::histories::Histories;
-use super::replay::Course;
+use super::replay::{Course, visits_within};
 use super::score::{Referee, Scores};
 use super::wheel::Wheel;
 use rhumb_engine::refresh::belief::{Belief, Seen};
@@ -29,7 +29,7 @@ pub fn replay(course: Course<'_>, settings: Settings) -> Scores {
     let Course { histories, days, from, .. } = course;
     let mut collection = Collection::new(histories, settings);
     let mut referee = Referee::new(histories, from, days);
-    let visits = (settings.budget_per_day * days).floor() as u64;
+    let visits = visits_within(settings.budget_per_day, days);
     for visit in 1..=visits {
         let now = (visit as f64 - 0.5) / settings.budget_per_day;
         collection.visit(now, |page| referee.visit(page, now));

@@ -68,6 +68,12 @@ impl Contender {
     }
 }
 
+/// Visits that a budget a day allows in so many days, whoever places them: nobody is compared with
+/// more than others had. Budgets are products of rates, a hair below whole numbers at times.
+pub fn visits_within(budget: f64, days: f64) -> u64 {
+    (budget * days + 1e-6).floor() as u64
+}
+
 /// Replays a course with `budget` visits a day in all.
 pub fn replay(contender: Contender, course: Course<'_>, budget: f64) -> Scores {
     let placing = match contender {

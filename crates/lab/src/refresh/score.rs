@@ -43,6 +43,11 @@ impl<'a> Referee<'a> {
         }
     }
 
+    /// How many there were.
+    pub fn visits(&self) -> u64 {
+        self.visits
+    }
+
     /// A visit; whether it finds a change since the one before.
     pub fn visit(&mut self, page: usize, at: f64) -> bool {
         self.visits += 1;

@@ -27,6 +27,10 @@ pub struct Covered {
     pub dead_end_trust: f64,
     /// Has reached URLs that are never fetched, by cause.
     pub lost: BTreeMap<String, f64>,
+    /// Of a crawl with a topic, whose shares are those of the topic: crawled pages that are more
+    /// likely relevant than not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevant_pages: Option<u64>,
 }
 
 impl Covered {
@@ -44,6 +48,7 @@ impl Covered {
                 .iter()
                 .map(|(cause, share)| ((*cause).to_owned(), *share))
                 .collect(),
+            relevant_pages: None,
         }
     }
 
@@ -55,6 +60,7 @@ impl Covered {
             ceiling: coverage.ceiling,
             frontier: coverage.frontier,
             lost: lost.collect(),
+            relevant_pages: Some(coverage.relevant_pages),
             ..Covered::default()
         }
     }
@@ -118,6 +124,17 @@ impl Topical {
         let Covered { bound, ceiling, frontier, lost, .. } = Covered::of_topic(coverage);
         let relevant_pages = coverage.relevant_pages;
         Topical { bound, estimate, relevant_pages, ceiling, frontier, lost }
+    }
+
+    /// A warning where so many pages came and none is of the topic: the seeds are far from it, or
+    /// it is named badly.
+    pub fn off_topic(&self, pages: u64) -> Option<String> {
+        (self.relevant_pages == 0 && pages > 0).then(|| {
+            format!(
+                "none of {pages} pages is of the topic: name seeds that are, or the topic by other \
+                 words or examples (in another --dir); rhumb topic test says how it sees a page"
+            )
+        })
     }
 
     /// What is said beside the bound.

@@ -189,7 +189,7 @@ pub(super) fn exposition(now: &Moment) -> String {
     page.gauge("rhumb_hosts_asleep_until", "Hosts that sleep until due.", s.hosts_asleep_until);
     page.gauge("rhumb_outbox_chunks", "Discoveries not yet sifted, in chunks.", s.outbox);
     page.coverage(s.coverage.as_ref());
-    page.topic(s.topic.as_ref(), s.topic_estimate);
+    page.topic(s.topic.as_ref(), s.topic_estimate());
     page.collection(s.collection.as_ref());
     let peak = now.peak_rss_bytes;
     page.gauge("rhumb_peak_resident_memory_bytes", "The most memory ever resident.", peak);

@@ -183,7 +183,7 @@ impl Report {
                 .as_ref()
                 .map(|coverage| Covered::of(coverage, order_word(now.about.order)))
                 .filter(|covered| !covered.is_empty()),
-            topic: snapshot.topic.as_ref().map(|t| Topical::of(t, snapshot.topic_estimate)),
+            topic: snapshot.topic.as_ref().map(|t| Topical::of(t, snapshot.topic_estimate())),
             collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             open_connections_per_address_max: now.open_connections_per_address_max,

@@ -1,6 +1,7 @@
 //! The thread that tells: `report.json` once a second, and the progress for people. It waits for
 //! nobody: while the loop is busy the report says what was published last.
 
+use super::coverage::Topical;
 use super::failing::failing_hosts;
 use super::history::{HistoryFile, Sampled};
 use super::live::{Live, Moment};
@@ -19,6 +20,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// So many pages of which none is of the topic are worth a warning while the crawl runs.
+const OFF_TOPIC_PAGES: u64 = 100;
 /// To find the most overdue pages takes a pass over all hosts: no more often than this, and no
 /// more than one part in so many of the time.
 const OVERDUE_EVERY_MIN: Duration = Duration::from_secs(60);
@@ -60,6 +63,10 @@ impl Teller {
         report.most_overdue = overdue.at_end(now, report);
         let written = report.write(&self.dir);
         progress.finish(report);
+        if let Some(warning) = report.topic.as_ref().and_then(|topic| topic.off_topic(report.pages))
+        {
+            tracing::warn!("topic: {warning}");
+        }
         written
     }
 }
@@ -154,7 +161,7 @@ fn tell(
     stopped: &Receiver<()>,
 ) -> (Progress, Overdue) {
     let mut reported = Instant::now();
-    let mut is_written = true;
+    let (mut is_written, mut is_warned) = (true, false);
     // A crawl without its history is still a crawl.
     let history = HistoryFile::open(dir)
         .inspect_err(|error| tracing::warn!(%error, "no history is kept of this run"))
@@ -166,6 +173,7 @@ fn tell(
         }
         let now = live.get();
         progress.tick(&now);
+        is_warned = is_warned || warned(&now);
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
             let mut report = Report::running(&now);
@@ -181,6 +189,15 @@ fn tell(
             is_written = written.is_ok();
         }
     }
+}
+
+/// Whether somebody was told, while there is time to do something about it, that the crawl does not
+/// find its topic.
+fn warned(now: &Moment) -> bool {
+    let pages = now.snapshot.counters.pages;
+    let topic = now.snapshot.topic.as_ref().filter(|_| pages >= OFF_TOPIC_PAGES);
+    let warning = topic.and_then(|topic| Topical::of(topic, None).off_topic(pages));
+    warning.inspect(|warning| tracing::warn!("topic: {warning}")).is_some()
 }
 
 fn record(history: &HistoryFile, report: &Report, now: &Moment) {

@@ -43,7 +43,12 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         out.flush()?;
         return Ok(Ended::Done);
     }
-    writeln!(out, "covered for certain   {:>9}", percent(covered.bound))?;
+    let of_topic = covered.relevant_pages.map(|pages| {
+        let pages = format!("{} relevant pages", indicatif::HumanCount(pages));
+        format!(" of the topic, as its model sees it; {pages}")
+    });
+    let of_topic = of_topic.unwrap_or_default();
+    writeln!(out, "covered for certain   {:>9}{of_topic}", percent(covered.bound))?;
     writeln!(out, "on URLs that wait     {:>9}", percent(covered.frontier))?;
     writeln!(out, "ceiling               {:>9}", percent(covered.ceiling))?;
     let losses = covered.losses();

@@ -8,7 +8,7 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_lab::refresh::cross::Set;
-use rhumb_lab::refresh::histories::Histories;
+use rhumb_lab::refresh::histories::{Histories, Unusual};
 use rhumb_lab::refresh::learning::drawn;
 use rhumb_lab::refresh::made::Kind;
 use rhumb_lab::refresh::policy::Policy;
@@ -308,17 +308,32 @@ fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::Asked, Trouble> {
 
 /// What is unusual about histories, and what is made of it.
 fn oddities(histories: &Histories, days: f64) -> Vec<String> {
-    let (still, repeats) = histories.oddities(days);
+    let Unusual { still, repeats, beyond, twice } = histories.oddities(days);
     let mut notes = Vec::new();
+    let pages = |count: usize, one: &str, many: &str| match count {
+        1 => format!("one page {one}"),
+        count => format!("{count} pages {many}"),
+    };
     if histories.is_empty() {
         notes.push("no page: left out".to_owned());
     }
     if still > 0 {
-        notes.push(format!("{still} pages never change within {days} days: always fresh"));
+        let who = pages(still, "never changes", "never change");
+        notes.push(format!("{who} within {days} days: always fresh"));
     }
     if repeats > 0 {
         let what = "two changes at one time: both count for delay, one for all else";
-        notes.push(format!("{repeats} pages have {what}"));
+        notes.push(format!("{} {what}", pages(repeats, "has", "have")));
+    }
+    if beyond > 0 {
+        let who = pages(beyond, "changes", "change");
+        notes.push(format!("{who} after the {days} days: what comes later is left out"));
+    }
+    if twice > 0 {
+        let what = "a page and host that an earlier line has: each line is a page of its own";
+        let lines = if twice == 1 { "one line names" } else { "lines name" };
+        let count = if twice == 1 { String::new() } else { format!("{twice} ") };
+        notes.push(format!("{count}{lines} {what}"));
     }
     if histories.len() == 1 {
         notes.push("one page alone: every policy spends the whole budget on it".to_owned());

@@ -100,7 +100,10 @@ pub fn run(mut asked: Asked, out: &mut impl Write) -> Result<Ended, Trouble> {
     let mut all = Vec::new();
     for set in asked.sets.drain(..) {
         match lines(&set, asked.objective, asked.draws, asked.seed) {
-            Some(more) => all.extend(more),
+            Some(more) => {
+                asked.notes.extend(more.iter().filter_map(below_a_visit));
+                all.extend(more);
+            }
             None => {
                 let days = set.days;
                 let what = format!("{}: no page changes within {days} days: left out", set.name);
@@ -118,6 +121,16 @@ pub fn run(mut asked: Asked, out: &mut impl Write) -> Result<Ended, Trouble> {
         out.flush()?;
     }
     Ok(Ended::Done)
+}
+
+/// Of a given set, a budget that is below one visit a page.
+fn below_a_visit(line: &Line) -> Option<String> {
+    let Line { set, times, budget, days, pages, .. } = line;
+    let visits = budget * days / *pages as f64;
+    (line.is_given && visits < 1.0).then(|| {
+        let what = "those that come late in the first round are never visited";
+        format!("{set} × {times}: {visits:.2} visits a page in {days} days: {what}")
+    })
 }
 
 impl LineRow {

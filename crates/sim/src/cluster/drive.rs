@@ -390,7 +390,7 @@ impl Cluster {
         let pages = engines.iter().map(|subject| subject.engine.counters().pages).sum();
         let crate::store::Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
         let is_finished = self.orders.last() == Some(&Order::Stop(StopReason::Finished));
-        checker.importance(&books, pages, is_end && is_finished);
+        checker.importance((&books, self.mutant), pages, is_end && is_finished);
         let rows: Vec<&MemoryRows> = owners.iter().map(|place| &parts[*place].state.rows).collect();
         checker.exchange(&rows);
     }

@@ -8,7 +8,7 @@
 use crate::refresh::histories::Histories;
 use crate::refresh::policy::Policy;
 use crate::refresh::rates;
-use crate::refresh::replay::Course;
+use crate::refresh::replay::{Course, visits_within};
 use crate::refresh::table::buy;
 
 /// Freshness that no placing of `budget` visits a day exceeds.
@@ -26,8 +26,8 @@ pub fn clairvoyant(course: Course<'_>, budget: f64) -> f64 {
         stretches.extend(changes.iter().zip(ends).map(|(begin, end)| counted(*begin, end)));
     }
     stretches.sort_by(|a, b| b.total_cmp(a));
-    let visits = (budget * days).floor() as usize;
-    fresh += stretches.iter().take(visits).sum::<f64>();
+    let visits = visits_within(budget, days);
+    fresh += stretches.iter().take(visits as usize).sum::<f64>();
     fresh / ((days - from) * histories.len().max(1) as f64)
 }
 
