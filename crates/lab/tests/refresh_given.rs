@@ -2,9 +2,9 @@
 //! half a per cent of freshness to uniform revisiting, at any budget.
 
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::refresh::policy::Policy;
 use rhumb_lab::refresh::cross::{PROMISED_PAGES, TIMES};
 use rhumb_lab::refresh::histories::Histories;
+use rhumb_lab::refresh::policy::Policy;
 use rhumb_lab::refresh::rates;
 use rhumb_lab::refresh::replay::{Contender, Course, replay};
 use rhumb_node::settings::open_input;

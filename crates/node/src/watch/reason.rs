@@ -65,7 +65,8 @@ impl Reasons<'_> {
     /// hours rests in the same way.
     fn is_held_back(&self, url: &Url) -> Result<bool, Error> {
         let key = url.host_key();
-        let hours = self.config.as_ref().and_then(|config| config.hours.of_host(&key));
+        let config = self.last.as_ref().and_then(|last| last.config.as_ref());
+        let hours = config.and_then(|config| config.hours.of_host(&key));
         let host = self.reader.holding(url).snapshot().host(&key)?.filter(|_| hours.is_none());
         Ok(host.is_some_and(|host| {
             let rests = matches!(host.sleep, Some(SleepPlace::Resting { .. }));
