@@ -1,7 +1,9 @@
 //! Machines whose CPU is charged with what pages, and URLs and messages between nodes, cost: pages per
 //! second, and what goes over the network, for so many nodes. The table of docs/scale.md.
 //!
-//! cargo run --release -p rhumb-sim --example scale -- 1 4 16 64
+//! cargo run --release -p rhumb-sim --example scale -- 4 1 4 16 64
+//!
+//! The first number is what a URL costs at either end, in microseconds; the others are nodes.
 
 use rhumb_engine::config::Config;
 use rhumb_engine::time::Span;
@@ -11,8 +13,8 @@ use rhumb_sim::scenario::{NEVER, Scenario};
 use rhumb_sim::web::WebConfig;
 
 /// The whole of a page with WARC and near-duplicates (docs/speed.md), and what shipping adds
-/// (docs/decisions/0053-slatedb.md). URLs and messages between nodes are assumed, not measured.
-const COST: Cost = Cost { page: 217, url: 4, slower: 100, message: 100 };
+/// (docs/decisions/0053-slatedb.md). Messages between nodes are assumed, not measured.
+const COST: Cost = Cost { page: 217, url: 0, slower: 100, message: 100 };
 const SITES_PER_NODE: u32 = 150;
 const PAGES_PER_SITE: u32 = 40;
 /// Of the crawl, and of its beginning, which does not count.
@@ -24,8 +26,11 @@ fn main() {
         "| nodes | pages/s | of so many times one | URLs sent a page | bytes of URLs a page | packets/s a node | foreign URLs a node |"
     );
     println!("|---|---|---|---|---|---|---|");
+    let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse::<u32>().ok());
+    let url = numbers.next().expect("what a URL costs, in microseconds");
+    let cost = Cost { url: u64::from(url), ..COST };
     let mut one = None;
-    for nodes in std::env::args().skip(1).filter_map(|nodes| nodes.parse::<u32>().ok()) {
+    for nodes in numbers {
         let sites = nodes * SITES_PER_NODE;
         let base = Scenario::named("cluster", 1).expect("a scenario of this name");
         let scenario = Scenario {
@@ -39,7 +44,7 @@ fn main() {
                 nodes: nodes as usize,
                 pages_max: None,
                 trouble: Trouble::default(),
-                cost: Some(COST),
+                cost: Some(cost),
             }),
             time_max: Some(Span::secs(LASTS_S as u64)),
             compare_every: NEVER,
