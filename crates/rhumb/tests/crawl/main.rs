@@ -34,6 +34,7 @@ mod scripted;
 mod server;
 mod site;
 mod sitemaps;
+mod taught;
 mod topical;
 mod traced;
 mod traps;
