@@ -205,7 +205,7 @@ impl<'s> CaptureReader<'s> {
             // Of several texts of one link the first counts.
             let texts = told.anchors.iter().rev();
             let texts: HashMap<&str, &str> =
-                texts.map(|(url, text)| (url.as_str(), text.as_str())).collect();
+                texts.map(|anchor| (anchor.url.as_str(), anchor.text.as_str())).collect();
             let row = |link: &Link| LinkRow::of(link, texts.get(link.url.as_str()).copied());
             capture.links = told.page.links.iter().map(row).collect();
         }

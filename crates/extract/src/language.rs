@@ -17,6 +17,14 @@ pub(super) fn detect(text: &str) -> Option<(&'static str, f32)> {
     Some((short(found.lang().code()), found.confidence() as f32))
 }
 
+/// How sure a language must be for somebody to be told of it.
+const SURE_MIN: f32 = 0.8;
+
+/// The language of a text as BCP 47 names it, where that is plain.
+pub fn of_text(text: &str) -> Option<&'static str> {
+    detect(text).filter(|(_, sure)| *sure >= SURE_MIN).map(|(language, _)| language)
+}
+
 /// A declared language in BCP 47's form: `en_us` and `ENG-US` are `en-US`. None of what is none,
 /// such as `English` or `x-default`.
 pub fn tag(declared: &str) -> Option<String> {

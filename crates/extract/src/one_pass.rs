@@ -5,8 +5,8 @@ use super::reading::Reading;
 use super::template::HostTemplate;
 use rhumb_page::charset::{self, Decoded};
 use rhumb_page::html::{
-    AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, Requisite, Requisites,
-    ScriptNeed, Shell, read_observed,
+    Anchor, AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, Requisite,
+    Requisites, ScriptNeed, Shell, read_observed,
 };
 use rhumb_page::url::Url;
 
@@ -24,6 +24,8 @@ pub struct Wanted<'t> {
     pub fingerprint: bool,
     /// The texts of its links; with `main_text` or `extracted` alone.
     pub anchors: bool,
+    /// And what stands beside each link, in its block.
+    pub surroundings: bool,
     /// What it is shown with: so many at most.
     pub requisites_max: Option<usize>,
     /// Whether its scripts make it, and where the state that came along leads.
@@ -42,7 +44,7 @@ pub struct Told {
     /// All that is to be known of the page, if it was asked for.
     pub extracted: Option<Extracted>,
     /// Where its links lead and what they say.
-    pub anchors: Vec<(Url, String)>,
+    pub anchors: Vec<Anchor>,
     /// What it is shown with, if that was asked for, and how many there are beyond the bound.
     pub requisites: (Vec<Requisite>, u64),
     /// Whether its scripts make it, if that was asked for.
@@ -85,7 +87,11 @@ pub fn read_wanted(
         }
         _ if wanted.anchors => {
             let own = wanted.own_text.then(|| OwnText::new(bytes));
-            let mut all = (Reading::new(bytes), (own, AnchorTexts::default()));
+            let anchors = match wanted.surroundings {
+                true => AnchorTexts::with_surroundings(),
+                false => AnchorTexts::default(),
+            };
+            let mut all = (Reading::new(bytes), (own, anchors));
             let page = page_with((&decoded, url, limits, wanted), &mut all);
             let (reading, (own, anchors)) = all;
             let anchors = anchors.finish(&page.0, url);

@@ -6,7 +6,7 @@
 //! Texts are drawn from 50,000 words whose frequencies fall as in real ones, 6 kB each.
 
 use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::link::Links;
+use rhumb_topic::link::{LinkWords, Links};
 use rhumb_topic::training::learn;
 use rhumb_topic::{Part, Topic};
 use std::fs;
@@ -18,6 +18,8 @@ const TEXT_BYTES: usize = 6_000;
 const EXAMPLES: usize = 20;
 const ROUNDS: usize = 40;
 const LINKS: usize = 400_000;
+/// Before a link and after it.
+const AROUND_BYTES: usize = 120;
 /// What the kernel counts CPU time in.
 const TICK_US: f64 = 10_000.0;
 
@@ -63,10 +65,22 @@ fn main() {
     let before = cpu_us();
     for n in 0..LINKS {
         let at = n % (anchors.len() - 2);
-        let words = [anchors[at], anchors[at + 1]];
-        black_box(links.weight(&topic, 0.3, black_box(&words)));
+        let own = [anchors[at], anchors[at + 1]];
+        let words = LinkWords { own: &own, around: &[] };
+        black_box(links.weight(&topic, 0.3, black_box(words)));
     }
     println!("{:.3} µs for a link of two words", (cpu_us() - before) / LINKS as f64);
+    let before = cpu_us();
+    for n in 0..LINKS {
+        let at = n % (anchors.len() - 2);
+        let own = [anchors[at], anchors[at + 1]];
+        let text = &texts[n % texts.len()];
+        let around = [&text[..AROUND_BYTES]];
+        let words = LinkWords { own: &own, around: &around };
+        black_box(links.weight(&topic, 0.3, black_box(words)));
+    }
+    let each = (cpu_us() - before) / LINKS as f64;
+    println!("{each:.3} µs with {AROUND_BYTES} bytes beside it");
 }
 
 fn slices(texts: &[Vec<Feature>]) -> Vec<&[Feature]> {

@@ -76,12 +76,7 @@ impl Features {
     /// The distinct features of a text, in the order of their first places.
     pub fn of(&mut self, text: &str) -> &[Feature] {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
-        self.hashes.clear();
-        if has_spaceless(text.as_bytes()) {
-            each_word(text, |word, _| self.hashes.push(word_hash(word.as_bytes())));
-        } else {
-            hash_words(text, &mut self.hashes);
-        }
+        words_taken(text, &mut self.hashes);
         let (times, met) = (&mut self.times, &mut self.met);
         let mut take = |feature: u32| {
             let times = &mut times[feature as usize];
@@ -104,6 +99,16 @@ impl Features {
             self.list.push(Feature(index | self.often[times as usize].0));
         }
         &self.list
+    }
+}
+
+/// The hashes of a text's words, one after the other: pages and links are taken apart alike.
+pub(crate) fn words_taken(text: &str, hashes: &mut Vec<u64>) {
+    hashes.clear();
+    if has_spaceless(text.as_bytes()) {
+        each_word(text, |word, _| hashes.push(word_hash(word.as_bytes())));
+    } else {
+        hash_words(text, hashes);
     }
 }
 

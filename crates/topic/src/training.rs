@@ -26,7 +26,8 @@ pub const EXAMPLES_MAX: usize = 10_000;
 pub struct Learnt {
     pub model: Linear,
     /// Of held-out texts: the probability that an example scores above another. One half is chance.
-    pub auc: f32,
+    /// A single example cannot be held out.
+    pub auc: Option<f32>,
     /// Held-out examples scored no higher than others: the examples contradict each other, or are
     /// of no subject.
     pub is_blurred: bool,
@@ -34,6 +35,26 @@ pub struct Learnt {
 
 /// Learns from the features of texts. None if there is no example, or nothing to tell it from.
 pub fn learn(examples: &[&[Feature]], others: &[&[Feature]]) -> Option<Learnt> {
+    let (weights, auc, [mut of_examples, mut of_others]) = fitted(examples, others)?;
+    let curve = Calibration::between(&mut of_others, &mut of_examples);
+    let above = || Calibration::above(&mut of_others);
+    let model = Linear::rounded(&weights.of, weights.bias, curve.unwrap_or_else(above));
+    Some(Learnt { model, auc, is_blurred: curve.is_none() })
+}
+
+/// As [`learn`], where the others are no pages but [`mod@crate::background`].
+pub fn learn_alone(examples: &[&[Feature]], background: &[&[Feature]]) -> Option<Learnt> {
+    let (weights, auc, [mut of_examples, mut of_others]) = fitted(examples, background)?;
+    let curve = Calibration::around(weights.bias, &mut of_examples);
+    let above = || Calibration::above(&mut of_others);
+    let model = Linear::rounded(&weights.of, weights.bias, curve.unwrap_or_else(above));
+    Some(Learnt { model, auc, is_blurred: curve.is_none() })
+}
+
+/// Weights, how well texts that were held out are told apart, and what these score.
+type Fitted = (Weights, Option<f32>, [Vec<f32>; 2]);
+
+fn fitted(examples: &[&[Feature]], others: &[&[Feature]]) -> Option<Fitted> {
     if examples.is_empty() || others.len() < FOLDS {
         return None;
     }
@@ -47,15 +68,9 @@ pub fn learn(examples: &[&[Feature]], others: &[&[Feature]]) -> Option<Learnt> {
         of_examples.extend(unseen.iter().map(|text| weights.score(text)));
         of_others.extend(unseen_others.iter().map(|text| weights.score(text)));
     }
-    let auc = auc(&of_examples, &of_others);
-    let weights = Weights::fitted(examples, others);
-    let curve = Calibration::between(&mut of_others, &mut of_examples);
-    let model = Linear::rounded(&weights.of, weights.bias, curve.unwrap_or(FLAT));
-    Some(Learnt { model, auc, is_blurred: curve.is_none() })
+    let auc = (folds > 1).then(|| auc(&of_examples, &of_others));
+    Some((Weights::fitted(examples, others), auc, [of_examples, of_others]))
 }
-
-/// Of a model that tells nothing: only what scores as high as an example is relevant.
-const FLAT: Calibration = Calibration { middle: 1.0, reach: 0.5 };
 
 /// Those outside of a fold, and those in it. A single example is in its own fold, and learnt from
 /// all the same: there is nothing else.
@@ -157,4 +172,42 @@ fn rarity(examples: &[&[Feature]], others: &[&[Feature]]) -> Vec<f32> {
     let rarity =
         |&with: &f32| if with < 2.0 { 0.0 } else { (1.0 + (n / with).ln()) / RARITY_USUAL };
     texts.iter().map(rarity).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Features;
+
+    /// Texts of some words of their own and some of all, drawn by a rule.
+    fn texts(own: &str, count: u32, features: &mut Features) -> Vec<Vec<Feature>> {
+        let text = |n: u32| -> String {
+            let word = |k: u32| match (n * 31 + k * 17) % 5 {
+                0 => format!("{own}{} ", (n + k * 7) % 12),
+                _ => format!("common{} ", (n * 13 + k * k) % 90),
+            };
+            (0..120).map(word).collect()
+        };
+        (0..count).map(|n| features.of(&text(n)).to_vec()).collect()
+    }
+
+    fn slices(texts: &[Vec<Feature>]) -> Vec<&[Feature]> {
+        texts.iter().map(Vec::as_slice).collect()
+    }
+
+    #[test]
+    fn few_texts_that_are_none_count_as_relevant_even_where_the_examples_teach_nothing() {
+        let features = &mut Features::default();
+        let all = texts("dull", 400, features);
+        let (others, fresh) = all.split_at(200);
+        let clear = texts("tide", 5, features);
+        // Examples of nothing in particular are like the others.
+        let (blurred, fresh) = fresh.split_at(5);
+        for (examples, is_blurred) in [(&clear[..], false), (blurred, true)] {
+            let learnt = learn(&slices(examples), &slices(others)).unwrap();
+            assert_eq!(learnt.is_blurred, is_blurred);
+            let wrong = fresh.iter().filter(|text| learnt.model.relevance(text) > 0.1).count();
+            assert!(wrong as f64 <= 0.08 * fresh.len() as f64, "{wrong} of {}", fresh.len());
+        }
+    }
 }

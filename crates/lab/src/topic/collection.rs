@@ -1,5 +1,6 @@
 //! Pages with texts, links and subjects, as they are given: JSON lines and one JSON value.
 
+use rhumb_page::html::AROUND_BYTES;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -9,6 +10,9 @@ pub struct Page {
     pub text: String,
     /// Places in the list of pages, sorted and distinct.
     pub links: Vec<u32>,
+    /// What stands beside each link: in the text, around the first place that has the title of the
+    /// page that it leads to. Nothing where it has none.
+    pub around: Vec<String>,
 }
 
 pub struct Subject {
@@ -76,10 +80,31 @@ impl Collection {
             links.sort_unstable();
             links.dedup();
             let text = without_labels(&page.text, &labels).to_owned();
-            collection.pages.push(Page { title: page.title, text, links });
+            let around = vec![String::new(); links.len()];
+            collection.pages.push(Page { title: page.title, text, links, around });
         }
+        collection.look_around();
         Ok(collection)
     }
+
+    fn look_around(&mut self) {
+        let titles: Vec<String> = self.pages.iter().map(|page| page.title.to_lowercase()).collect();
+        for page in &mut self.pages {
+            let text = page.text.to_lowercase();
+            for (to, around) in page.links.iter().zip(&mut page.around) {
+                *around = beside(&text, &titles[*to as usize]).unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// What stands before and after a title in a text, as a crawl keeps it of a link.
+fn beside(text: &str, title: &str) -> Option<String> {
+    let start = text.find(title).filter(|_| !title.is_empty())?;
+    let end = start + title.len();
+    let before = text.ceil_char_boundary(start.saturating_sub(AROUND_BYTES))..start;
+    let after = end..text.floor_char_boundary(end.saturating_add(AROUND_BYTES));
+    Some([&text[before], &text[after]].join(" "))
 }
 
 /// The words of a subject's own name, the last part of a dotted one.

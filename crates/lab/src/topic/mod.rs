@@ -17,7 +17,7 @@ use rhumb_engine::config::Order;
 use rhumb_engine::mass::{FIFTEENTHS, Surfer};
 use rhumb_engine::rng::Rng;
 use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::link::Links;
+use rhumb_topic::link::{LinkWords, Links};
 use rhumb_topic::training::{Learnt, learn};
 use rhumb_topic::{Part, Topic};
 
@@ -190,8 +190,13 @@ impl<'a> Setting<'a> {
         let pages = self.collection.pages.iter().zip(relevances);
         let of_page = |(page, relevance): (&collection::Page, &u8)| {
             let relevance = f32::from(*relevance) / 255.0;
-            let titles = page.links.iter().map(|to| &*self.collection.pages[*to as usize].title);
-            titles.map(|title| links.weight(&self.topic, relevance, &[title])).collect()
+            let both = page.links.iter().zip(&page.around);
+            let weigh = |(to, around): (&u32, &String)| {
+                let own = [&*self.collection.pages[*to as usize].title];
+                let words = LinkWords { own: &own, around: &[around] };
+                links.weight(&self.topic, relevance, words)
+            };
+            both.map(weigh).collect()
         };
         self.weights = pages.map(of_page).collect();
     }

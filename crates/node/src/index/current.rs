@@ -147,8 +147,8 @@ impl CurrentIndex {
 
     /// Takes what a record brings.
     pub fn take(&mut self, indexed: IndexedPage, mark: Option<Mark>) -> io::Result<()> {
-        for (target, text) in &indexed.anchors {
-            self.indexer.anchor(target.as_str(), text).map_err(failed)?;
+        for anchor in &indexed.anchors {
+            self.indexer.anchor(anchor.url.as_str(), &anchor.text).map_err(failed)?;
         }
         match indexed.version {
             IndexedVersion::Page(page) => {

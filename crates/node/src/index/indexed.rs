@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rhumb_archive::Record;
 use rhumb_extract::{Extracted, Options, Told, Wanted};
 use rhumb_fetch::head::Head;
+use rhumb_page::html::Anchor;
 use rhumb_page::media::Kind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
@@ -40,7 +41,7 @@ pub struct IndexedPage {
     pub id: String,
     pub version: IndexedVersion,
     /// Where its links lead, and what they say.
-    pub anchors: Vec<(Url, String)>,
+    pub anchors: Vec<Anchor>,
 }
 
 impl IndexedPage {
@@ -61,7 +62,11 @@ impl IndexedPage {
         };
         let mut indexed = IndexedPage::nothing(body);
         let directives = told.page.robots_for(body.token).merge(body.asks);
-        let anchors = std::mem::take(&mut told.anchors);
+        // Who wants them besides keeps them: a topic goes by what links say.
+        let anchors = match wanted.anchors {
+            true => told.anchors.clone(),
+            false => std::mem::take(&mut told.anchors),
+        };
         if !directives.nofollow {
             indexed.anchors = anchors;
         }
@@ -218,7 +223,7 @@ mod tests {
         assert_eq!((page.id.as_str(), page.kind.as_str()), ("https://e.org/a", "html"));
         assert!(page.text.contains("drawn by the moon") && page.title == "Tides");
         assert_eq!(page.fetched, 1_714_557_601);
-        assert_eq!(indexed.anchors[0].1, "The moon");
+        assert_eq!(indexed.anchors[0].text, "The moon");
         assert_eq!(of(html, true).version, IndexedVersion::Nothing);
         let asking = |what: &str| of(&format!("<meta name=robots content={what}>{html}"), false);
         let noindex = asking("noindex");

@@ -218,6 +218,7 @@ impl Reader {
             fingerprint: self.revisits,
             extracted: None,
             anchors: self.topic.is_some(),
+            surroundings: self.topic.is_some(),
             requisites_max: self.requisites_max,
             scripts: true,
         };

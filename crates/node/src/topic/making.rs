@@ -2,9 +2,11 @@
 
 use super::examples;
 use crate::settings::TopicSpec;
+use rhumb_extract::language;
 use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::training::{AGAINST_MAX, EXAMPLES_MAX, Learnt, learn};
-use rhumb_topic::{Part, Spec, Topic, fasttext, file};
+use rhumb_topic::training::{AGAINST_MAX, EXAMPLES_MAX, Learnt, learn, learn_alone};
+use rhumb_topic::{Part, Spec, Topic, background, fasttext, file};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A topic, and what its owner should know of it.
@@ -82,23 +84,31 @@ pub enum Example {
     At(String),
 }
 
-/// Learns a model from examples, and from files that are none.
+/// Learns a model from examples, and from files that are none: without such, from short texts on
+/// everyday subjects.
 pub fn trained(
     examples: &[Example],
     against: Option<&Path>,
     text_at: &TextAt<'_>,
 ) -> Result<(Learnt, Vec<String>), String> {
-    let Some(against) = against else {
-        return Err(
-            "examples alone do not say what the topic is not: name a folder of other pages \
-                    (--topic-against DIR; --against DIR for rhumb topic train), the more of the \
-                    same language the better"
-                .to_owned(),
-        );
-    };
     let mut warnings = Vec::new();
-    let others = features(examples::texts(against)?, against, AGAINST_MAX, &mut warnings);
-    let mut of_topic = Vec::new();
+    let mut others = LearntFrom::default();
+    match against {
+        Some(against) => {
+            others.take(examples::texts(against)?, against, AGAINST_MAX, &mut warnings);
+        }
+        None => {
+            let texts = background::texts().map(|text| (PathBuf::new(), text.to_owned()));
+            others.take(texts.collect(), Path::new(""), AGAINST_MAX, &mut warnings);
+            warnings.push(format!(
+                "held against {} short texts on everyday subjects: a few hundred pages that are \
+                 not of the topic tell more (--topic-against DIR; --against DIR for rhumb topic \
+                 train)",
+                others.features.len()
+            ));
+        }
+    }
+    let mut of_topic = LearntFrom::default();
     for example in examples {
         let (texts, path) = match example {
             Example::File(path) => (examples::texts(path)?, path.clone()),
@@ -107,52 +117,88 @@ pub fn trained(
                 (vec![(PathBuf::from(url), text)], PathBuf::from(url))
             }
         };
-        of_topic.extend(features(texts, &path, EXAMPLES_MAX, &mut warnings));
+        of_topic.take(texts, &path, EXAMPLES_MAX, &mut warnings);
     }
-    if of_topic.is_empty() {
+    if of_topic.features.is_empty() {
         return Err("no example has any text: name pages of HTML or plain text".to_owned());
     }
-    let learnt = learn(&slices(&of_topic), &slices(&others)).ok_or_else(|| {
-        format!("{}: at least five texts are needed to tell the topic from", against.display())
-    })?;
-    if learnt.is_blurred || learnt.auc < AUC_MIN {
+    let (examples, other_texts) = (of_topic.slices(), others.slices());
+    let learnt = match against {
+        Some(path) => learn(&examples, &other_texts).ok_or_else(|| {
+            let path = path.display();
+            format!("{path}: at least five texts are needed to tell the topic from")
+        })?,
+        None => learn_alone(&examples, &other_texts).ok_or("no text to tell the topic from")?,
+    };
+    warnings.extend(of_topic.foreign(&others));
+    let is_low = |auc: &f32| *auc < AUC_MIN;
+    if learnt.is_blurred || learnt.auc.as_ref().is_some_and(is_low) {
         warnings.push(format!(
-            "the examples can hardly be told from the other texts (AUC {:.2}, where 0.5 is \
-             chance): are they of one subject, and the others of none of it? name more of both",
-            learnt.auc
+            "the examples can hardly be told from the other texts (AUC {}, where 0.5 is chance): \
+             are they of one subject, and the others of none of it? name more of both",
+            learnt.auc.map_or("unknown".to_owned(), |auc| format!("{auc:.2}"))
         ));
     }
     Ok((learnt, warnings))
 }
 
-fn features(
-    texts: Vec<(PathBuf, String)>,
-    path: &Path,
-    max: usize,
-    warnings: &mut Vec<String>,
-) -> Vec<Vec<Feature>> {
-    if texts.len() > max {
-        warnings.push(format!(
-            "{}: of {} files the first {max} are read",
-            path.display(),
-            texts.len()
-        ));
-    }
-    let mut features = Features::default();
-    let mut all = Vec::new();
-    for (file, text) in texts.into_iter().take(max) {
-        let found = features.of(&text);
-        if found.len() < WORDS_MIN {
-            warnings.push(format!("{}: hardly any text, left out", file.display()));
-        } else {
-            all.push(found.to_vec());
-        }
-    }
-    all
+/// Texts that are learnt from.
+#[derive(Default)]
+struct LearntFrom {
+    features: Vec<Vec<Feature>>,
+    /// How many are in each language, where that is plain.
+    languages: BTreeMap<&'static str, usize>,
 }
 
-fn slices(texts: &[Vec<Feature>]) -> Vec<&[Feature]> {
-    texts.iter().map(Vec::as_slice).collect()
+impl LearntFrom {
+    fn take(
+        &mut self,
+        texts: Vec<(PathBuf, String)>,
+        path: &Path,
+        max: usize,
+        warnings: &mut Vec<String>,
+    ) {
+        if texts.len() > max {
+            warnings.push(format!(
+                "{}: of {} files the first {max} are read",
+                path.display(),
+                texts.len()
+            ));
+        }
+        let mut features = Features::default();
+        for (file, text) in texts.into_iter().take(max) {
+            let found = features.of(&text);
+            if found.len() < WORDS_MIN {
+                warnings.push(format!("{}: hardly any text, left out", file.display()));
+                continue;
+            }
+            self.features.push(found.to_vec());
+            if let Some(language) = language::of_text(&text) {
+                *self.languages.entry(language).or_default() += 1;
+            }
+        }
+    }
+
+    fn slices(&self) -> Vec<&[Feature]> {
+        self.features.iter().map(Vec::as_slice).collect()
+    }
+
+    /// Examples in a language that no other text is in teach the language, not the topic.
+    fn foreign(&self, others: &LearntFrom) -> Option<String> {
+        let is_alone = |language: &&str| !others.languages.contains_key(*language);
+        let alone: Vec<&str> = self.languages.keys().copied().filter(is_alone).collect();
+        let has_others = !others.languages.is_empty() && !alone.is_empty();
+        has_others.then(|| {
+            let those: Vec<&str> = others.languages.keys().copied().collect();
+            format!(
+                "examples are in a language ({}) that none of the other texts is in ({}): the \
+                 model will tell languages apart, not topics; name other pages in the language of \
+                 the examples, and examples in that of the pages that are crawled",
+                alone.join(", "),
+                those.join(", ")
+            )
+        })
+    }
 }
 
 /// What a page or text in a file says.

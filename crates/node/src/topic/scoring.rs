@@ -1,9 +1,10 @@
 //! What the crawl's topic says of a page that came, and of its links.
 
 use rhumb_engine::discovery::Found;
+use rhumb_page::html::Anchor;
 use rhumb_page::url::Url;
 use rhumb_topic::features::Features;
-use rhumb_topic::link::Links;
+use rhumb_topic::link::{LinkWords, Links};
 use rhumb_topic::{Scored, Topic};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,19 +25,22 @@ pub fn page(topic: &Topic, text: &str) -> Scored {
     SCRATCH.with_borrow_mut(|scratch| topic.score(text, &mut scratch.features))
 }
 
-/// Gives each link its weight: by what it says and the words of its address.
-pub fn links(topic: &Topic, scored: Scored, anchors: &[(Url, String)], found: &mut [Found]) {
+/// Gives each link its weight: by what it says, the words of its address and those beside it.
+pub fn links(topic: &Topic, scored: Scored, anchors: &[Anchor], found: &mut [Found]) {
     // Of a link that is there more than once, all that it says.
-    let mut said: HashMap<&Url, Vec<&str>> = HashMap::new();
-    for (url, text) in anchors {
-        said.entry(url).or_default().push(text);
+    let mut said: HashMap<&Url, [Vec<&str>; 2]> = HashMap::new();
+    for Anchor { url, text, around } in anchors {
+        let [own, beside] = said.entry(url).or_default();
+        own.push(text);
+        beside.push(around);
     }
     SCRATCH.with_borrow_mut(|scratch| {
         for found in found {
             let address = words_of(&found.url);
-            let mut words: Vec<&str> = said.get(&found.url).cloned().unwrap_or_default();
-            words.push(&address);
-            found.weight = scratch.links.weight(topic, scored.relevance, &words);
+            let [mut own, around] = said.get(&found.url).cloned().unwrap_or_default();
+            own.push(&address);
+            let words = LinkWords { own: &own, around: &around };
+            found.weight = scratch.links.weight(topic, scored.relevance, words);
         }
     });
 }

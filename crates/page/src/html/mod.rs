@@ -33,7 +33,7 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-pub use anchor_texts::{ANCHOR_BYTES_MAX, AnchorTexts};
+pub use anchor_texts::{ANCHOR_BYTES_MAX, AROUND_BYTES, Anchor, AnchorTexts};
 pub use own_text::OwnText;
 pub use read::{LinksAlone, Observer, read_observed};
 pub use reference::decode_references;

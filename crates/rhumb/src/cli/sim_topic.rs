@@ -67,7 +67,8 @@ pub(super) struct TopicFlags {
 
 struct Answer {
     outcomes: Vec<Outcome>,
-    auc: f64,
+    /// Of models that were learnt; nothing can be said of a topic that says itself what is wanted.
+    auc: Option<f64>,
 }
 
 pub(super) fn run(flags: &TopicFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -77,7 +78,7 @@ pub(super) fn run(flags: &TopicFlags, out: &mut impl Write) -> Result<Ended, Tro
         Some(spec) => {
             let made =
                 super::topic::made(std::slice::from_ref(spec), flags.topic_against.as_deref());
-            answer_about(&collection, &orders, made?)
+            answer_about(&collection, &orders, made?)?
         }
         None => answer(&collection, &orders, flags.subject.as_deref())?,
     };
@@ -131,6 +132,10 @@ fn answer(
     let is_wanted =
         |name: &str| part.as_ref().is_none_or(|part| name.to_lowercase().contains(part));
     for (name, subject) in collection.subjects.iter().filter(|(name, _)| is_wanted(name)) {
+        if subject.pages.is_empty() {
+            eprintln!("warning: {name}: a subject without pages is left out");
+            continue;
+        }
         for draw in 0..subject.seeds.len() {
             let Some(setting) = Setting::new(collection, &texts, subject, draw) else {
                 eprintln!("warning: {name}: nothing could be learnt from draw {draw}");
@@ -141,27 +146,35 @@ fn answer(
         }
     }
     if outcomes.is_empty() {
-        return Err(Trouble::Usage("no subject has seeds to begin from".to_owned()));
+        return Err(Trouble::Usage("no subject has pages, and seeds to begin from".to_owned()));
     }
-    Ok(Answer { outcomes, auc: aucs.iter().sum::<f64>() / aucs.len() as f64 })
+    Ok(Answer { outcomes, auc: Some(aucs.iter().sum::<f64>() / aucs.len() as f64) })
 }
 
 /// What is wanted of a topic that is named, and how often it is looked for.
 const BEST_SHARE: f64 = 0.1;
 const BEST_DRAWS: usize = 10;
 
-fn answer_about(collection: &Collection, orders: &[TopicOrder], topic: Topic) -> Answer {
+fn answer_about(
+    collection: &Collection,
+    orders: &[TopicOrder],
+    topic: Topic,
+) -> Result<Answer, Trouble> {
     let mut features = Features::default();
     let texts = collection.pages.iter().map(|page| &page.text);
     let relevances: Vec<f32> =
         texts.map(|text| topic.score(text, &mut features).relevance).collect();
+    if relevances.iter().all(|relevance| *relevance == 0.0) {
+        let what = "no page has anything to do with this topic: rhumb topic test says why of one";
+        return Err(Trouble::Usage(what.to_owned()));
+    }
     let subject = lab::best(&relevances, BEST_SHARE, BEST_DRAWS);
     let mut outcomes = Vec::new();
     for draw in 0..subject.seeds.len() {
         let setting = Setting::about(topic.clone(), &relevances, collection, &subject, draw);
         run_orders(&setting, ("best", draw), orders, &mut outcomes);
     }
-    Answer { outcomes, auc: 1.0 }
+    Ok(Answer { outcomes, auc: None })
 }
 
 fn run_orders(
@@ -214,7 +227,8 @@ fn table(answer: &Answer, orders: &[TopicOrder]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let runs = answer.outcomes.len() / orders.len();
-    format!("{runs} draws of seeds, AUC of the models {:.4}\n\n{table}\n", answer.auc)
+    let auc = answer.auc.map_or(String::new(), |auc| format!(", AUC of the models {auc:.4}"));
+    format!("{runs} draws of seeds{auc}\n\n{table}\n")
 }
 
 fn mean(answer: &Answer, order: TopicOrder, at: usize, of: fn(&Had) -> Option<f64>) -> Option<f64> {

@@ -39,6 +39,7 @@ mod server;
 mod shells;
 mod site;
 mod sitemaps;
+mod taught;
 mod topical;
 mod traced;
 mod traps;

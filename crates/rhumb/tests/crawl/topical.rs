@@ -55,7 +55,8 @@ fn crawl(site: &Scripted, dir: &Path, flags: &[&str]) -> Output {
     let mut crawl = Command::new(binary::rhumb());
     crawl.args(["crawl", &root, "--allow-private", "--delay", "1ms", "--delay-factor", "0"]);
     // One after the other, so that it is the order that is seen; texts are nearly the same.
-    crawl.args(["--concurrency", "1", "--near-duplicates", "off", "--lift-traps", "all"]);
+    let each = if flags.contains(&"--partitions") { "2" } else { "1" };
+    crawl.args(["--concurrency", each, "--near-duplicates", "off", "--lift-traps", "all"]);
     crawl.args(["--max-depth", "200", "--json", "--dir"]).arg(dir);
     crawl.args(flags).output().unwrap()
 }
@@ -163,7 +164,7 @@ fn a_topic_that_says_nothing_is_refused_with_what_to_do() {
         (&["--topic", "words:"][..], "no word"),
         (&["--topic", "regex:("][..], "regex"),
         (&["--topic", &model][..], "rhumb topic train"),
-        (&["--topic", &like][..], "--topic-against"),
+        (&["--topic", &like][..], "no example has any text"),
         (&["--order", "focused"][..], "need a --topic"),
         (&["--topic-min", "0.5"][..], "without --topic"),
         (&["--topic", "words:tide", "--topic-min", "7"][..], "0 to 1"),
@@ -174,8 +175,54 @@ fn a_topic_that_says_nothing_is_refused_with_what_to_do() {
         assert!(said.contains(says), "{flags:?}: {said}");
         assert!(!dir.join("crawl.toml").exists(), "{flags:?}: nothing was begun");
     }
-    // A word that no page has, and a seed far from the topic: told, and the crawl works.
+    // A word that no page has: told, and the crawl works.
     let rare = crawl(&site, &dir, &["--topic", "words:xylograph", "--max-pages", "5"]);
     assert_eq!(report(&rare)["topic"]["relevant_pages"], 0);
     assert!(String::from_utf8_lossy(&rare.stderr).contains("one word"));
+}
+
+#[test]
+fn seeds_that_are_all_off_topic_are_told_with_what_to_do_and_crawled() {
+    let site = site();
+    let dir = site.dir.path().join("crawl");
+    let off = crawl(&site, &dir, &["--topic", "words:volcano, lava, magma", "--max-pages", "8"]);
+    let found = report(&off);
+    assert_eq!((&found["pages"], &found["topic"]["relevant_pages"]), (&8.into(), &0.into()));
+    let said = String::from_utf8_lossy(&off.stderr).into_owned();
+    assert!(said.contains("none of 8 pages is of the topic: name seeds that are"), "{said}");
+    let of_topic = site.dir.path().join("tides");
+    let on = crawl(&site, &of_topic, &["--topic", "words:tide, spring tide", "--max-pages", "8"]);
+    let said = String::from_utf8_lossy(&on.stderr).into_owned();
+    assert!(on.status.success() && !said.contains("is of the topic"), "{said}");
+}
+
+#[test]
+fn two_topics_are_joined_by_or_and_divided_or_not_the_crawl_speaks_of_both() {
+    let site = site();
+    for partitions in ["1", "2"] {
+        // A single host belongs to one of them.
+        let dir = site.dir.path().join(partitions);
+        let topics = ["--topic", "words:xylograph, woodcut", "--topic", "regex:neap tides?"];
+        let found =
+            report(&crawl(&site, &dir, &[&topics[..], &["--partitions", partitions]].concat()));
+        let topic = &found["topic"];
+        assert_eq!(topic["relevant_pages"], TIDES as u64, "{topic}");
+        let (bound, estimate) = (topic["bound"].as_f64(), topic["estimate"].as_f64());
+        assert!(bound > Some(0.9) && estimate >= bound, "in {partitions} parts: {topic}");
+        let mut covered = Command::new(binary::rhumb());
+        let covered = covered.arg("coverage").arg(&dir).output().unwrap();
+        let shown = String::from_utf8_lossy(&covered.stdout).into_owned();
+        assert!(shown.contains("of the topic") && shown.contains("8 relevant pages"), "{shown}");
+    }
+}
+
+#[test]
+fn words_of_links_count_as_much_where_the_crawl_keeps_an_index_as_where_it_does_not() {
+    let site = site();
+    let topic = ["--topic", "words:tide, spring tide, neap tide", "--max-pages", "24"];
+    let bound = |more: &[&str], name: &str| {
+        let dir = site.dir.path().join(name);
+        report(&crawl(&site, &dir, &[&topic[..], more].concat()))["topic"]["bound"].as_f64()
+    };
+    assert_eq!(bound(&["--index"], "indexed"), bound(&[], "plain"));
 }
