@@ -113,6 +113,7 @@ pub fn extract(data: &[u8]) {
         extracted,
         fingerprint: true,
         anchors: true,
+        surroundings: true,
         requisites_max: Some(50),
         scripts: true,
     };

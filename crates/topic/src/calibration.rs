@@ -48,7 +48,7 @@ impl Calibration {
     pub fn around(unknown: f32, examples: &mut [f32]) -> Option<Calibration> {
         let above = quantile(examples, 0.5)? - unknown;
         let reach = (above * REACH_ALONE).max(REACH_MIN);
-        (above > 0.0).then(|| Calibration { middle: unknown + above, reach })
+        (above > 0.0).then_some(Calibration { middle: unknown + above, reach })
     }
 
     pub fn relevance(&self, score: f32) -> f32 {
