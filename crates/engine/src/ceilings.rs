@@ -15,7 +15,7 @@ pub struct Ceilings {
     /// Overshot by the requests in flight at most.
     pub bytes: u64,
     pub requests: u64,
-    /// Of whoever tells them; snapshots say which were heard last. All events before are heard, too.
+    /// Of the sender; snapshots say which were heard last. All events before are heard, too.
     pub number: u64,
 }
 

@@ -4,8 +4,8 @@
 //! [`run`] is a node: it takes its directory ([`home`]) and its port, reads what the crawl is, and
 //! hands over to [`node`], the loop that owns the membership machine. What that machine asks for is
 //! done by [`perform`] against the store; [`partition`] opens and closes partitions, [`held`] is
-//! what the node knows of one that is open, [`obeying`] how orders are obeyed, [`dealings`] what it
-//! has to do with others, and [`books`] what the owner of partition 0 does for all. Notes to other
+//! what the node knows of one that is open, [`obeying`] how orders are obeyed, [`dealings`] what
+//! it has to do with others, and [`books`] what the owner of partition 0 does for all. Notes to other
 //! nodes go out by [`send`] and come in by [`listen`], as [`wire`] has them. [`told`] is what a node
 //! writes for people, [`tell`] makes it, and [`status`] adds it up; [`ask`] is the owner's side, by
 //! [`order`]s. [`crawl_file`] is what never changes.

@@ -65,8 +65,8 @@ impl Node {
         }
     }
 
-    /// What the owner of partition 0 knows of all. What it knew last stays true when it is not known
-    /// anew: pages that are fetched stay so.
+    /// What the owner of partition 0 knows of all. What it knew last stays true when it is not
+    /// known anew: pages that are fetched stay so.
     pub(super) fn add_up(&mut self) {
         let Some(books) = &self.books else { return };
         let order = self.parts.mandate.order;

@@ -176,10 +176,16 @@ fn run(
     let kept_cookies = keep_cookies(settings, network.http());
     runtime.shutdown_background();
     let reason = put_away(ended, kept_cookies, &mut archive, rows)?;
-    if settings.index {
-        weigh(&settings.dir, &books)?.iter().for_each(|left_out| tracing::warn!("{left_out}"));
-    }
+    weigh_index(settings, &books)?;
     Ok(reason)
+}
+
+/// The index hears how important its pages are.
+fn weigh_index(settings: &Settings, books: &LocalReader) -> Result<(), Error> {
+    if settings.index {
+        weigh(&settings.dir, books)?.iter().for_each(|left_out| tracing::warn!("{left_out}"));
+    }
+    Ok(())
 }
 
 /// What went wrong first is what is told.
