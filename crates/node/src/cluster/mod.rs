@@ -5,10 +5,10 @@
 //! hands over to [`node`], the loop that owns the membership machine. What that machine asks for is
 //! done by [`perform`] against the store; [`partition`] opens and closes partitions, [`held`] is
 //! what the node knows of one that is open, [`obeying`] how orders are obeyed, [`dealings`] what
-//! it has to do with others, and [`books`] what the owner of partition 0 does for all. Notes to other
-//! nodes go out by [`send`] and come in by [`listen`], as [`wire`] has them. [`told`] is what a node
-//! writes for people, [`tell`] makes it, and [`status`] adds it up; [`ask`] is the owner's side, by
-//! [`order`]s. [`crawl_file`] is what never changes.
+//! it has to do with others, and [`books`] what the owner of partition 0 does for all. Notes to
+//! other nodes go out by [`send`] and come in by [`listen`], as [`wire`] has them. [`told`] is what
+//! a node writes for people, [`tell`] makes it, and [`status`] adds it up; [`ask`] is the owner's
+//! side, by [`order`]s. [`crawl_file`] is what never changes.
 //!
 //! Nothing here decides who owns what, until when hosts may be asked, or how limits are divided:
 //! that is for `rhumb_cluster`, which the simulator runs, too.
