@@ -1,10 +1,11 @@
 //! The engine: a pure state machine. Events in, a [`Step`] out; no clock, no IO, cannot fail.
 //!
-//! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. It lies in
-//! machines, the fields of [`Engine`]; what concerns one of them alone is its method. Methods that
-//! take several are spread over the rooms that they belong to: `fetched` (what became of a request),
-//! `compare` (what became of a visit), `sifted` (admission), `review` (readmission), `hosts`
-//! (waking and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
+//! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. It lies
+//! in machines, the fields of [`Engine`]; what concerns one of them alone is its method. Methods
+//! that take several are spread over the rooms that they belong to: `fetched` (what became of a
+//! request), `compare` (what became of a visit), `sifted` (admission), `review` (readmission),
+//! `hosts` (waking and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to
+//! fetch).
 
 use crate::admission::Admission;
 use crate::books::UrlBooks;
