@@ -2,9 +2,10 @@
 //!
 //! Its memory is a cache of the rows: whatever it forgets in a crash, the rows tell again. It lies
 //! in machines, the fields of [`Engine`]; what concerns one of them alone is its method. Methods
-//! that take several are in the rooms that they belong to: `fetched` (what became of a request),
-//! `compare` (what became of a visit), `sifted` (admission), `review` (readmission), `hosts`
-//! (waking and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to fetch).
+//! that take several are spread over the rooms that they belong to: `fetched` (what became of a
+//! request), `compare` (what became of a visit), `sifted` (admission), `review` (readmission),
+//! `hosts` (waking and sleeping), `failing` (hosts that fail) and `dispatch` (choosing what to
+//! fetch).
 
 use crate::admission::Admission;
 use crate::books::UrlBooks;
