@@ -126,7 +126,10 @@ fn every_version_of_what_others_wrote_is_named_in_the_table_of_the_workspace() {
                 let Some(wanted) = table.get(kind).and_then(toml::Value::as_table) else {
                     continue;
                 };
-                let elsewhere = wanted.iter().filter(|(_, how)| how.get("workspace").is_none());
+                // Our own crates lie beside each other.
+                let elsewhere = wanted.iter().filter(|(name, how)| {
+                    how.get("workspace").is_none() && !name.starts_with("rhumb-")
+                });
                 own.extend(elsewhere.map(|(name, _)| format!("{}: {name}", path.display())));
             }
         }
