@@ -1,6 +1,6 @@
 //! What several nodes find together.
 
-use super::nodes::{Cluster, asked_twice};
+use super::nodes::Cluster;
 use crate::killed::web;
 use crate::site::{Site, pages_in_archive, reachable};
 
@@ -12,7 +12,7 @@ fn three_nodes_find_every_page_and_ask_for_none_twice() {
     }
     cluster.finish();
     let requests = cluster.site.requests();
-    assert_eq!(asked_twice(&requests), []);
+    cluster.assert_none_twice();
     assert!(requests.iter().all(|request| request.open_on_host <= 1), "two at one host");
     let web = &cluster.site.served.web;
     assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
@@ -64,7 +64,7 @@ fn a_pause_outlasts_restarts_and_a_copy_made_meanwhile_is_the_same_crawl() {
     assert_eq!(cluster.site.served.answers(), answers, "what is paused asks for nothing");
     cluster.done("resume", &[]);
     cluster.finish();
-    assert_eq!(asked_twice(&cluster.site.requests()), []);
+    cluster.assert_none_twice();
     let web = &cluster.site.served.web;
     assert_eq!(pages_in_archive(web, &cluster.export()), reachable(web));
 }

@@ -15,7 +15,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn what_cannot_be_is_refused_with_what_to_do_and_damages_nothing() {
-    let mut cluster = Cluster::of(Site::serve(web(200)), 4, &[]);
+    let mut cluster = Cluster::of(Site::serve(web(400)), 4, &[]);
     let two = said(&cluster.ask("create", &["--partitions", "4"]));
     assert!(two.contains("already") && two.contains("another name"), "{two}");
     let store = cluster.store();
@@ -74,8 +74,11 @@ fn notes_without_the_token_or_of_nonsense_are_refused_and_the_node_answers_on() 
         ("/metrics", "rhumb_pages_total{partition=\"3\"}"),
         ("/status", "\"parts\""),
     ] {
-        let answer = get(&address, path);
-        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(wanted), "{path}: {answer}");
+        // What is shown is made once a second.
+        cluster.wait_until(path, |_| {
+            let answer = get(&address, path);
+            answer.starts_with("HTTP/1.1 200") && answer.contains(wanted)
+        });
     }
     cluster.done("stop", &[]);
     cluster.finish();
