@@ -1,7 +1,7 @@
 //! Depth is the shortest way from a seed, and a long honest chain is no trap.
 
 use crate::scripted::{Scripted, html, not_found};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 const CHAIN: usize = 700;
 
@@ -20,21 +20,30 @@ fn a_chain_of_seven_hundred_next_links_is_followed_to_its_end() {
     assert_eq!((&report["pages"], &report["stopped_because"]), (&701.into(), &"finished".into()));
 }
 
-/// Of `/one` and `/other`, the one that is asked for first leads to `/deep` by a long way, and the
-/// other by a short one. What was asked for, in order.
-fn two_ways(order: Arc<Mutex<Vec<String>>>) -> Scripted {
+/// A long way to `/deep`, and a short one by a page of another host, which does not answer before
+/// `/deep` was asked for.
+fn two_ways() -> Scripted {
+    let deep = Arc::new((Mutex::new(false), Condvar::new()));
     Scripted::serve(move |asked| {
-        let mut order = order.lock().unwrap();
-        let ends = ["/one", "/other"];
-        let is_first = !order.iter().any(|path| ends.contains(&path.as_str()));
-        order.push(asked.path.clone());
+        let host = asked.header("host").unwrap_or_default();
+        let port = host.rsplit(':').next().unwrap_or_default();
+        let (was_asked, told) = &*deep;
         match asked.path.as_str() {
-            "/" => html("<p>Two ways.<a href=/one>one</a><a href=/other>other</a>"),
-            "/one" | "/other" if is_first => html("<p>Long.<a href=/a>a</a>"),
-            "/one" | "/other" => html("<p>Short.<a href=/deep>deep</a>"),
+            "/" if host.starts_with("127.0.0.1:") => html(format!(
+                "<p>Two ways.<a href=/a>long</a><a href=http://127.0.0.2:{port}/late>short</a>"
+            )),
             "/a" => html("<p>On.<a href=/b>b</a>"),
             "/b" => html("<p>On and on.<a href=/deep>deep</a>"),
-            "/deep" => html("<p>Deep.<a href=/deeper>deeper</a>"),
+            "/deep" => {
+                *was_asked.lock().unwrap() = true;
+                told.notify_all();
+                html("<p>Deep.<a href=/deeper>deeper</a>")
+            }
+            "/late" => {
+                let asked = was_asked.lock().unwrap();
+                drop(told.wait_while(asked, |was_asked| !*was_asked).unwrap());
+                html(format!("<p>Short.<a href=http://127.0.0.1:{port}/deep>deep</a>"))
+            }
             "/deeper" => html("<p>Deeper."),
             _ => not_found(),
         }
@@ -43,13 +52,9 @@ fn two_ways(order: Arc<Mutex<Vec<String>>>) -> Scripted {
 
 #[test]
 fn what_was_too_deep_by_the_first_way_is_fetched_once_a_shorter_one_is_found() {
-    let order = Arc::new(Mutex::new(Vec::new()));
-    let site = two_ways(Arc::clone(&order));
-    let report = site.crawl(&["--max-depth", "4", "--order", "dfs"]);
-    let order = order.lock().unwrap().clone();
-    let at = |path: &str| order.iter().position(|asked| asked == path);
-    let second = at("/one").max(at("/other"));
-    assert!(at("/deep") < second, "the long way came first: {order:?}");
-    assert!(at("/deeper") > second, "{order:?}");
-    assert_eq!(report["pages"], 7, "{report}");
+    let site = two_ways();
+    site.also_at("127.0.0.2");
+    let report = site.crawl(&["--max-depth", "3", "--scope", "any"]);
+    assert_eq!(site.asked(), ["/", "/a", "/b", "/deep", "/deeper", "/late"]);
+    assert_eq!(report["pages"], 6, "{report}");
 }
