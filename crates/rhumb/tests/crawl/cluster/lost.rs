@@ -9,7 +9,7 @@ use crate::site::{Site, pages_in_archive, reachable};
 const LOST_US_MAX: u64 = 20_000_000;
 
 #[test]
-#[ignore = "needs two cores of its own: a node without CPU loses its lease"]
+#[ignore = "did not pass beside a build; why is not settled"]
 fn killed_nodes_lose_no_page_and_repeat_only_what_they_fetched_last() {
     let mut cluster = Cluster::of(Site::serve(web(3_000)), 4, &[]);
     for node in ["one", "two"] {
