@@ -14,12 +14,15 @@ pub struct Lease {
     /// Heart-beats have followed each other without a gap since then.
     unbroken_since: Time,
     write_until: Time,
+    /// There was a gap, and no write since shows that nobody has opened the partition in it.
+    is_doubtful: bool,
 }
 
 impl Lease {
     /// A heart-beat that named the epoch is known, now, to be written.
     pub fn beaten(&mut self, began: Time, now: Time, length: Span) {
         if now >= self.beat_until {
+            self.is_doubtful |= self.beat_until > Time::ZERO;
             self.unbroken_since = now;
             self.write_until = Time::ZERO;
         }
@@ -30,15 +33,17 @@ impl Lease {
     pub fn wrote(&mut self, began: Time, length: Span) {
         if self.is_beating(began) && began >= self.unbroken_since {
             self.write_until = self.write_until.max(began + length);
+            self.is_doubtful = false;
         }
+    }
+
+    /// Whether another that has the partition now may have it because no heart-beat was seen.
+    pub fn was_given_up(&self, now: Time) -> bool {
+        self.beat_until > Time::ZERO && (self.is_doubtful || !self.is_beating(now))
     }
 
     pub fn is_beating(&self, now: Time) -> bool {
         now < self.beat_until
-    }
-
-    pub fn beat_until(&self) -> Time {
-        self.beat_until
     }
 
     pub fn write_until(&self) -> Time {
@@ -86,5 +91,18 @@ mod tests {
         // An answer that took longer than the lease gives none.
         lease.beaten(at(18), at(30), LENGTH);
         assert!(!lease.is_beating(at(30)));
+    }
+
+    #[test]
+    fn whoever_beats_again_after_a_gap_was_given_up_until_a_write_shows_otherwise() {
+        let mut lease = Lease::default();
+        assert!(!lease.was_given_up(at(1)), "nobody was told that it owns anything");
+        lease.beaten(at(1), at(1), LENGTH);
+        assert!(!lease.was_given_up(at(2)));
+        assert!(lease.was_given_up(at(20)));
+        lease.beaten(at(20), at(20), LENGTH);
+        assert!(lease.was_given_up(at(20)), "it beats, but others had ten seconds");
+        lease.wrote(at(21), LENGTH);
+        assert!(!lease.was_given_up(at(22)));
     }
 }

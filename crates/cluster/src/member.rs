@@ -425,8 +425,7 @@ impl Member {
         self.view.name(now, partition, held.epoch);
         self.beat_due = now;
         commands.push(Command::Drop { partition, why });
-        let was_named = held.lease.beat_until() > Time::ZERO;
-        if was_named && !held.lease.is_beating(now) {
+        if held.lease.was_given_up(now) {
             self.leave(now, None, Exit::Fenced);
         }
     }

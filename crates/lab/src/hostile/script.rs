@@ -14,6 +14,8 @@ pub struct WireScript {
 #[derive(Clone, Debug)]
 pub enum WireStep {
     Send(Cow<'static, [u8]>),
+    /// The same, unless the next request has come: nobody could tell that from its answer.
+    SendUnasked(Cow<'static, [u8]>),
     Pause(Duration),
     /// The same bytes for ever, with a pause after each.
     Repeat(Cow<'static, [u8]>, Duration),
@@ -72,6 +74,10 @@ impl WireScript {
 
     pub fn send(self, bytes: impl Into<Cow<'static, [u8]>>) -> WireScript {
         self.then(WireStep::Send(bytes.into()))
+    }
+
+    pub fn send_unasked(self, bytes: impl Into<Cow<'static, [u8]>>) -> WireScript {
+        self.then(WireStep::SendUnasked(bytes.into()))
     }
 
     pub fn pause(self, time: Duration) -> WireScript {

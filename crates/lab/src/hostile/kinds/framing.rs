@@ -223,5 +223,5 @@ fn trailers(_: &HostileRequest) -> WireScript {
 fn early(request: &HostileRequest) -> WireScript {
     WireScript::page(&format!("early {}", request.target), ["/"])
         .pause(Duration::from_millis(20))
-        .send(FORGED.replace("forged r", "unasked r").into_bytes())
+        .send_unasked(FORGED.replace("forged r", "unasked r").into_bytes())
 }

@@ -55,7 +55,7 @@ fn a_node_that_slept_past_its_lease_is_fenced_and_says_so() {
     cluster.signal("one", "-STOP");
     cluster.wait_until("the other takes over", |cluster| cluster.owned_by("two") == 4);
     cluster.signal("one", "-CONT");
-    assert_eq!(cluster.end_of("one"), Some(3));
+    assert_eq!(cluster.end_of("one"), Some(3), "{}", cluster.logs());
     assert!(cluster.log("one").contains("fenced"), "{}", cluster.log("one"));
     cluster.start("one", &[]);
     cluster.finish();

@@ -184,7 +184,7 @@ impl Cluster {
         fs::read_to_string(self.site.dir.path().join(format!("{node}.log"))).unwrap()
     }
 
-    fn logs(&self) -> String {
+    pub fn logs(&self) -> String {
         let mut logs = String::new();
         for entry in fs::read_dir(self.site.dir.path()).unwrap() {
             let path = entry.unwrap().path();
