@@ -6,8 +6,8 @@
 //! document.
 
 use rhumb_extract::document;
-use rhumb_extract::{HostTemplate, Options, Wanted};
-use rhumb_page::html::{self, Limits, Token, Tokenizer};
+use rhumb_extract::{ExtractOptions, HostTemplate, PageWanted};
+use rhumb_page::html::{self, PageLimits, Token, Tokenizer};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
 use rhumb_page::{charset, css, feed, media, sitemap};
@@ -41,14 +41,15 @@ pub fn robots(data: &[u8]) {
 
 /// Both ways of reading agree, the fingerprint is that of the text, and the text is folded.
 pub fn html(data: &[u8]) {
-    let limits = Limits { links_max: 50 };
+    let limits = PageLimits { links_max: 50 };
     let page = html::read(data, None, &base(), &limits);
     let (with_text, text) = html::read_with_text(data, None, &base(), &limits);
     assert_eq!(page.text, with_text.text);
     assert_eq!(page.text.hash, xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     assert_eq!(page.text.bytes, text.len() as u64);
     assert_eq!(page.links, with_text.links);
-    let alone = rhumb_extract::read_wanted(data, None, &base(), &limits, &Wanted::default()).page;
+    let alone =
+        rhumb_extract::read_wanted(data, None, &base(), &limits, &PageWanted::default()).page;
     assert_eq!(page.links, alone.links);
     assert_eq!((&page.title, &page.canonical), (&alone.title, &alone.canonical));
     assert_eq!(page.robots, alone.robots);
@@ -80,8 +81,8 @@ pub fn css(data: &[u8]) {
     for (i, requisite) in found.iter().enumerate() {
         assert!(found[..i].iter().all(|earlier| earlier.url != requisite.url));
     }
-    let limits = Limits { links_max: 50 };
-    let wanted = Wanted { requisites_max: Some(50), ..Wanted::default() };
+    let limits = PageLimits { links_max: 50 };
+    let wanted = PageWanted { requisites_max: Some(50), ..PageWanted::default() };
     let told = rhumb_extract::read_wanted(data, None, &base(), &limits, &wanted);
     assert!(told.requisites.0.len() <= 50);
     assert_eq!(told.page.links, html::read(data, None, &base(), &limits).links);
@@ -104,10 +105,10 @@ pub fn feed(data: &[u8]) {
 /// Links and the text that is a page's own are what they are without extraction, its main text is
 /// the same with and without the rest, and a page with words has some.
 pub fn extract(data: &[u8]) {
-    let limits = Limits { links_max: 50 };
-    let options = Options { markdown: true, ..Options::default() };
+    let limits = PageLimits { links_max: 50 };
+    let options = ExtractOptions { markdown: true, ..ExtractOptions::default() };
     let extracted = Some(options);
-    let wanted = Wanted {
+    let wanted = PageWanted {
         own_text: true,
         main_text: true,
         extracted,
@@ -127,13 +128,13 @@ pub fn extract(data: &[u8]) {
     let has_words = found.all.contains(char::is_alphanumeric);
     assert!(!has_words || !found.main.is_empty(), "a page with text has a main text");
     // Whoever wants less of a page is told the same of its scripts.
-    let scripts = Wanted { scripts: true, ..Wanted::default() };
+    let scripts = PageWanted { scripts: true, ..PageWanted::default() };
     let alone = rhumb_extract::read_wanted(data, None, &base(), &limits, &scripts);
     assert_eq!(alone.scripts.is_scripted, found.is_scripted);
     assert_eq!((alone.scripts.links, alone.page.links), (told.scripts.links, told.page.links));
     let mut template = HostTemplate::new();
     template.learn(&found.blocks);
-    let known = Options { template: Some(&template), ..Options::default() };
+    let known = ExtractOptions { template: Some(&template), ..ExtractOptions::default() };
     let _ = rhumb_extract::extract(&charset::decode(data, None, None).text, &base(), &known);
 }
 

@@ -3,7 +3,7 @@
 //! The targets are warc, cdxj and packed; `crates/archive/tests/archive/mutated.rs` runs
 //! them on seeded mutations under `cargo test`.
 
-use rhumb_archive::{Capture, Content, Packer, Reader, Record, lookup, repair};
+use rhumb_archive::{Capture, Packer, Record, RecordContent, RecordReader, lookup, repair};
 use rhumb_page::url::Url;
 use std::cell::RefCell;
 use std::fs;
@@ -30,7 +30,7 @@ pub fn warc(data: &[u8]) {
     let path = write("any.warc.gz", data);
     let file = fs::File::open(&path).expect("opened");
     let mut end = 0;
-    for record in Reader::open(&path).expect("opened").map_while(Result::ok) {
+    for record in RecordReader::open(&path).expect("opened").map_while(Result::ok) {
         assert_eq!(record.offset, end);
         end += record.length;
         assert!(record.length > 0 && end <= data.len() as u64);
@@ -69,7 +69,7 @@ pub fn cdxj(data: &[u8]) {
 /// and by a library's.
 pub fn packed(data: &[u8]) {
     let url = Url::parse("http://a.test/").expect("a URL");
-    let content = Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: data };
+    let content = RecordContent::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: data };
     let capture = Capture {
         protocol: None,
         resource_type: None,
@@ -82,8 +82,10 @@ pub fn packed(data: &[u8]) {
     };
     let packed = PACKER.with_borrow_mut(|packer| packer.capture(&capture));
     let path = write("packed.warc.gz", &packed.bytes);
-    let records: Vec<Record> =
-        Reader::open(&path).expect("opened").collect::<Result<_, _>>().expect("whole records");
+    let records: Vec<Record> = RecordReader::open(&path)
+        .expect("opened")
+        .collect::<Result<_, _>>()
+        .expect("whole records");
     assert_eq!(records.len(), packed.records.len());
     assert_eq!(records[0].block, data);
 }

@@ -5,7 +5,7 @@
 //! on seeded mutations under `cargo test`.
 
 use rhumb_fetch::decode::{RATIO_FREE_BYTES, decode};
-use rhumb_fetch::{Fetch, Http, HttpConfig, Limits, Request, Validators};
+use rhumb_fetch::{Fetch, FetchLimits, FetchRequest, Http, HttpConfig, Validators};
 use rhumb_page::url::Url;
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,15 +18,15 @@ const HEADER_BYTES_MAX: usize = 8 << 10;
 const BODY_BYTES_MAX: usize = 16 << 10;
 const DECODED_BYTES_MAX: usize = 2 << 20;
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> FetchLimits {
+    FetchLimits {
         header_bytes_max: HEADER_BYTES_MAX,
         headers_max: 64,
         body_bytes_max: BODY_BYTES_MAX,
         decoded_bytes_max: DECODED_BYTES_MAX,
         first_byte_time_max: Duration::from_secs(5),
         total_time_max: Duration::from_secs(10),
-        ..Limits::default()
+        ..FetchLimits::default()
     }
 }
 
@@ -61,7 +61,7 @@ pub fn response(data: &[u8]) {
         pair.number = (pair.number + 1) % (1 << 22);
         let address = IpAddr::V4(Ipv4Addr::from_bits(0x7f00_0001 + pair.number));
         let port = pair.listener.local_addr().expect("a port").port();
-        let request = Request {
+        let request = FetchRequest {
             url: Url::parse(&format!("http://a.test:{port}/")).expect("a URL"),
             address: Some(address),
             validators: Validators::default(),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use rhumb_archive::{
-    Capture, Content, LEVEL_DEFAULT, Limits, Packed, Packer, PayloadDigest, Warcinfo, Writer,
+    Capture, LEVEL_DEFAULT, Packed, Packer, RecordContent, Sha1Digest, WarcWriter, Warcinfo,
+    WriterLimits,
 };
 use rhumb_page::url::Url;
 
@@ -31,7 +32,7 @@ fn main() {
              ({bare:4.0} without request and metadata)"
         );
     }
-    let digests = seconds(&pages, |page| usize::from(PayloadDigest::of(page).0[0]));
+    let digests = seconds(&pages, |page| usize::from(Sha1Digest::of(page).0[0]));
     println!("SHA-1: {:.0} MB/s", bytes as f64 / digests / 1e6);
     append_all(&pack_all(&mut Packer::new(LEVEL_DEFAULT), &pages));
 }
@@ -58,7 +59,7 @@ fn pack(
         url: &Url::parse("http://www.example.com/some/page?of=it").expect("a URL"),
         fetched_us: 1_763_240_820_000_000 + second * 1_000_000,
         address: Some([192, 0, 2, 1].into()),
-        content: Content::Http { request, response },
+        content: RecordContent::Http { request, response },
         truncated: None,
         notes,
     })
@@ -90,8 +91,8 @@ fn append_all(packed: &[Packed]) {
     println!("append and flush: {each:.1} µs a page");
 }
 
-fn open(dir: &Path) -> Writer {
-    Writer::open(dir, Warcinfo::default(), Limits::default(), None).expect("a directory")
+fn open(dir: &Path) -> WarcWriter {
+    WarcWriter::open(dir, Warcinfo::default(), WriterLimits::default(), None).expect("a directory")
 }
 
 /// Responses out of files: their bytes, 20 kB at a time.

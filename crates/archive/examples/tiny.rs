@@ -7,7 +7,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rhumb_archive::{
-    Capture, Content, Error, Limits, Original, Packer, Profile, Warcinfo, Writer, write_index,
+    ArchiveError, Capture, Original, Packer, Profile, RecordContent, WarcWriter, Warcinfo,
+    WriterLimits, write_index,
 };
 use rhumb_page::url::Url;
 
@@ -26,9 +27,9 @@ fn main() {
     }
 }
 
-fn write(dir: &Path) -> Result<(), Error> {
+fn write(dir: &Path) -> Result<(), ArchiveError> {
     let info = Warcinfo { software: "rhumb tiny example".into(), ..Warcinfo::default() };
-    let mut writer = Writer::open(dir, info, Limits::default(), None)?;
+    let mut writer = WarcWriter::open(dir, info, WriterLimits::default(), None)?;
     let mut packer = Packer::default();
     let home = Url::parse("http://example.com/").expect("a URL");
     let plain = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Kept by rhumb</h1>";
@@ -59,7 +60,7 @@ fn write(dir: &Path) -> Result<(), Error> {
 }
 
 fn capture<'a>(url: &'a Url, fetched_us: u64, response: &'a [u8]) -> Capture<'a> {
-    let content = Content::Http { request: REQUEST, response };
+    let content = RecordContent::Http { request: REQUEST, response };
     Capture {
         protocol: None,
         resource_type: None,

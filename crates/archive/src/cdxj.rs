@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::error::Error;
+use crate::error::ArchiveError;
 
 pub(crate) const REVISIT_MIME: &str = "warc/revisit";
 
@@ -20,7 +20,7 @@ const MIME_CHARS_MAX: usize = 256;
 
 /// A line as read back.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct CdxjEntry {
     pub surt: String,
     /// 14 digits.
     pub timestamp: String,
@@ -35,8 +35,8 @@ pub struct Entry {
 }
 
 /// The first `count_max` lines of that key in a sorted index, in order of time.
-pub fn lookup(index: &Path, surt: &str, count_max: usize) -> Result<Vec<Entry>, Error> {
-    let io = |error| Error::io(index, "read", error);
+pub fn lookup(index: &Path, surt: &str, count_max: usize) -> Result<Vec<CdxjEntry>, ArchiveError> {
+    let io = |error| ArchiveError::io(index, "read", error);
     let mut file = BufReader::new(File::open(index).map_err(io)?);
     let prefix = format!("{surt} ");
     let start = lower_bound(&mut file, prefix.as_bytes(), index)?;
@@ -48,16 +48,16 @@ pub fn lookup(index: &Path, surt: &str, count_max: usize) -> Result<Vec<Entry>, 
         if !line.starts_with(prefix.as_bytes()) {
             break;
         }
-        let entry = Entry::parse(&line);
-        entries.push(entry.ok_or_else(|| Error::corrupt(index, offset, "not a CDXJ line"))?);
+        let entry = CdxjEntry::parse(&line);
+        entries.push(entry.ok_or_else(|| ArchiveError::corrupt(index, offset, "not a CDXJ line"))?);
         offset += line.len() as u64;
     }
     Ok(entries)
 }
 
 /// Offset of the first line not less than `key`.
-fn lower_bound(file: &mut BufReader<File>, key: &[u8], index: &Path) -> Result<u64, Error> {
-    let io = |error| Error::io(index, "read", error);
+fn lower_bound(file: &mut BufReader<File>, key: &[u8], index: &Path) -> Result<u64, ArchiveError> {
+    let io = |error| ArchiveError::io(index, "read", error);
     let (mut low, mut high) = (0, file.get_ref().metadata().map_err(io)?.len());
     let mut line = Vec::new();
     // Both ends are line starts (or the end of the file); the probe is the first line that begins
@@ -72,7 +72,7 @@ fn lower_bound(file: &mut BufReader<File>, key: &[u8], index: &Path) -> Result<u
             probe = low;
         }
         if !read_line(file, &mut line).map_err(io)? {
-            return Err(Error::corrupt(index, probe, "changed while being read"));
+            return Err(ArchiveError::corrupt(index, probe, "changed while being read"));
         }
         if line.as_slice() < key {
             low = probe + line.len() as u64;
@@ -166,15 +166,15 @@ fn push_json(line: &mut String, text: impl Iterator<Item = char>) {
     line.push('"');
 }
 
-impl Entry {
+impl CdxjEntry {
     /// Reads a line; `None` if it is not one that we or cdxj-indexer could have written.
-    pub fn parse(line: &[u8]) -> Option<Entry> {
+    pub fn parse(line: &[u8]) -> Option<CdxjEntry> {
         let line = std::str::from_utf8(line).ok()?;
         let (surt, rest) = line.split_once(' ')?;
         let (timestamp, json) = rest.split_once(' ')?;
         let json: serde_json::Value = serde_json::from_str(json).ok()?;
         let text = |name: &str| json.get(name).and_then(|value| value.as_str()).map(String::from);
-        Some(Entry {
+        Some(CdxjEntry {
             surt: surt.to_string(),
             timestamp: timestamp.to_string(),
             url: text("url")?,
@@ -205,7 +205,7 @@ mod tests {
         let line = closed(&opening, 7, 9, "f.warc.gz");
         assert_eq!(line.matches('\n').count(), 1);
         assert!(line.is_ascii());
-        let entry = Entry::parse(line.as_bytes()).expect("a line we wrote");
+        let entry = CdxjEntry::parse(line.as_bytes()).expect("a line we wrote");
         assert_eq!(entry.surt, "com,a)/{x");
         assert_eq!(entry.url, "http://a.com/\"\\\n");
         assert_eq!(entry.mime.as_deref(), Some("te\"xt/\u{1F600}\u{7f}\u{1}"));

@@ -10,33 +10,33 @@ use crate::http::each_chunk;
 use crate::sha1_pair::sha1_pair;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PayloadDigest(pub [u8; 20]);
+pub struct Sha1Digest(pub [u8; 20]);
 
-impl PayloadDigest {
-    pub fn of(bytes: &[u8]) -> PayloadDigest {
-        PayloadDigest(Sha1::digest(bytes).into())
+impl Sha1Digest {
+    pub fn of(bytes: &[u8]) -> Sha1Digest {
+        Sha1Digest(Sha1::digest(bytes).into())
     }
 
     /// Of two texts; it takes little longer than of one.
-    pub(crate) fn of_both(texts: [&[u8]; 2]) -> [PayloadDigest; 2] {
-        sha1_pair(texts).map(PayloadDigest)
+    pub(crate) fn of_both(texts: [&[u8]; 2]) -> [Sha1Digest; 2] {
+        sha1_pair(texts).map(Sha1Digest)
     }
 
     /// Of a chunked body's data, framing left out; `None` if the framing is not whole.
-    pub fn of_chunked(body: &[u8]) -> Option<PayloadDigest> {
+    pub fn of_chunked(body: &[u8]) -> Option<Sha1Digest> {
         let mut hasher = Sha1::new();
         let whole = each_chunk(body, |chunk| hasher.update(chunk));
-        whole.then(|| PayloadDigest(hasher.finalize().into()))
+        whole.then(|| Sha1Digest(hasher.finalize().into()))
     }
 
     /// Reads what [`fmt::Display`] wrote.
-    pub fn parse(text: &str) -> Option<PayloadDigest> {
+    pub fn parse(text: &str) -> Option<Sha1Digest> {
         let bytes = BASE32.decode(text.strip_prefix("sha1:")?.as_bytes()).ok()?;
-        Some(PayloadDigest(bytes.try_into().ok()?))
+        Some(Sha1Digest(bytes.try_into().ok()?))
     }
 }
 
-impl fmt::Display for PayloadDigest {
+impl fmt::Display for Sha1Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; 32];
         BASE32.encode_mut(&self.0, &mut text);

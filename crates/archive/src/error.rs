@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Coarse on purpose: each kind is something a caller would do differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ErrorKind {
+pub enum ArchiveErrorKind {
     /// No space (or quota, or file size) left: free some and try again, nothing is lost.
     Full,
     /// The bytes on disk are not what a WARC or index file holds.
@@ -16,15 +16,15 @@ pub enum ErrorKind {
 }
 
 #[derive(Debug)]
-pub struct Error {
-    kind: ErrorKind,
+pub struct ArchiveError {
+    kind: ArchiveErrorKind,
     file: PathBuf,
     offset: Option<u64>,
     what: String,
 }
 
-impl Error {
-    pub fn kind(&self) -> ErrorKind {
+impl ArchiveError {
+    pub fn kind(&self) -> ArchiveErrorKind {
         self.kind
     }
 
@@ -37,35 +37,40 @@ impl Error {
         self.offset
     }
 
-    pub(crate) fn corrupt(file: &Path, offset: u64, what: impl Into<String>) -> Error {
-        Error {
-            kind: ErrorKind::Corrupt,
+    pub(crate) fn corrupt(file: &Path, offset: u64, what: impl Into<String>) -> ArchiveError {
+        ArchiveError {
+            kind: ArchiveErrorKind::Corrupt,
             file: file.into(),
             offset: Some(offset),
             what: what.into(),
         }
     }
 
-    pub(crate) fn io(file: &Path, doing: &str, error: io::Error) -> Error {
+    pub(crate) fn io(file: &Path, doing: &str, error: io::Error) -> ArchiveError {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let full = matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge);
-        let kind = if full { ErrorKind::Full } else { ErrorKind::Io };
-        Error { kind, file: file.into(), offset: None, what: format!("cannot {doing}: {error}") }
+        let kind = if full { ArchiveErrorKind::Full } else { ArchiveErrorKind::Io };
+        ArchiveError {
+            kind,
+            file: file.into(),
+            offset: None,
+            what: format!("cannot {doing}: {error}"),
+        }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ArchiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         if let Some(offset) = self.offset {
             write!(f, " at byte {offset}")?;
         }
         write!(f, ": {}", self.what)?;
-        if self.kind == ErrorKind::Full {
+        if self.kind == ArchiveErrorKind::Full {
             write!(f, " (free some space and run again; whole records are kept)")?;
         }
         Ok(())
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for ArchiveError {}

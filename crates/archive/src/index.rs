@@ -17,18 +17,18 @@ use rhumb_page::url::Url;
 
 use crate::cdxj;
 use crate::date::timestamp_of;
-use crate::digest::PayloadDigest;
-use crate::error::Error;
+use crate::digest::Sha1Digest;
+use crate::error::ArchiveError;
 use crate::http::{header, media_type, status};
 use crate::read::{Record, whole_records};
 use crate::segments::{Segment, segment_path, segments};
 use crate::sort::sort_lines;
 
 /// Makes `index.cdxj` whole: all captures in the directory's WARC files. Lines are sorted within
-/// `memory_bytes`; the rest happens on disk. No [`crate::Writer`] may be open meanwhile.
+/// `memory_bytes`; the rest happens on disk. No [`crate::WarcWriter`] may be open meanwhile.
 ///
 /// The files of several series are indexed together.
-pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
+pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), ArchiveError> {
     let layout = Layout::of(dir);
     layout.create()?;
     layout.remove_unfinished()?;
@@ -48,14 +48,14 @@ pub fn write_index(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
     let new = layout.index_dir.join("index.cdxj.new");
     let never = AtomicBool::new(false);
     sort_lines(&sorted, &parts, &new, &layout.index_dir, memory_bytes, &never)?;
-    let io = |error| Error::io(&layout.index(), "write", error);
+    let io = |error| ArchiveError::io(&layout.index(), "write", error);
     fs::rename(&new, layout.index()).map_err(io)?;
     sync_dir(dir)?;
     // Those that the next run resumes from.
     let mut kept = vec![layout.index()];
     kept.extend(layout.last_of_each_series()?.iter().map(|name| layout.part(name)));
     for merged in sorted.iter().chain(&parts).filter(|path| !kept.contains(path)) {
-        fs::remove_file(merged).map_err(|error| Error::io(merged, "remove", error))?;
+        fs::remove_file(merged).map_err(|error| ArchiveError::io(merged, "remove", error))?;
     }
     Ok(())
 }
@@ -73,19 +73,19 @@ fn uncovered<'a>(names: &'a [String], segments: &[Segment]) -> Vec<&'a String> {
 }
 
 /// Makes `index.cdxj` from the WARC files alone, whatever index there is.
-pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
+pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), ArchiveError> {
     let layout = Layout::of(dir);
     layout.create()?;
     for segment in segments(&layout)? {
         fs::remove_file(&segment.path)
-            .map_err(|error| Error::io(&segment.path, "remove", error))?;
+            .map_err(|error| ArchiveError::io(&segment.path, "remove", error))?;
     }
     for name in layout.warc_names()? {
         make_part(&layout.warc(&name), &layout.part(&name), None)?;
     }
     match fs::remove_file(layout.index()) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io(&layout.index(), "remove", error))
+            Err(ArchiveError::io(&layout.index(), "remove", error))
         }
         _ => write_index(dir, memory_bytes),
     }
@@ -93,7 +93,7 @@ pub fn rebuild(dir: &Path, memory_bytes: usize) -> Result<(), Error> {
 
 /// The index lines of a WARC file to which nothing is added any more, sorted. Those that were
 /// written as it grew are taken if it lies in a crawl's directory, which is `dir` then.
-pub fn lines_of(dir: Option<&Path>, warc: &Path) -> Result<Vec<u8>, Error> {
+pub fn lines_of(dir: Option<&Path>, warc: &Path) -> Result<Vec<u8>, ArchiveError> {
     if let Some(written) = dir.and_then(|dir| written_lines(&Layout::of(dir), warc)) {
         return Ok(written);
     }
@@ -128,7 +128,7 @@ pub const SERIES_FILES: u32 = 1 << 20;
 /// The WARC files of a crawl's directory that are ours, by their serial numbers. Those in series,
 /// one after the other, have numbers from [`SERIES_FILES`] on: there the greatest is not the
 /// latest.
-pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
+pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, ArchiveError> {
     let layout = Layout::of(dir);
     let names = layout.warc_names()?;
     let ours = names.iter().filter_map(|name| Some((number_of(name)?, layout.warc(name))));
@@ -139,8 +139,12 @@ pub fn warc_files(dir: &Path) -> Result<Vec<(u32, PathBuf)>, Error> {
 
 /// Writes a part from its WARC file; returns where the whole records of that end. Up to `synced`,
 /// if that is known, all must be whole; behind it a power cut may have left anything.
-pub(crate) fn make_part(warc: &Path, part: &Path, synced: Option<u64>) -> Result<u64, Error> {
-    let io = |error| Error::io(part, "write", error);
+pub(crate) fn make_part(
+    warc: &Path,
+    part: &Path,
+    synced: Option<u64>,
+) -> Result<u64, ArchiveError> {
+    let io = |error| ArchiveError::io(part, "write", error);
     let unfinished = part.with_extension("part.new");
     let mut lines = BufWriter::new(File::create(&unfinished).map_err(io)?);
     let walked = whole_records(warc, 0, |record| match line_of(record, warc) {
@@ -168,7 +172,7 @@ pub(crate) fn line_of(record: &Record, warc: &Path) -> Option<String> {
     let url = record.target()?;
     let digest = match record.field("WARC-Payload-Digest") {
         Some(digest) => digest.to_string(),
-        None => PayloadDigest::of(record.payload()).to_string(),
+        None => Sha1Digest::of(record.payload()).to_string(),
     };
     let opening = cdxj::opening(&cdxj::Facts {
         // As cdxj-indexer does, a URL without a key is its own.
@@ -216,12 +220,12 @@ impl Layout {
         !self.series.is_empty()
     }
 
-    pub fn create(&self) -> Result<(), Error> {
+    pub fn create(&self) -> Result<(), ArchiveError> {
         if self.warc_dir.is_dir() && self.index_dir.is_dir() {
             return Ok(());
         }
         for dir in [&self.warc_dir, &self.index_dir] {
-            fs::create_dir_all(dir).map_err(|error| Error::io(dir, "create", error))?;
+            fs::create_dir_all(dir).map_err(|error| ArchiveError::io(dir, "create", error))?;
         }
         sync_dir(&self.dir)
     }
@@ -239,14 +243,14 @@ impl Layout {
     }
 
     /// All that is in the directory of the index.
-    pub fn index_files(&self) -> Result<Vec<PathBuf>, Error> {
-        let io = |error| Error::io(&self.index_dir, "list", error);
+    pub fn index_files(&self) -> Result<Vec<PathBuf>, ArchiveError> {
+        let io = |error| ArchiveError::io(&self.index_dir, "list", error);
         let entries = fs::read_dir(&self.index_dir).map_err(io)?;
         entries.map(|entry| entry.map(|entry| entry.path()).map_err(io)).collect()
     }
 
     /// Removes what was being written when a process died. Nobody else may be writing.
-    pub fn remove_unfinished(&self) -> Result<(), Error> {
+    pub fn remove_unfinished(&self) -> Result<(), ArchiveError> {
         let start = format!("{NAME_START}{}-", self.series);
         // Of a series, what is its own: others may be opening theirs.
         let is_own = |path: &PathBuf| {
@@ -257,7 +261,7 @@ impl Layout {
             path.extension().is_some_and(|end| end == "new" || end == "run") && is_own(path)
         };
         for path in self.index_files()?.iter().filter(|path| is_unfinished(path)) {
-            fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
+            fs::remove_file(path).map_err(|error| ArchiveError::io(path, "remove", error))?;
         }
         Ok(())
     }
@@ -269,8 +273,8 @@ impl Layout {
     }
 
     /// All WARC files, also those someone else put there, in order of name.
-    pub fn warc_names(&self) -> Result<Vec<String>, Error> {
-        let io = |error| Error::io(&self.warc_dir, "list", error);
+    pub fn warc_names(&self) -> Result<Vec<String>, ArchiveError> {
+        let io = |error| ArchiveError::io(&self.warc_dir, "list", error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.warc_dir).map_err(io)? {
             let name = entry.map_err(io)?.file_name().into_string();
@@ -281,14 +285,14 @@ impl Layout {
     }
 
     /// The file of the highest serial number.
-    pub fn last_of_ours(&self) -> Result<Option<(u32, String)>, Error> {
+    pub fn last_of_ours(&self) -> Result<Option<(u32, String)>, ArchiveError> {
         let names = self.warc_names()?;
         let serial = |name: &str| serial_in(&self.series, name);
         Ok(names.into_iter().filter_map(|name| Some((serial(&name)?, name))).max())
     }
 
     /// The last file of every series there is, and of the files without one.
-    fn last_of_each_series(&self) -> Result<Vec<String>, Error> {
+    fn last_of_each_series(&self) -> Result<Vec<String>, ArchiveError> {
         let mut last: BTreeMap<String, (u32, String)> = BTreeMap::new();
         for name in self.warc_names()? {
             let start = name.strip_prefix(NAME_START).unwrap_or_default();
@@ -334,6 +338,6 @@ fn serial_in(series: &str, name: &str) -> Option<u32> {
 }
 
 /// Makes new names in a directory outlast a power cut.
-pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    rhumb_disk::sync_dir(dir).map_err(|error| Error::io(dir, "sync", error))
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), ArchiveError> {
+    rhumb_disk::sync_dir(dir).map_err(|error| ArchiveError::io(dir, "sync", error))
 }

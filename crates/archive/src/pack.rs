@@ -23,7 +23,7 @@ use sha1::{Digest, Sha1};
 
 use crate::cdxj;
 use crate::date::{timestamp_of, warc_date};
-use crate::digest::PayloadDigest;
+use crate::digest::Sha1Digest;
 use crate::gzip::{Gzip, LEVEL_DEFAULT};
 use crate::http::{head_len, header, is_chunked, media_type, status};
 
@@ -55,15 +55,15 @@ pub struct Capture<'a> {
     pub protocol: Option<&'static str>,
     /// What it is for, if it is no document by itself: `stylesheet`, `other`.
     pub resource_type: Option<&'static str>,
-    pub content: Content<'a>,
+    pub content: RecordContent<'a>,
     /// Why the response is not whole, if so.
-    pub truncated: Option<Truncation>,
+    pub truncated: Option<WarcTruncation>,
     /// Fields of the metadata record, in order: `fetchTimeMs`, `via`, `hopsFromSeed`, `charset`, …
     pub notes: &'a [(&'static str, &'a str)],
 }
 
 #[derive(Clone, Copy)]
-pub enum Content<'a> {
+pub enum RecordContent<'a> {
     /// Raw bytes as sent and as received: status line, headers, body with its codings.
     Http { request: &'a [u8], response: &'a [u8] },
     /// What a scheme without messages gave (`file:`), with its media type.
@@ -71,7 +71,7 @@ pub enum Content<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Truncation {
+pub enum WarcTruncation {
     Length,
     Time,
     Disconnect,
@@ -83,7 +83,7 @@ pub struct Original<'a> {
     pub url: &'a Url,
     pub fetched_us: u64,
     /// As packing the original gave it: [`Packed::payload_digest`].
-    pub payload_digest: PayloadDigest,
+    pub payload_digest: Sha1Digest,
 }
 
 /// How we know that a payload is the original's.
@@ -120,7 +120,7 @@ pub struct Packed {
     pub records: Vec<PackedRecord>,
     pub fetched_us: u64,
     /// What an [`Original`] of this capture is to carry.
-    pub payload_digest: PayloadDigest,
+    pub payload_digest: Sha1Digest,
     /// The CDXJ line up to where length, offset and file name come; none if nothing is indexed.
     pub(crate) line_opening: Option<String>,
 }
@@ -148,7 +148,7 @@ impl Packer {
     /// Packs a capture with all its bytes.
     pub fn capture(&mut self, capture: &Capture<'_>) -> Packed {
         let (parts, about) = (Parts::of(capture), About::of(capture));
-        let [payload_digest, digest] = PayloadDigest::of_both([parts.payload(), parts.block]);
+        let [payload_digest, digest] = Sha1Digest::of_both([parts.payload(), parts.block]);
         let id = about.record_id(parts.kind);
         let mut headers = about.headers(parts.kind, &id);
         headers.address(capture.address);
@@ -162,7 +162,7 @@ impl Packer {
         packed.payload_digest = payload_digest;
         let block = Block { content_type: &parts.content_type, bytes: parts.block, digest };
         self.record(&mut packed, parts.kind, headers, &block);
-        let entity = parts.chunked_payload().and_then(PayloadDigest::of_chunked);
+        let entity = parts.chunked_payload().and_then(Sha1Digest::of_chunked);
         self.companions(&mut packed, (capture, &about), &id, entity);
         packed.bytes = self.take_members();
         packed
@@ -229,9 +229,9 @@ impl Packer {
         packed: &mut Packed,
         (capture, about): (&Capture<'_>, &About<'_>),
         first_id: &str,
-        entity: Option<PayloadDigest>,
+        entity: Option<Sha1Digest>,
     ) {
-        if let Content::Http { request, .. } = capture.content
+        if let RecordContent::Http { request, .. } = capture.content
             && !request.is_empty()
         {
             let kind = RecordKind::Request;
@@ -253,7 +253,7 @@ impl Packer {
         if let Some(last) = packed.records.pop_if(|last| last.kind == RecordKind::Metadata) {
             packed.bytes.truncate(last.offset as usize);
         }
-        let entity = Parts::of(capture).chunked_payload().and_then(PayloadDigest::of_chunked);
+        let entity = Parts::of(capture).chunked_payload().and_then(Sha1Digest::of_chunked);
         std::mem::swap(&mut self.members, &mut packed.bytes);
         self.metadata(packed, (capture, &about), &first_id, entity);
         std::mem::swap(&mut self.members, &mut packed.bytes);
@@ -264,7 +264,7 @@ impl Packer {
         packed: &mut Packed,
         (capture, about): (&Capture<'_>, &About<'_>),
         first_id: &str,
-        entity: Option<PayloadDigest>,
+        entity: Option<Sha1Digest>,
     ) {
         let fields = warc_fields(capture.notes, entity);
         if !fields.is_empty() {
@@ -341,7 +341,7 @@ impl Packed {
             bytes: Vec::new(),
             records: Vec::with_capacity(3),
             fetched_us: capture.fetched_us,
-            payload_digest: PayloadDigest([0; 20]),
+            payload_digest: Sha1Digest([0; 20]),
             line_opening,
         }
     }
@@ -351,12 +351,12 @@ impl Packed {
 pub(crate) struct Block<'a> {
     content_type: &'a str,
     bytes: &'a [u8],
-    digest: PayloadDigest,
+    digest: Sha1Digest,
 }
 
 impl<'a> Block<'a> {
     pub(crate) fn new(content_type: &'a str, bytes: &'a [u8]) -> Block<'a> {
-        Block { content_type, bytes, digest: PayloadDigest::of(bytes) }
+        Block { content_type, bytes, digest: Sha1Digest::of(bytes) }
     }
 }
 
@@ -373,17 +373,19 @@ struct Parts<'a> {
     content_type: String,
     block: &'a [u8],
     head_len: usize,
-    truncated: Option<Truncation>,
+    truncated: Option<WarcTruncation>,
 }
 
 impl<'a> Parts<'a> {
     fn of(capture: &Capture<'a>) -> Parts<'a> {
         let (kind, content_type, block, head_len) = match capture.content {
-            Content::Http { response, .. } => {
+            RecordContent::Http { response, .. } => {
                 let content_type = "application/http; msgtype=response".to_string();
                 (RecordKind::Response, content_type, response, head_len(response))
             }
-            Content::Resource { mime, bytes } => (RecordKind::Resource, one_line(mime), bytes, 0),
+            RecordContent::Resource { mime, bytes } => {
+                (RecordKind::Resource, one_line(mime), bytes, 0)
+            }
         };
         let cut = block.len() > BLOCK_BYTES_MAX;
         Parts {
@@ -391,7 +393,7 @@ impl<'a> Parts<'a> {
             content_type,
             block: &block[..block.len().min(BLOCK_BYTES_MAX)],
             head_len: head_len.min(BLOCK_BYTES_MAX),
-            truncated: if cut { Some(Truncation::Length) } else { capture.truncated },
+            truncated: if cut { Some(WarcTruncation::Length) } else { capture.truncated },
         }
     }
 
@@ -411,7 +413,7 @@ impl<'a> Parts<'a> {
         (self.kind == RecordKind::Response && self.head_len > 0).then(|| status(self.head()))
     }
 
-    fn line_opening(&self, about: &About<'_>, digest: PayloadDigest) -> String {
+    fn line_opening(&self, about: &About<'_>, digest: Sha1Digest) -> String {
         let content_type = match self.kind {
             RecordKind::Resource => Some(self.content_type.as_bytes()),
             _ => header(self.head(), "Content-Type"),
@@ -526,7 +528,7 @@ pub(crate) fn hashed_id(parts: &[&[u8]]) -> String {
     ["<urn:uuid:", a, "-", b, "-", c, "-", d, "-", e, ">"].concat()
 }
 
-fn warc_fields(notes: &[(&'static str, &str)], entity: Option<PayloadDigest>) -> String {
+fn warc_fields(notes: &[(&'static str, &str)], entity: Option<Sha1Digest>) -> String {
     let mut text = String::new();
     for (name, value) in notes {
         let value = one_line(value);
@@ -560,13 +562,13 @@ impl RecordKind {
     }
 }
 
-impl Truncation {
+impl WarcTruncation {
     fn as_str(self) -> &'static str {
         match self {
-            Truncation::Length => "length",
-            Truncation::Time => "time",
-            Truncation::Disconnect => "disconnect",
-            Truncation::Unspecified => "unspecified",
+            WarcTruncation::Length => "length",
+            WarcTruncation::Time => "time",
+            WarcTruncation::Disconnect => "disconnect",
+            WarcTruncation::Unspecified => "unspecified",
         }
     }
 }
@@ -595,7 +597,7 @@ mod tests {
             address: None,
             protocol,
             resource_type: None,
-            content: Content::Http { request, response },
+            content: RecordContent::Http { request, response },
             truncated: None,
             notes: &[("via", "x")],
         };
@@ -623,7 +625,10 @@ mod tests {
             url: &url,
             fetched_us: 0,
             address: None,
-            content: Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: &response },
+            content: RecordContent::Http {
+                request: b"GET / HTTP/1.1\r\n\r\n",
+                response: &response,
+            },
             truncated: None,
             notes: &[("via", "x")],
         };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::GzDecoder;
 use memchr::memmem;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::http::head_len;
 use crate::pack::BLOCK_BYTES_MAX;
 
@@ -64,15 +64,20 @@ impl Record {
 
 impl Record {
     /// Reads the record whose member lies there, as the index tells.
-    pub fn read_at(path: &Path, file: &File, offset: u64, length: u64) -> Result<Record, Error> {
-        let corrupt = |what: String| Error::corrupt(path, offset, what);
+    pub fn read_at(
+        path: &Path,
+        file: &File,
+        offset: u64,
+        length: u64,
+    ) -> Result<Record, ArchiveError> {
+        let corrupt = |what: String| ArchiveError::corrupt(path, offset, what);
         let bytes = usize::try_from(length).unwrap_or(usize::MAX);
         if bytes > HEADER_BYTES_MAX + BLOCK_BYTES_MAX {
             return Err(corrupt("longer than any record of ours".to_owned()));
         }
         let mut packed = vec![0; bytes];
         file.read_exact_at(&mut packed, offset).map_err(|error| match error.raw_os_error() {
-            Some(_) => Error::io(path, "read", error),
+            Some(_) => ArchiveError::io(path, "read", error),
             None => corrupt(format!("no whole record: {error}")),
         })?;
         let mut input = packed.as_slice();
@@ -84,36 +89,36 @@ impl Record {
     }
 }
 
-pub struct Reader {
+pub struct RecordReader {
     path: PathBuf,
     input: BufReader<File>,
     offset: u64,
     ended: bool,
 }
 
-impl Reader {
-    pub fn open(path: &Path) -> Result<Reader, Error> {
-        Reader::open_at(path, 0)
+impl RecordReader {
+    pub fn open(path: &Path) -> Result<RecordReader, ArchiveError> {
+        RecordReader::open_at(path, 0)
     }
 
     /// Begins at the record at that offset.
-    pub fn open_at(path: &Path, offset: u64) -> Result<Reader, Error> {
-        let io = |error| Error::io(path, "read", error);
+    pub fn open_at(path: &Path, offset: u64) -> Result<RecordReader, ArchiveError> {
+        let io = |error| ArchiveError::io(path, "read", error);
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?);
         input.seek(SeekFrom::Start(offset)).map_err(io)?;
-        Ok(Reader { path: path.into(), input, offset, ended: false })
+        Ok(RecordReader { path: path.into(), input, offset, ended: false })
     }
 
-    fn read(&mut self) -> Result<Option<Record>, Error> {
-        let io = |error| Error::io(&self.path, "read", error);
+    fn read(&mut self) -> Result<Option<Record>, ArchiveError> {
+        let io = |error| ArchiveError::io(&self.path, "read", error);
         if self.input.fill_buf().map_err(io)?.is_empty() {
             return Ok(None);
         }
-        let corrupt = |what: String| Error::corrupt(&self.path, self.offset, what);
+        let corrupt = |what: String| ArchiveError::corrupt(&self.path, self.offset, what);
         let is_plain = self.input.buffer().starts_with(PLAIN_MAGIC);
         let read = if is_plain { plain_record(&mut self.input) } else { member(&mut self.input) };
         let plain = read.map_err(|error| match error.raw_os_error() {
-            Some(_) => Error::io(&self.path, "read", error),
+            Some(_) => ArchiveError::io(&self.path, "read", error),
             None if is_plain => corrupt(format!("no whole record: {error}")),
             None => corrupt(format!("no whole gzip member: {error}")),
         })?;
@@ -125,10 +130,10 @@ impl Reader {
     }
 }
 
-impl Iterator for Reader {
-    type Item = Result<Record, Error>;
+impl Iterator for RecordReader {
+    type Item = Result<Record, ArchiveError>;
 
-    fn next(&mut self) -> Option<Result<Record, Error>> {
+    fn next(&mut self) -> Option<Result<Record, ArchiveError>> {
         if self.ended {
             return None;
         }
@@ -141,23 +146,23 @@ impl Iterator for Reader {
 /// Where the whole records end, and what is wrong there if the file does not end with them.
 pub(crate) struct Walked {
     pub end: u64,
-    pub damage: Option<Error>,
+    pub damage: Option<ArchiveError>,
 }
 
 /// Hands over the whole records from `start` on, up to the end or the first that is not whole.
 pub(crate) fn whole_records(
     path: &Path,
     start: u64,
-    mut take: impl FnMut(&Record) -> Result<(), Error>,
-) -> Result<Walked, Error> {
+    mut take: impl FnMut(&Record) -> Result<(), ArchiveError>,
+) -> Result<Walked, ArchiveError> {
     let mut end = start;
-    for record in Reader::open_at(path, start)? {
+    for record in RecordReader::open_at(path, start)? {
         match record {
             Ok(record) => {
                 end = record.offset + record.length;
                 take(&record)?;
             }
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
+            Err(error) if error.kind() == ArchiveErrorKind::Corrupt => {
                 return Ok(Walked { end, damage: Some(error) });
             }
             Err(error) => return Err(error),
@@ -168,7 +173,7 @@ pub(crate) fn whole_records(
 
 impl Walked {
     /// Where the records end, which must not be before this offset.
-    pub fn end_at_least(self, offset: u64) -> Result<u64, Error> {
+    pub fn end_at_least(self, offset: u64) -> Result<u64, ArchiveError> {
         match self.damage {
             Some(error) if self.end < offset => Err(error),
             _ => Ok(self.end),
@@ -177,7 +182,7 @@ impl Walked {
 
     /// Where the records end if only a torn one follows. If a whole one does, then this is not
     /// what a crash leaves, and nobody may cut it away.
-    pub fn end_unless_damaged_within(self, path: &Path) -> Result<u64, Error> {
+    pub fn end_unless_damaged_within(self, path: &Path) -> Result<u64, ArchiveError> {
         match self.damage {
             Some(error) if whole_record_after(path, self.end)? => Err(error),
             _ => Ok(self.end),
@@ -186,8 +191,8 @@ impl Walked {
 }
 
 /// Is there a whole record that begins after this offset?
-fn whole_record_after(path: &Path, offset: u64) -> Result<bool, Error> {
-    let io = |error| Error::io(path, "read", error);
+fn whole_record_after(path: &Path, offset: u64) -> Result<bool, ArchiveError> {
+    let io = |error| ArchiveError::io(path, "read", error);
     let mut file = File::open(path).map_err(io)?;
     let mut window = Vec::new();
     let mut start = offset + 1;
@@ -196,7 +201,7 @@ fn whole_record_after(path: &Path, offset: u64) -> Result<bool, Error> {
         window.clear();
         file.by_ref().take(BUFFER_BYTES as u64).read_to_end(&mut window).map_err(io)?;
         for at in memmem::find_iter(&window, GZIP_MAGIC) {
-            let mut reader = Reader::open_at(path, start + at as u64)?;
+            let mut reader = RecordReader::open_at(path, start + at as u64)?;
             if matches!(reader.next(), Some(Ok(_))) {
                 return Ok(true);
             }

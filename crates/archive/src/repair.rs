@@ -13,11 +13,11 @@ use std::path::Path;
 
 use memchr::memrchr;
 
-use crate::cdxj::{Entry, LINE_BYTES_MAX};
-use crate::error::Error;
+use crate::cdxj::{CdxjEntry, LINE_BYTES_MAX};
+use crate::error::ArchiveError;
 use crate::index::{Layout, line_of, make_part};
-use crate::read::{Reader, whole_records};
-use crate::writer::Position;
+use crate::read::{RecordReader, whole_records};
+use crate::writer::AppendEnd;
 
 /// The file the last run was writing, now whole, as its part is.
 pub(crate) struct Resumed {
@@ -28,37 +28,40 @@ pub(crate) struct Resumed {
 
 /// Repairs the archive in a crawl's directory, and tells where it ends; none if there is none.
 /// `synced` is what [`Writer::open`](crate::Writer::open) takes.
-pub fn repair(dir: &Path, synced: Option<Position>) -> Result<Option<Position>, Error> {
+pub fn repair(dir: &Path, synced: Option<AppendEnd>) -> Result<Option<AppendEnd>, ArchiveError> {
     repair_in(&Layout::of(dir), synced)
 }
 
 /// The same of one series of several.
 pub fn repair_series(
     (dir, series): (&Path, &str),
-    synced: Option<Position>,
-) -> Result<Option<Position>, Error> {
+    synced: Option<AppendEnd>,
+) -> Result<Option<AppendEnd>, ArchiveError> {
     repair_in(&Layout::of_series(dir, series), synced)
 }
 
-fn repair_in(layout: &Layout, synced: Option<Position>) -> Result<Option<Position>, Error> {
+fn repair_in(
+    layout: &Layout,
+    synced: Option<AppendEnd>,
+) -> Result<Option<AppendEnd>, ArchiveError> {
     if !layout.warc_dir.is_dir() {
         return Ok(None);
     }
     layout.create()?;
     let last = last_file(layout, synced)?;
-    Ok(last.map(|last| Position { file: last.serial, length: last.length }))
+    Ok(last.map(|last| AppendEnd { file: last.serial, length: last.length }))
 }
 
 pub(crate) fn last_file(
     layout: &Layout,
-    synced: Option<Position>,
-) -> Result<Option<Resumed>, Error> {
+    synced: Option<AppendEnd>,
+) -> Result<Option<Resumed>, ArchiveError> {
     let Some((serial, name)) = layout.last_of_ours()? else {
         return Ok(None);
     };
     let (warc, part) = (layout.warc(&name), layout.part(&name));
     // Lines may only speak of synced bytes, and the last run may have left some unsynced.
-    let io = |error| Error::io(&warc, "sync", error);
+    let io = |error| ArchiveError::io(&warc, "sync", error);
     File::open(&warc).and_then(|file| file.sync_data()).map_err(io)?;
     let length = match last_entry(&part)? {
         Some(entry) if is_in_place(&entry, &warc) => repair_from(&warc, &part, &entry)?,
@@ -68,8 +71,9 @@ pub(crate) fn last_file(
     Ok(Some(Resumed { serial, name, length }))
 }
 
-fn is_in_place(entry: &Entry, warc: &Path) -> bool {
-    let record = Reader::open_at(warc, entry.offset).ok().and_then(|mut reader| reader.next());
+fn is_in_place(entry: &CdxjEntry, warc: &Path) -> bool {
+    let record =
+        RecordReader::open_at(warc, entry.offset).ok().and_then(|mut reader| reader.next());
     let Some(Ok(record)) = record else {
         return false;
     };
@@ -77,8 +81,8 @@ fn is_in_place(entry: &Entry, warc: &Path) -> bool {
 }
 
 /// Adds the lines that are missing after the last one; returns where the whole records end.
-fn repair_from(warc: &Path, part: &Path, last: &Entry) -> Result<u64, Error> {
-    let io = |error| Error::io(part, "write", error);
+fn repair_from(warc: &Path, part: &Path, last: &CdxjEntry) -> Result<u64, ArchiveError> {
+    let io = |error| ArchiveError::io(part, "write", error);
     let file = OpenOptions::new().append(true).open(part).map_err(io)?;
     let mut lines = BufWriter::new(file);
     let walked = whole_records(warc, last.offset, |record| match line_of(record, warc) {
@@ -91,8 +95,8 @@ fn repair_from(warc: &Path, part: &Path, last: &Entry) -> Result<u64, Error> {
 
 /// The last whole line of a part, which is cut behind it; `None` if there is no part, no line, or
 /// something else in it.
-fn last_entry(part: &Path) -> Result<Option<Entry>, Error> {
-    let io = |error| Error::io(part, "read", error);
+fn last_entry(part: &Path) -> Result<Option<CdxjEntry>, ArchiveError> {
+    let io = |error| ArchiveError::io(part, "read", error);
     let mut file = match File::open(part) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -109,12 +113,12 @@ fn last_entry(part: &Path) -> Result<Option<Entry>, Error> {
     };
     cut(part, start + newline as u64 + 1)?;
     let line_start = memrchr(b'\n', &bytes[..newline]).map_or(0, |before| before + 1);
-    Ok(Entry::parse(&bytes[line_start..newline]))
+    Ok(CdxjEntry::parse(&bytes[line_start..newline]))
 }
 
 /// Shortens a file, if it is longer.
-fn cut(path: &Path, length: u64) -> Result<(), Error> {
-    let io = |error| Error::io(path, "cut", error);
+fn cut(path: &Path, length: u64) -> Result<(), ArchiveError> {
+    let io = |error| ArchiveError::io(path, "cut", error);
     let file = OpenOptions::new().write(true).open(path).map_err(io)?;
     if file.metadata().map_err(io)?.len() > length {
         file.set_len(length).map_err(io)?;

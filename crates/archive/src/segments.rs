@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use crate::error::Error;
+use crate::error::ArchiveError;
 use crate::index::{Layout, serial_of, sync_dir};
 use crate::sort::{FAN_IN_MAX, sort_lines};
 
@@ -59,7 +59,7 @@ pub(crate) fn segment_path(layout: &Layout, first: u32, last: u32) -> PathBuf {
 }
 
 /// All segments there are, in order of their serial numbers.
-pub(crate) fn segments(layout: &Layout) -> Result<Vec<Segment>, Error> {
+pub(crate) fn segments(layout: &Layout) -> Result<Vec<Segment>, ArchiveError> {
     let mut all: Vec<Segment> =
         layout.index_files()?.into_iter().filter_map(Segment::read).collect();
     all.sort_by_key(|segment| (segment.first, segment.last));
@@ -118,7 +118,7 @@ impl Drop for Sorter {
 }
 
 /// Sorts the parts of files that are finished, and merges segments that have become many.
-fn sort_finished(layout: &Layout, below: u32, stop: &AtomicBool) -> Result<(), Error> {
+fn sort_finished(layout: &Layout, below: u32, stop: &AtomicBool) -> Result<(), ArchiveError> {
     let of_ours = |path: PathBuf| Some((part_serial(&path)?, path));
     let mut parts: Vec<(u32, PathBuf)> =
         layout.index_files()?.into_iter().filter_map(of_ours).collect();
@@ -154,15 +154,15 @@ fn make_segment(
     sorted: &[PathBuf],
     unsorted: &[PathBuf],
     stop: &AtomicBool,
-) -> Result<(), Error> {
+) -> Result<(), ArchiveError> {
     let path = segment_path(layout, first, last);
     let new = path.with_extension("sorted.new");
     sort_lines(sorted, unsorted, &new, &layout.index_dir, SORT_BYTES, stop)?;
-    fs::rename(&new, &path).map_err(|error| Error::io(&path, "write", error))?;
+    fs::rename(&new, &path).map_err(|error| ArchiveError::io(&path, "write", error))?;
     sync_dir(&layout.index_dir)?;
     // A part that was left beside its segment by a crash becomes the segment again.
     for made_of in sorted.iter().chain(unsorted).filter(|made_of| **made_of != path) {
-        fs::remove_file(made_of).map_err(|error| Error::io(made_of, "remove", error))?;
+        fs::remove_file(made_of).map_err(|error| ArchiveError::io(made_of, "remove", error))?;
     }
     Ok(())
 }

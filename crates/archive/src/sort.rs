@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cdxj::read_line;
-use crate::error::Error;
+use crate::error::ArchiveError;
 
 /// Runs merged at once: each takes a buffer and an open file.
 pub(crate) const FAN_IN_MAX: usize = 64;
@@ -28,11 +28,11 @@ pub(crate) fn sort_lines(
     work_dir: &Path,
     memory_bytes: usize,
     stop: &AtomicBool,
-) -> Result<(), Error> {
+) -> Result<(), ArchiveError> {
     let mut runs = Runs { dir: work_dir, count: 0, paths: Vec::new(), stop };
     let mut last = runs.make(unsorted, memory_bytes)?;
     if sorted.is_empty() && runs.paths.is_empty() {
-        let io = |error| Error::io(output, "write", error);
+        let io = |error| ArchiveError::io(output, "write", error);
         return last.write_sorted(output).and_then(|file| file.sync_data()).map_err(io);
     }
     runs.write(&mut last)?;
@@ -64,14 +64,14 @@ impl Runs<'_> {
     }
 
     /// Sorts all lines into runs but the last ones, which are still in memory.
-    fn make(&mut self, inputs: &[PathBuf], memory_bytes: usize) -> Result<Lines, Error> {
+    fn make(&mut self, inputs: &[PathBuf], memory_bytes: usize) -> Result<Lines, ArchiveError> {
         let bytes = inputs.iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len());
         let bytes = usize::try_from(bytes.sum::<u64>()).unwrap_or(usize::MAX);
         let text = Vec::with_capacity(bytes.min(memory_bytes));
         let mut lines = Lines { text, ranges: Vec::new() };
         let mut line = Vec::new();
         for path in inputs {
-            let io = |error| Error::io(path, "read", error);
+            let io = |error| ArchiveError::io(path, "read", error);
             let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?);
             while read_line(&mut input, &mut line).map_err(io)? && line.ends_with(b"\n") {
                 check(self.stop, path)?;
@@ -84,10 +84,10 @@ impl Runs<'_> {
         Ok(lines)
     }
 
-    fn write(&mut self, lines: &mut Lines) -> Result<(), Error> {
+    fn write(&mut self, lines: &mut Lines) -> Result<(), ArchiveError> {
         if !lines.ranges.is_empty() {
             let path = self.next_path();
-            lines.write_sorted(&path).map_err(|error| Error::io(&path, "write", error))?;
+            lines.write_sorted(&path).map_err(|error| ArchiveError::io(&path, "write", error))?;
             self.paths.push(path);
         }
         Ok(())
@@ -126,14 +126,14 @@ impl Lines {
     }
 }
 
-fn merge(inputs: &[PathBuf], output: &Path, stop: &AtomicBool) -> Result<(), Error> {
+fn merge(inputs: &[PathBuf], output: &Path, stop: &AtomicBool) -> Result<(), ArchiveError> {
     assert!(inputs.len() <= FAN_IN_MAX, "as many files are open as a merge may have");
-    let io_out = |error| Error::io(output, "write", error);
+    let io_out = |error| ArchiveError::io(output, "write", error);
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, File::create(output).map_err(io_out)?);
     let mut readers = Vec::with_capacity(inputs.len());
     let mut heads = BinaryHeap::with_capacity(inputs.len());
     for (index, path) in inputs.iter().enumerate() {
-        let io = |error| Error::io(path, "read", error);
+        let io = |error| ArchiveError::io(path, "read", error);
         readers.push(BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io)?));
         let mut line = Vec::new();
         if read_line(&mut readers[index], &mut line).map_err(io)? {
@@ -148,7 +148,7 @@ fn merge(inputs: &[PathBuf], output: &Path, stop: &AtomicBool) -> Result<(), Err
             out.write_all(line).map_err(io_out)?;
             std::mem::swap(line, &mut previous);
         }
-        let io = |error| Error::io(&inputs[*index], "read", error);
+        let io = |error| ArchiveError::io(&inputs[*index], "read", error);
         if !read_line(&mut readers[*index], line).map_err(io)? {
             PeekMut::pop(head);
         }
@@ -156,16 +156,16 @@ fn merge(inputs: &[PathBuf], output: &Path, stop: &AtomicBool) -> Result<(), Err
     out.into_inner().map_err(|error| io_out(error.into_error()))?.sync_data().map_err(io_out)
 }
 
-fn check(stop: &AtomicBool, path: &Path) -> Result<(), Error> {
+fn check(stop: &AtomicBool, path: &Path) -> Result<(), ArchiveError> {
     match stop.load(Ordering::Acquire) {
         false => Ok(()),
-        true => Err(Error::io(path, "sort", io::ErrorKind::Interrupted.into())),
+        true => Err(ArchiveError::io(path, "sort", io::ErrorKind::Interrupted.into())),
     }
 }
 
-fn remove(paths: &[PathBuf]) -> Result<(), Error> {
+fn remove(paths: &[PathBuf]) -> Result<(), ArchiveError> {
     for path in paths {
-        fs::remove_file(path).map_err(|error| Error::io(path, "remove", error))?;
+        fs::remove_file(path).map_err(|error| ArchiveError::io(path, "remove", error))?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use libdeflater::Crc;
 
 use crate::date::warc_date;
-use crate::error::Error;
+use crate::error::ArchiveError;
 use crate::index::Layout;
 use crate::pack::hashed_id;
 
@@ -29,7 +29,7 @@ const RECORD_END: &str = "\r\n\r\n";
 
 /// Where a record's member lies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RecordPlace {
     /// The name of the WARC file.
     pub file: String,
     pub offset: u64,
@@ -37,15 +37,15 @@ pub struct Place {
 }
 
 /// Overwrites these records of a crawl's directory, and syncs. Doing it twice changes nothing.
-pub fn overwrite(dir: &Path, places: &[Place], time_us: u64) -> Result<(), Error> {
+pub fn overwrite(dir: &Path, places: &[RecordPlace], time_us: u64) -> Result<(), ArchiveError> {
     let layout = Layout::of(dir);
     for of_file in places.chunk_by(|a, b| a.file == b.file) {
         let path = layout.warc(&of_file[0].file);
-        let io = |error| Error::io(&path, "overwrite", error);
+        let io = |error| ArchiveError::io(&path, "overwrite", error);
         let file = OpenOptions::new().write(true).open(&path).map_err(io)?;
         for place in of_file {
             let member = tombstone(place, time_us).ok_or_else(|| {
-                Error::corrupt(&path, place.offset, "too short a record to be overwritten")
+                ArchiveError::corrupt(&path, place.offset, "too short a record to be overwritten")
             })?;
             file.write_all_at(&member, place.offset).map_err(io)?;
         }
@@ -55,7 +55,7 @@ pub fn overwrite(dir: &Path, places: &[Place], time_us: u64) -> Result<(), Error
 }
 
 /// The member that takes a record's place; none if there is no room for it.
-fn tombstone(place: &Place, time_us: u64) -> Option<Vec<u8>> {
+fn tombstone(place: &RecordPlace, time_us: u64) -> Option<Vec<u8>> {
     let length = usize::try_from(place.length).ok()?;
     let room = length.checked_sub(GZIP_HEAD.len() + GZIP_END_BYTES)?;
     let blocks = room.div_ceil(BLOCK_HEAD_BYTES + BLOCK_BYTES_MAX);
@@ -82,12 +82,12 @@ fn tombstone(place: &Place, time_us: u64) -> Option<Vec<u8>> {
 }
 
 /// A record of exactly so many bytes.
-fn record(place: &Place, bytes: usize, time_us: u64) -> Option<Vec<u8>> {
+fn record(place: &RecordPlace, bytes: usize, time_us: u64) -> Option<Vec<u8>> {
     let id = hashed_id(&[b"takedown", place.file.as_bytes(), &place.offset.to_le_bytes()]);
     let date = warc_date(time_us);
     let head = format!(
         "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: {id}\r\nWARC-Date: {date}\r\n\
-         Content-Type: text/plain\r\nContent-Length: "
+         RecordContent-Type: text/plain\r\nContent-Length: "
     );
     let note = "taken down: what stood here was removed\r\n";
     let fixed = head.len() + 2 * RECORD_END.len();
@@ -129,7 +129,7 @@ mod tests {
         let lengths = (0..1_200).chain(65_400..66_200).chain([131_000, 131_130, 200_003]);
         let mut found = 0;
         for length in lengths {
-            let place = Place { file: "a.warc.gz".to_owned(), offset: 0, length };
+            let place = RecordPlace { file: "a.warc.gz".to_owned(), offset: 0, length };
             let Some(member) = tombstone(&place, 1_700_000_000_000_000) else { continue };
             found += 1;
             assert_eq!(member.len() as u64, length);

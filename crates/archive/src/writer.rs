@@ -2,10 +2,10 @@
 //! part, and a new file is begun when one is full.
 //!
 //! Bytes gather in memory and reach the disk in one write for many records. What a call to
-//! [`Writer::sync`] has covered survives a power cut; what [`Writer::flush`] has covered survives
-//! a kill; the file may end in a torn record otherwise, which the next [`Writer::open`] cuts. An
-//! index line is written only after its record was synced, so a part never claims what its file
-//! lacks.
+//! [`WarcWriter::sync`] has covered survives a power cut; what [`WarcWriter::flush`] has covered
+//! survives a kill; the file may end in a torn record otherwise, which the next
+//! [`WarcWriter::open`] cuts. An index line is written only after its record was synced, so a part
+//! never claims what its file lacks.
 //!
 //! On an error nothing is lost: what was accepted is still in memory, the file ends with a whole
 //! record, and the call may be repeated.
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cdxj;
 use crate::date::timestamp;
-use crate::error::Error;
+use crate::error::ArchiveError;
 use crate::index::{Layout, sync_dir};
 use crate::pack::{Packed, Packer};
 use crate::repair::{self, Resumed};
@@ -25,16 +25,16 @@ use crate::tail::Tail;
 use crate::warcinfo::Warcinfo;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct WriterLimits {
     /// A file that would grow beyond it is left for a new one; a single capture may exceed it.
     pub file_bytes_max: u64,
     /// Bytes gathered before they are written.
     pub buffer_bytes_max: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { file_bytes_max: 1_000_000_000, buffer_bytes_max: 1 << 20 }
+impl Default for WriterLimits {
+    fn default() -> WriterLimits {
+        WriterLimits { file_bytes_max: 1_000_000_000, buffer_bytes_max: 1 << 20 }
     }
 }
 
@@ -52,12 +52,12 @@ pub struct Location {
 
 /// The end of what was appended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Position {
+pub struct AppendEnd {
     pub file: u32,
     pub length: u64,
 }
 
-impl Position {
+impl AppendEnd {
     /// How much of a file lies before it.
     pub(crate) fn length_of(self, file: u32) -> u64 {
         match file.cmp(&self.file) {
@@ -68,10 +68,10 @@ impl Position {
     }
 }
 
-pub struct Writer {
+pub struct WarcWriter {
     layout: Layout,
     info: Warcinfo,
-    limits: Limits,
+    limits: WriterLimits,
     packer: Packer,
     current: Option<Current>,
     serial_next: u32,
@@ -92,17 +92,17 @@ struct Current {
     needs_info: bool,
 }
 
-impl Writer {
+impl WarcWriter {
     /// Opens the archive in a crawl's directory, repairing what the last run left torn. The first
     /// file is begun when the first capture comes. `synced` is how far the caller knows that it was
     /// synced, if it knows: damage up to there is an error, and behind it is cut away.
     pub fn open(
         dir: &Path,
         info: Warcinfo,
-        limits: Limits,
-        synced: Option<Position>,
-    ) -> Result<Writer, Error> {
-        Writer::open_in(Layout::of(dir), info, limits, synced)
+        limits: WriterLimits,
+        synced: Option<AppendEnd>,
+    ) -> Result<WarcWriter, ArchiveError> {
+        WarcWriter::open_in(Layout::of(dir), info, limits, synced)
     }
 
     /// One of several writers in a crawl's directory, whose files have the name of its series in
@@ -110,18 +110,18 @@ impl Writer {
     pub fn open_series(
         (dir, series): (&Path, &str),
         info: Warcinfo,
-        limits: Limits,
-        synced: Option<Position>,
-    ) -> Result<Writer, Error> {
-        Writer::open_in(Layout::of_series(dir, series), info, limits, synced)
+        limits: WriterLimits,
+        synced: Option<AppendEnd>,
+    ) -> Result<WarcWriter, ArchiveError> {
+        WarcWriter::open_in(Layout::of_series(dir, series), info, limits, synced)
     }
 
     fn open_in(
         layout: Layout,
         info: Warcinfo,
-        limits: Limits,
-        synced: Option<Position>,
-    ) -> Result<Writer, Error> {
+        limits: WriterLimits,
+        synced: Option<AppendEnd>,
+    ) -> Result<WarcWriter, ArchiveError> {
         layout.create()?;
         layout.remove_unfinished()?;
         let resumed = repair::last_file(&layout, synced)?;
@@ -130,7 +130,7 @@ impl Writer {
         let packer = Packer::default();
         let (begins_anew, sorter) = (false, None);
         let mut writer =
-            Writer { layout, info, limits, packer, current, serial_next, begins_anew, sorter };
+            WarcWriter { layout, info, limits, packer, current, serial_next, begins_anew, sorter };
         // A run that was cut off may have left parts of files that are full.
         writer.sort_finished();
         Ok(writer)
@@ -156,8 +156,8 @@ impl Writer {
         self.begins_anew = self.current.is_some();
     }
 
-    /// Takes a capture. It is safe from a crash after [`Writer::sync`].
-    pub fn append(&mut self, packed: &Packed) -> Result<Location, Error> {
+    /// Takes a capture. It is safe from a crash after [`WarcWriter::sync`].
+    pub fn append(&mut self, packed: &Packed) -> Result<Location, ArchiveError> {
         let bytes = packed.bytes.len() as u64;
         let full = |current: &Current| {
             let length = current.warc.length();
@@ -190,27 +190,27 @@ impl Writer {
     }
 
     /// Hands all to the operating system.
-    pub fn flush(&mut self) -> Result<(), Error> {
+    pub fn flush(&mut self) -> Result<(), ArchiveError> {
         self.current.as_mut().map_or(Ok(()), Current::flush)
     }
 
     /// Makes all outlast a power cut.
-    pub fn sync(&mut self) -> Result<(), Error> {
+    pub fn sync(&mut self) -> Result<(), ArchiveError> {
         self.current.as_mut().map_or(Ok(()), Current::sync)
     }
 
     /// Serial number and length of the current file, with what is yet to be flushed.
-    pub fn position(&self) -> Option<Position> {
+    pub fn position(&self) -> Option<AppendEnd> {
         let position =
-            |current: &Current| Position { file: current.serial, length: current.warc.length() };
+            |current: &Current| AppendEnd { file: current.serial, length: current.warc.length() };
         self.current.as_ref().map(position)
     }
 
     /// Syncs the current file for good, and begins the next.
-    fn begin_file(&mut self, time_us: u64) -> Result<(), Error> {
+    fn begin_file(&mut self, time_us: u64) -> Result<(), ArchiveError> {
         if let Some(current) = &mut self.current {
             current.sync()?;
-            let io = |error| Error::io(&current.part_path, "sync", error);
+            let io = |error| ArchiveError::io(&current.part_path, "sync", error);
             current.part.sync().map_err(io)?;
         }
         let serial = self.serial_next;
@@ -226,11 +226,16 @@ impl Writer {
 }
 
 impl Current {
-    fn resume(layout: &Layout, last: Resumed) -> Result<Current, Error> {
+    fn resume(layout: &Layout, last: Resumed) -> Result<Current, ArchiveError> {
         Current::open(layout, last.serial, last.name, last.length)
     }
 
-    fn open(layout: &Layout, serial: u32, name: String, length: u64) -> Result<Current, Error> {
+    fn open(
+        layout: &Layout,
+        serial: u32,
+        name: String,
+        length: u64,
+    ) -> Result<Current, ArchiveError> {
         let (path, part_path) = (layout.warc(&name), layout.part(&name));
         let warc = open_tail(&path)?;
         assert_eq!(warc.length(), length, "a resumed file is as long as its repair left it");
@@ -238,18 +243,18 @@ impl Current {
         Ok(Current { serial, name, path, part_path, warc, part, needs_info: true })
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
-        self.warc.flush().map_err(|error| Error::io(&self.path, "write", error))
+    fn flush(&mut self) -> Result<(), ArchiveError> {
+        self.warc.flush().map_err(|error| ArchiveError::io(&self.path, "write", error))
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        self.warc.sync().map_err(|error| Error::io(&self.path, "write", error))?;
-        self.part.flush().map_err(|error| Error::io(&self.part_path, "write", error))
+    fn sync(&mut self) -> Result<(), ArchiveError> {
+        self.warc.sync().map_err(|error| ArchiveError::io(&self.path, "write", error))?;
+        self.part.flush().map_err(|error| ArchiveError::io(&self.part_path, "write", error))
     }
 }
 
-fn open_tail(path: &Path) -> Result<Tail<std::fs::File>, Error> {
-    let io = |error| Error::io(path, "open", error);
+fn open_tail(path: &Path) -> Result<Tail<std::fs::File>, ArchiveError> {
+    let io = |error| ArchiveError::io(path, "open", error);
     let file = OpenOptions::new().append(true).create(true).open(path).map_err(io)?;
     let length = file.metadata().map_err(io)?.len();
     Ok(Tail::new(file, length))

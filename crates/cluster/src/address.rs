@@ -34,7 +34,7 @@ pub fn partition_of(address: IpAddr, partitions: u32) -> u32 {
 
 /// What the owner of a partition has granted of the addresses that hash to it.
 #[derive(Clone, Debug)]
-pub struct Slots {
+pub struct AddressSlots {
     /// Requests in flight to an address, of all nodes together.
     per_address: u16,
     begins_at: Time,
@@ -43,11 +43,11 @@ pub struct Slots {
     swept: Time,
 }
 
-impl Slots {
+impl AddressSlots {
     /// At the opening of the partition.
-    pub fn new(now: Time, per_address: u16) -> Slots {
+    pub fn new(now: Time, per_address: u16) -> AddressSlots {
         let begins_at = now + COUNTED_FOR;
-        Slots { per_address, begins_at, granted: BTreeMap::new(), swept: now }
+        AddressSlots { per_address, begins_at, granted: BTreeMap::new(), swept: now }
     }
 
     /// A node wants so many slots at an address; how many it gets, for `GRANT_FOR` from when it
@@ -88,7 +88,7 @@ mod tests {
     fn slots_at_an_address_are_divided_and_come_free_when_grants_run_out() {
         let at = |s: u64| Time::ZERO + Span::secs(s);
         let ip = IpAddr::from([10, 0, 0, 1]);
-        let mut slots = Slots::new(at(0), 4);
+        let mut slots = AddressSlots::new(at(0), 4);
         assert_eq!(slots.ask(at(1), "a", ip, 4), 1, "grants of an earlier owner may still be good");
         assert_eq!(slots.ask(at(6), "a", ip, 4), 4);
         assert_eq!(slots.ask(at(7), "b", ip, 4), 1, "nothing is free, and one is everybody's");

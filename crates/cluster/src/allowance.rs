@@ -35,7 +35,7 @@ pub struct Grant {
 /// What the owner of a partition tells the grantor, once a second while it matters; it leaves when
 /// what it says is shipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Request {
+pub struct GrantRequest {
     pub partition: u32,
     pub epoch: u64,
     /// The last order that it obeys: of other limits than the grantor's nothing is to be learnt.
@@ -72,13 +72,13 @@ pub struct Grantor {
     limits: Amounts,
     grants: Grants,
     /// The last that each partition told this grantor.
-    told: BTreeMap<u32, Request>,
+    told: BTreeMap<u32, GrantRequest>,
 }
 
 /// What is to be done after a request: the ledger is committed first, and the rest leaves when that
 /// is shipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct GrantOutcome {
     pub ledger: Option<Grants>,
     pub grants: Vec<Grant>,
     /// Partitions that are to give back what they do not need, since others do.
@@ -142,17 +142,17 @@ impl Grantor {
     }
 
     /// Takes a request.
-    pub fn asked(&mut self, request: Request) -> Outcome {
+    pub fn asked(&mut self, request: GrantRequest) -> GrantOutcome {
         if request.order != self.order || request.partition >= self.partitions {
-            return Outcome::default();
+            return GrantOutcome::default();
         }
-        let Request { epoch, order, ceiling, .. } = request;
+        let GrantRequest { epoch, order, ceiling, .. } = request;
         let before = self.grants.clone();
         let first = Granted { epoch, order, number: 0, ceiling };
         let granted = self.grants.by_partition.entry(request.partition).or_insert(first);
         let next = Granted { epoch, order, number: granted.number + 1, ceiling };
         if epoch < granted.epoch {
-            return Outcome::default();
+            return GrantOutcome::default();
         }
         if granted.order != order {
             // Under other limits, or none, it may have gone beyond what it was granted.
@@ -164,7 +164,7 @@ impl Grantor {
             *granted = next;
         }
         self.told.insert(request.partition, request);
-        let mut outcome = Outcome::default();
+        let mut outcome = GrantOutcome::default();
         if request.is_needy {
             self.divide(request, &mut outcome);
         }
@@ -178,7 +178,7 @@ impl Grantor {
 
     /// Gives more to a partition that comes near its ceiling: its share of half of what is left, so
     /// that the others find some, too; and calls for what idle ones do not need if nothing is left.
-    fn divide(&mut self, request: Request, outcome: &mut Outcome) {
+    fn divide(&mut self, request: GrantRequest, outcome: &mut GrantOutcome) {
         let all = || self.grants.by_partition.values().filter(|of| of.order == self.order);
         if all().count() < self.partitions as usize {
             return;
@@ -211,7 +211,7 @@ impl Grantor {
 
     /// Every partition has told its books of these limits, and together they have reached one.
     pub fn is_spent(&self) -> bool {
-        let of_order = |told: &&Request| told.order == self.order;
+        let of_order = |told: &&GrantRequest| told.order == self.order;
         let books = self.told.values().filter(of_order);
         let all = books.clone().fold(Amounts::default(), |sum, told| sum.plus(told.books));
         books.count() == self.partitions as usize && self.limits.minus(all).lacks_any()
@@ -270,9 +270,9 @@ impl Holder {
         self.ceiling = self.ceiling.at_most(to);
     }
 
-    pub fn request(&self, order: u64, books: Amounts, is_needy: bool) -> Request {
+    pub fn request(&self, order: u64, books: Amounts, is_needy: bool) -> GrantRequest {
         let Holder { partition, epoch, number, ceiling } = *self;
-        Request { partition, epoch, order, number, books, ceiling, is_needy }
+        GrantRequest { partition, epoch, order, number, books, ceiling, is_needy }
     }
 
     pub fn ceiling(&self) -> Amounts {
@@ -315,7 +315,7 @@ mod tests {
         holder.limited(books(70), false);
         holder.limited(books(70), true);
         grantor.limited(3, pages(90));
-        assert_eq!(grantor.asked(holder.request(1, books(70), true)), Outcome::default());
+        assert_eq!(grantor.asked(holder.request(1, books(70), true)), GrantOutcome::default());
         let outcome = grantor.asked(holder.request(3, books(70), true));
         assert!(holder.granted(outcome.grants[0]));
         assert_eq!(holder.ceiling().pages, 80);
@@ -350,7 +350,7 @@ mod tests {
         /// Shipped, and committed by the present owner.
         shipped: Vec<u64>,
         committed: Vec<u64>,
-        requests: Vec<Request>,
+        requests: Vec<GrantRequest>,
         grants: Vec<Grant>,
         reclaims: Vec<u32>,
     }
@@ -382,7 +382,7 @@ mod tests {
             self.requests.push(self.holders[p].request(1, books(self.shipped[p]), true));
         }
 
-        fn deliver_request(&mut self, request: Request) {
+        fn deliver_request(&mut self, request: GrantRequest) {
             let outcome = self.grantor.asked(request);
             self.grants.extend(outcome.grants);
             self.reclaims.extend(outcome.reclaims);

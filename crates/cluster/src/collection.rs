@@ -25,7 +25,7 @@ pub const OWED_FOR: Span = Span::secs(60);
 
 /// What the owner of a partition reports, once it is shipped. `S` is what is summed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report<S> {
+pub struct PartitionReport<S> {
     pub partition: u32,
     pub epoch: u64,
     pub order: u64,
@@ -42,7 +42,7 @@ pub struct Report<S> {
 #[derive(Clone, Debug)]
 pub struct Collection<S> {
     partitions: u32,
-    reports: BTreeMap<u32, (Time, Report<S>)>,
+    reports: BTreeMap<u32, (Time, PartitionReport<S>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl<S> Collection<S> {
 
     /// Takes a report that was asked for at this moment of the collector's clock. One of an earlier
     /// epoch, or that was asked for before the one that is here, is old.
-    pub fn take(&mut self, asked: Time, report: Report<S>) {
+    pub fn take(&mut self, asked: Time, report: PartitionReport<S>) {
         let has_shape = report.sent.len() == self.partitions as usize
             && report.taken.len() == self.partitions as usize;
         let last = self.reports.get(&report.partition);
@@ -70,7 +70,7 @@ impl<S> Collection<S> {
 
     /// Whether the crawl has come to its end under this order, the last one.
     pub fn end(&self, order: u64) -> Option<End> {
-        let all: Vec<&Report<S>> = self.all_of(order)?.map(|(_, report)| report).collect();
+        let all: Vec<&PartitionReport<S>> = self.all_of(order)?.map(|(_, report)| report).collect();
         let is_idle = all.iter().all(|report| report.is_idle);
         let is_quiet = all.iter().all(|from| {
             all.iter()
@@ -89,7 +89,7 @@ impl<S> Collection<S> {
     }
 
     /// One report of each partition, all of this order.
-    fn all_of(&self, order: u64) -> Option<impl Iterator<Item = &(Time, Report<S>)>> {
+    fn all_of(&self, order: u64) -> Option<impl Iterator<Item = &(Time, PartitionReport<S>)>> {
         let is_all = self.reports.len() == self.partitions as usize;
         let is_of_order = self.reports.values().all(|(_, report)| report.order == order);
         (is_all && is_of_order).then(|| self.reports.values())
@@ -141,8 +141,8 @@ impl Owed {
 mod tests {
     use super::*;
 
-    fn report(partition: u32, sent: [u64; 2], taken: [u64; 2]) -> Report<u64> {
-        Report {
+    fn report(partition: u32, sent: [u64; 2], taken: [u64; 2]) -> PartitionReport<u64> {
+        PartitionReport {
             partition,
             epoch: 1,
             order: 7,
@@ -164,12 +164,12 @@ mod tests {
         assert_eq!((all.end(7), all.on_their_way()), (None, vec![(0, 1, 1)]));
         all.take(at, report(1, [5, 0], [3, 0]));
         assert_eq!((all.end(7), all.end(8)), (Some(End::Finished), None));
-        all.take(at, Report { is_idle: false, ..report(0, [0, 3], [0, 5]) });
+        all.take(at, PartitionReport { is_idle: false, ..report(0, [0, 3], [0, 5]) });
         assert_eq!(all.end(7), None);
-        all.take(at, Report { is_failing: true, ..report(0, [0, 3], [0, 5]) });
+        all.take(at, PartitionReport { is_failing: true, ..report(0, [0, 3], [0, 5]) });
         assert_eq!(all.end(7), Some(End::HostsFailing));
         // An owner of an earlier epoch says nothing.
-        all.take(at, Report { epoch: 0, is_idle: false, ..report(0, [0, 3], [0, 5]) });
+        all.take(at, PartitionReport { epoch: 0, is_idle: false, ..report(0, [0, 3], [0, 5]) });
         assert_eq!(all.end(7), Some(End::HostsFailing));
     }
 
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(all.sums(at + Span::secs(30), 7), Some(vec![&1, &1]));
         assert_eq!(all.sums(at + Span::secs(31), 7), None);
         assert_eq!(all.sums(at + Span::secs(20), 8), None);
-        all.take(at + Span::secs(20), Report { sums: None, ..report(0, [0, 0], [0, 0]) });
+        all.take(at + Span::secs(20), PartitionReport { sums: None, ..report(0, [0, 0], [0, 0]) });
         assert_eq!(all.sums(at + Span::secs(20), 7), None);
     }
 

@@ -6,7 +6,7 @@ use rhumb_engine::time::{Span, Time};
 /// What happened. `began` is when the write or look began, by the clock of this node; answers that
 /// were lost are failures, after a time-out of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum MemberEvent {
     /// Time has passed.
     Tick,
     /// The last heart-beats of all nodes, this one's included.

@@ -16,10 +16,10 @@
 //! well.
 
 use crate::beat::{Heartbeat, Identity, Timing};
-use crate::event::{Command, Dropped, Event, Exit};
+use crate::event::{Command, Dropped, Exit, MemberEvent};
 use crate::lease::Lease;
 use crate::rank::assign;
-use crate::view::View;
+use crate::view::ClusterView;
 use rhumb_engine::time::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub struct Member {
     timing: Timing,
     /// This process has the disk of the earlier runs of its id to itself: none of them lives.
     has_own_disk: bool,
-    view: View,
+    view: ClusterView,
     held: BTreeMap<u32, Held>,
     /// Told of in heart-beats until another names a later epoch.
     released: BTreeMap<u32, u64>,
@@ -110,7 +110,7 @@ impl Member {
             partitions,
             timing,
             has_own_disk,
-            view: View::default(),
+            view: ClusterView::default(),
             held: BTreeMap::new(),
             released: BTreeMap::new(),
             copying: BTreeSet::new(),
@@ -129,56 +129,58 @@ impl Member {
     }
 
     /// Takes one event. Once it has said `Exit`, it says nothing more.
-    pub fn step(&mut self, now: Time, event: Event, commands: &mut Vec<Command>) {
+    pub fn step(&mut self, now: Time, event: MemberEvent, commands: &mut Vec<Command>) {
         if self.exit.is_some() {
             return;
         }
         match event {
-            Event::Tick => {}
-            Event::Looked { began, beats } => self.looked(now, began, beats, commands),
-            Event::LookFailed => {
+            MemberEvent::Tick => {}
+            MemberEvent::Looked { began, beats } => self.looked(now, began, beats, commands),
+            MemberEvent::LookFailed => {
                 self.is_looking = false;
                 self.look_due = now + self.timing.retry;
             }
-            Event::Beaten { counter, began } => self.beaten(now, counter, began),
-            Event::BeatFailed { counter } => {
+            MemberEvent::Beaten { counter, began } => self.beaten(now, counter, began),
+            MemberEvent::BeatFailed { counter } => {
                 if self.beating.take_if(|beat| beat.counter == counter).is_some() {
                     self.beat_due = now + self.timing.retry;
                 }
             }
-            Event::Opened { partition, epoch } => self.opened(now, partition, epoch),
-            Event::OpenFailed { partition } => {
+            MemberEvent::Opened { partition, epoch } => self.opened(now, partition, epoch),
+            MemberEvent::OpenFailed { partition } => {
                 if self.in_phase(partition, Phase::Opening).is_some() {
                     self.held.remove(&partition);
                     self.not_before.insert(partition, now + self.timing.beat_every);
                 }
             }
-            Event::Fenced { partition } => self.lose(now, partition, Dropped::Fenced, commands),
-            Event::Durable { partition, epoch, began } => {
+            MemberEvent::Fenced { partition } => {
+                self.lose(now, partition, Dropped::Fenced, commands)
+            }
+            MemberEvent::Durable { partition, epoch, began } => {
                 let length = self.timing.lease;
                 if let Some(held) = self.held.get_mut(&partition).filter(|h| h.epoch == epoch) {
                     held.lease.wrote(began, length);
                     held.proof_asked = None;
                 }
             }
-            Event::Obeyed { partition, order } => {
+            MemberEvent::Obeyed { partition, order } => {
                 if let Some(held) = self.in_phase(partition, Phase::Open) {
                     held.obeyed = Some(order);
                 }
             }
-            Event::Busy { partition, is_busy } => {
+            MemberEvent::Busy { partition, is_busy } => {
                 if let Some(held) = self.in_phase(partition, Phase::Open) {
                     held.is_busy = is_busy;
                 }
             }
-            Event::Closed { partition, epoch } => self.closed(now, partition, epoch),
-            Event::Copied { partition } => {
+            MemberEvent::Closed { partition, epoch } => self.closed(now, partition, epoch),
+            MemberEvent::Copied { partition } => {
                 if self.copying.remove(&partition) {
                     self.ready.insert(partition);
                     self.beat_due = now;
                 }
             }
-            Event::Leave { returns_within } => self.leave(now, returns_within, Exit::Left),
+            MemberEvent::Leave { returns_within } => self.leave(now, returns_within, Exit::Left),
         }
         self.conclude(now, commands);
     }
@@ -218,7 +220,7 @@ impl Member {
         open.map(|(partition, held)| (*partition, held.epoch)).collect()
     }
 
-    pub fn view(&self) -> &View {
+    pub fn view(&self) -> &ClusterView {
         &self.view
     }
 

@@ -5,21 +5,21 @@ use rhumb_engine::time::Time;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct View {
-    pub others: BTreeMap<String, Seen>,
-    pub epochs: BTreeMap<u32, Known>,
+pub struct ClusterView {
+    pub others: BTreeMap<String, SeenBeat>,
+    pub epochs: BTreeMap<u32, KnownEpoch>,
 }
 
 /// The last heart-beat of another node, and when it was first seen here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Seen {
+pub struct SeenBeat {
     pub beat: Heartbeat,
     pub at: Time,
 }
 
 /// The greatest epoch of a partition that any heart-beat named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Known {
+pub struct KnownEpoch {
     pub epoch: u64,
     /// When a new heart-beat that named it was last seen.
     pub named_at: Time,
@@ -27,7 +27,7 @@ pub struct Known {
     pub is_released: bool,
 }
 
-impl View {
+impl ClusterView {
     /// Takes a heart-beat if it is a new one. One that is older than the last of its run was put
     /// late, and says nothing.
     pub fn see(&mut self, now: Time, beat: Heartbeat) {
@@ -43,14 +43,14 @@ impl View {
         for (&partition, &epoch) in &beat.released {
             self.release(now, partition, epoch);
         }
-        self.others.insert(beat.node.id.clone(), Seen { beat, at: now });
+        self.others.insert(beat.node.id.clone(), SeenBeat { beat, at: now });
     }
 
     /// A heart-beat named this epoch.
     pub fn name(&mut self, now: Time, partition: u32, epoch: u64) {
         let last = self.epochs.get(&partition).map_or(0, |known| known.epoch);
         if epoch >= last {
-            let known = Known { epoch, named_at: now, is_released: false };
+            let known = KnownEpoch { epoch, named_at: now, is_released: false };
             self.epochs.insert(partition, known);
         }
     }
@@ -59,7 +59,7 @@ impl View {
     pub fn release(&mut self, now: Time, partition: u32, epoch: u64) {
         let last = self.epochs.get(&partition).map_or(0, |known| known.epoch);
         if epoch >= last {
-            let known = Known { epoch, named_at: now, is_released: true };
+            let known = KnownEpoch { epoch, named_at: now, is_released: true };
             self.epochs.insert(partition, known);
         }
     }
@@ -86,7 +86,7 @@ impl View {
     }
 }
 
-impl Seen {
+impl SeenBeat {
     fn lives_until(&self, timing: &Timing) -> Time {
         self.at + self.beat.returns_within.map_or(timing.hold, |span| span.max(timing.hold))
     }
@@ -103,7 +103,7 @@ impl Seen {
     }
 }
 
-impl Known {
+impl KnownEpoch {
     /// Whether another may open the partition now.
     pub fn is_free(&self, now: Time, timing: &Timing) -> bool {
         self.is_released || now >= self.named_at + timing.hold

@@ -5,16 +5,16 @@
 //! in memory, virtual time. Targets: 2 µs, 20 µs, and well under 60 bytes.
 
 use rhumb_engine::config::Config;
-use rhumb_engine::discovery::{Discovery, Found, FoundAs};
+use rhumb_engine::discovery::{Discovery, FoundAs, FoundUrl};
 use rhumb_engine::engine::{Engine, Opening};
-use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Step};
-use rhumb_engine::outcome::{Outcome, Page, Report, RobotsAnswer};
+use rhumb_engine::event::{Action, Event, FetchOrder, Purpose, ResolvedName, Step};
+use rhumb_engine::outcome::{FetchReport, Outcome, PageContent, RobotsAnswer};
 use rhumb_engine::record::UrlId;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::BATCH_MAX;
 use rhumb_page::url::Url;
 use rhumb_state::memory::MemoryState;
-use rhumb_state::seen::Seen;
+use rhumb_state::seen::SeenFilter;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ fn pages(what: &str, hosts: u64, pages: u64) {
 /// The filter's memory as the system sees it.
 fn memory() {
     let before = resident_bytes();
-    let mut seen = Seen::new(1);
+    let mut seen = SeenFilter::new(1);
     let empty = resident_bytes();
     println!("filter, empty: {} MB", (empty - before) >> 20);
     let mut at_million = 0;
@@ -117,7 +117,7 @@ struct Crawl {
     /// Links of the pages to come; none when these are used up.
     links: Vec<Vec<Url>>,
     fetches: bool,
-    held_back: Vec<Fetch>,
+    held_back: Vec<FetchOrder>,
     spent: Duration,
 }
 
@@ -182,7 +182,7 @@ impl Crawl {
             Action::Resolve { host } => {
                 let [a, b, c, ..] = url(self.sent, "").fingerprint(0).to_le_bytes();
                 let until = self.now + Span::secs(86_400);
-                let answer = Ok(Address { ips: vec![IpAddr::from([10, a, b, c])], until });
+                let answer = Ok(ResolvedName { ips: vec![IpAddr::from([10, a, b, c])], until });
                 self.send(Span::millis(5), Event::Resolved { host, answer });
             }
             Action::Acknowledge { .. } | Action::Log(_) => unreachable!("one partition, no log"),
@@ -193,18 +193,23 @@ impl Crawl {
         }
     }
 
-    fn fetch(&mut self, fetch: Fetch) {
+    fn fetch(&mut self, fetch: FetchOrder) {
         let outcome = match fetch.purpose {
             Purpose::Robots => Outcome::Robots(RobotsAnswer::Absent),
             _ => {
                 let links = self.links.pop().unwrap_or_default();
-                let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link));
+                let found = links.into_iter().map(|url| FoundUrl::new(url, FoundAs::Link));
                 let content = fetch.url.fingerprint(0).to_le_bytes();
-                Outcome::Page(Box::new(Page { content, found: found.collect(), ..Page::default() }))
+                Outcome::Page(Box::new(PageContent {
+                    content,
+                    found: found.collect(),
+                    ..PageContent::default()
+                }))
             }
         };
         let took = Span::millis(20 + fetch.id.0 % 60);
-        let report = Report { outcome, status: 200, bytes: 20_000, at: self.now, took, held: true };
+        let report =
+            FetchReport { outcome, status: 200, bytes: 20_000, at: self.now, took, held: true };
         self.send(took, Event::Fetched { fetch: fetch.id, report });
     }
 }

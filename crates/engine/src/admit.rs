@@ -171,7 +171,7 @@ impl Forgotten {
 
 /// What admission depends on besides the rules.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct AdmissionCandidate<'a> {
     pub url: &'a Url,
     /// The owner asked for it by name: filters speak of what the crawl finds.
     pub is_seed: bool,
@@ -182,24 +182,24 @@ pub struct Candidate<'a> {
     pub host_spent: u64,
 }
 
-impl<'a> Candidate<'a> {
-    pub fn found(discovery: &'a Discovery, role: Role, host_spent: u64) -> Candidate<'a> {
+impl<'a> AdmissionCandidate<'a> {
+    pub fn found(discovery: &'a Discovery, role: Role, host_spent: u64) -> AdmissionCandidate<'a> {
         let Discovery { url, kind, depth, hops, .. } = discovery;
         let (is_seed, depth, hops) = (kind.is_named(), *depth, *hops);
-        Candidate { url, is_seed, role, depth, hops, host_spent }
+        AdmissionCandidate { url, is_seed, role, depth, hops, host_spent }
     }
 
     /// A URL that waits. Of those that no link leads to, the owner named most.
-    pub fn waiting(entry: &'a Entry, host_spent: u64) -> Candidate<'a> {
+    pub fn waiting(entry: &'a Entry, host_spent: u64) -> AdmissionCandidate<'a> {
         let UrlRecord { depth, hops, role, .. } = entry.record;
         let is_seed = depth == 0 && hops == 0;
-        Candidate { url: &entry.url, is_seed, role, depth, hops, host_spent }
+        AdmissionCandidate { url: &entry.url, is_seed, role, depth, hops, host_spent }
     }
 }
 
 /// The first rule that refuses a URL, or none.
-pub fn admit(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
-    let Candidate { url, is_seed, role, depth, hops, host_spent } = candidate;
+pub fn admit(config: &Config, candidate: AdmissionCandidate<'_>) -> Result<(), Refusal> {
+    let AdmissionCandidate { url, is_seed, role, depth, hops, host_spent } = candidate;
     if config.forgotten.has(url) {
         return Err(Refusal::Forgotten);
     }
@@ -241,8 +241,8 @@ pub fn junk_rule(config: &Config, url: &Url) -> Option<Refusal> {
 }
 
 /// The same of a sitemap: it is no page, so `--include` does not speak of it.
-fn admit_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
-    let Candidate { url, role, hops, host_spent, .. } = candidate;
+fn admit_sitemap(config: &Config, candidate: AdmissionCandidate<'_>) -> Result<(), Refusal> {
+    let AdmissionCandidate { url, role, hops, host_spent, .. } = candidate;
     if role != Role::OutsideSitemap && !config.scope.admits_sitemap(url) {
         return Err(Refusal::Scope);
     }
@@ -260,8 +260,8 @@ fn admit_sitemap(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusa
 
 /// The same of a requisite: of whatever host, and `--include` does not speak of it. A file is read
 /// within the scope alone.
-fn admit_requisite(config: &Config, candidate: Candidate<'_>) -> Result<(), Refusal> {
-    let Candidate { url, hops, .. } = candidate;
+fn admit_requisite(config: &Config, candidate: AdmissionCandidate<'_>) -> Result<(), Refusal> {
+    let AdmissionCandidate { url, hops, .. } = candidate;
     let is_web = matches!(url.scheme(), Scheme::Http | Scheme::Https);
     if !is_web && !config.scope.admits(url) {
         return Err(Refusal::Scope);

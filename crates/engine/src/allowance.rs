@@ -39,7 +39,7 @@ pub struct InForce {
 
 /// The limits of the whole crawl.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CrawlLimits {
     pub pages: Option<u64>,
     pub bytes: Option<u64>,
     /// At least one for each partition.
@@ -49,13 +49,13 @@ pub struct Limits {
 /// Divides the limits of a crawl among its partitions.
 #[derive(Debug)]
 pub struct Granter {
-    limits: Limits,
+    limits: CrawlLimits,
     granted: Vec<Allowance>,
     in_force: Vec<Option<InForce>>,
 }
 
 impl Granter {
-    pub fn new(limits: Limits, partitions: usize) -> Granter {
+    pub fn new(limits: CrawlLimits, partitions: usize) -> Granter {
         assert!(limits.slots >= partitions, "a slot for each partition");
         Granter {
             limits,
@@ -244,7 +244,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let parts = 1 + (rng.draw() % 5) as usize;
             let max = rng.draw() % 300;
-            let limits = Limits { pages: Some(max), bytes: None, slots: parts + 7 };
+            let limits = CrawlLimits { pages: Some(max), bytes: None, slots: parts + 7 };
             let mut granter = Granter::new(limits, parts);
             let zeros = vec![0; parts];
             let first = granter.first(&zeros, &zeros);

@@ -13,7 +13,7 @@ use crate::frontier::awake::Awake;
 use crate::host::HostRecord;
 use crate::mass::Mass;
 use crate::queue::{Entry, Place};
-use crate::record::{Refusal, Role, Status, UrlRecord};
+use crate::record::{RecordStatus, Refusal, Role, UrlRecord};
 use crate::requisites::{self, RequisiteCounters};
 use crate::time::Time;
 use rhumb_page::url::{HostKey, UrlKey};
@@ -32,7 +32,7 @@ pub(crate) struct UrlBooks {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UrlPosition {
     /// None if it was not known.
-    status: Option<Status>,
+    status: Option<RecordStatus>,
     place: Option<Place>,
 }
 
@@ -51,12 +51,13 @@ impl UrlPosition {
 
     /// Foreign URLs are known to their own partition.
     fn is_known(self) -> bool {
-        self.status.is_some_and(|status| status != Status::Foreign)
+        self.status.is_some_and(|status| status != RecordStatus::Foreign)
     }
 
     /// Robots forbid what was admitted before.
     pub fn is_admitted(self) -> bool {
-        let is_refused = |status| matches!(status, Status::Refused(why) if why != Refusal::Robots);
+        let is_refused =
+            |status| matches!(status, RecordStatus::Refused(why) if why != Refusal::Robots);
         self.is_known() && !self.status.is_some_and(is_refused)
     }
 
@@ -237,13 +238,13 @@ fn count(
     now: UrlPosition,
 ) {
     match was.status {
-        Some(Status::Refused(why)) => *counters.refused_as(why) -= 1,
-        Some(Status::Failed(kind)) => *counters.failed_as(kind) -= 1,
+        Some(RecordStatus::Refused(why)) => *counters.refused_as(why) -= 1,
+        Some(RecordStatus::Failed(kind)) => *counters.failed_as(kind) -= 1,
         _ => {}
     }
     match now.status {
-        Some(Status::Refused(why)) => *counters.refused_as(why) += 1,
-        Some(Status::Failed(kind)) => *counters.failed_as(kind) += 1,
+        Some(RecordStatus::Refused(why)) => *counters.refused_as(why) += 1,
+        Some(RecordStatus::Failed(kind)) => *counters.failed_as(kind) += 1,
         _ => {}
     }
     shift(&mut counters.known, was.is_known(), now.is_known());

@@ -4,7 +4,7 @@
 use crate::books::{UrlHost, UrlPosition};
 use crate::config::{Config, NearDuplicates, NearPolicy, NoArchive};
 use crate::copies::Copies;
-use crate::discovery::{CHUNK_MAX, Discovery, Found, FoundAs, Lead, Origin};
+use crate::discovery::{CHUNK_MAX, Discovery, FoundAs, FoundUrl, Lead, Origin};
 use crate::engine::{DISCOVERY_BYTES, Engine};
 use crate::event::{FetchId, Keep, KeepAs, Question, Row, Step};
 use crate::known::KnownLinks;
@@ -12,9 +12,9 @@ use crate::log::Happening;
 use crate::marks::Marks;
 use crate::mass::{self, Surfer};
 use crate::near::{self, Leader, Likeness, Near, Nearest};
-use crate::outcome::{ContentDigest, Outcome, Page, Report};
+use crate::outcome::{ContentDigest, FetchReport, Outcome, PageContent};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, Refusal, Role, Status, Twin, UrlRecord};
+use crate::record::{Next, RecordStatus, Refusal, Role, Twin, UrlRecord};
 use crate::refresh::announce;
 use crate::refresh::past::Visits;
 use crate::requisites;
@@ -46,7 +46,7 @@ pub(crate) struct Comparison {
     pub fetch: FetchId,
     pub place: Place,
     pub entry: Entry,
-    pub report: Report,
+    pub report: FetchReport,
 }
 
 const COMPARISON_BYTES: usize = size_of::<Comparison>() + size_of::<Visits>();
@@ -92,7 +92,7 @@ impl Comparison {
         }
     }
 
-    fn page(&self) -> Option<&Page> {
+    fn page(&self) -> Option<&PageContent> {
         match &self.report.outcome {
             Outcome::Page(page) => Some(page),
             _ => None,
@@ -325,7 +325,7 @@ impl Engine {
         step: &mut Step,
     ) {
         // One that was refused before left the calendar then.
-        if !matches!(entry.record.status, Status::Refused(_)) {
+        if !matches!(entry.record.status, RecordStatus::Refused(_)) {
             self.leave_calendar(&entry.record);
         }
         self.log(now, step, || Happening::Refused { url: entry.url.clone(), why });
@@ -370,7 +370,7 @@ impl Engine {
                 self.admission.outbox.push(Discovery { url, kind, depth, hops, from });
             }
             Outcome::Page(page) => {
-                let Page { mut found, mut known, relevance, .. } = *page;
+                let PageContent { mut found, mut known, relevance, .. } = *page;
                 if !self.config.follows_links {
                     (found, known) = (Vec::new(), KnownLinks::default());
                 }
@@ -424,7 +424,7 @@ impl Engine {
     fn send_links(
         &mut self,
         entry: &Entry,
-        (found, known, surfer): (Vec<Found>, KnownLinks, Surfer),
+        (found, known, surfer): (Vec<FoundUrl>, KnownLinks, Surfer),
         follows: bool,
     ) {
         let page = &entry.record;
@@ -455,7 +455,7 @@ impl Engine {
 }
 
 /// Whether a page's body may be kept.
-fn is_archived(report: &Report, noarchive: NoArchive) -> bool {
+fn is_archived(report: &FetchReport, noarchive: NoArchive) -> bool {
     let marks = match &report.outcome {
         Outcome::Page(page) => page.marks,
         Outcome::Cut { marks, .. } => *marks,
@@ -466,7 +466,7 @@ fn is_archived(report: &Report, noarchive: NoArchive) -> bool {
 
 /// Every answer is kept, unless its page asks us not to, or the owner does without near-duplicates;
 /// a payload that is kept already becomes a revisit record.
-fn keep_as(entry: &Entry, report: &Report, kin: &Kin, config: &Config) -> KeepAs {
+fn keep_as(entry: &Entry, report: &FetchReport, kin: &Kin, config: &Config) -> KeepAs {
     let policy = config.near.policy;
     let twin = kin.twin.as_ref().filter(|twin| twin.is_kept());
     match (&report.outcome, twin, &kin.near) {

@@ -4,7 +4,7 @@ use crate::admit::{Forgotten, Scope};
 use crate::hours::Hours;
 use crate::partition::Partition;
 use crate::record::Refusal;
-use crate::refresh::budget::Budget;
+use crate::refresh::budget::RequestBudget;
 use crate::refresh::index::Objective;
 use crate::screen::Screen;
 use crate::time::Span;
@@ -217,7 +217,7 @@ pub struct Priority {
 pub struct Continuous {
     pub objective: Objective,
     /// Requests of any kind.
-    pub budget: Budget,
+    pub budget: RequestBudget,
     /// No page waits longer, as far as the budget goes.
     pub interval_max: Span,
     /// Pages weigh by their importance.

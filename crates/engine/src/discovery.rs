@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 /// A URL that a worker read in a page, before the engine knows anything of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundUrl {
     pub url: Url,
     pub kind: FoundAs,
     /// How likely it leads to the crawl's topic, in fifteenths; nought without one.
     pub weight: u8,
 }
 
-impl Found {
-    pub fn new(url: Url, kind: FoundAs) -> Found {
-        Found { url, kind, weight: 0 }
+impl FoundUrl {
+    pub fn new(url: Url, kind: FoundAs) -> FoundUrl {
+        FoundUrl { url, kind, weight: 0 }
     }
 
     /// Links from a seed, when found on a page of this depth. A sitemap named by a sitemap index is

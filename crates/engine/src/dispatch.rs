@@ -1,12 +1,12 @@
 //! Choosing: hosts whose time has come, by class, as long as there are free slots.
 
-use crate::admit::{self, Candidate};
+use crate::admit::{self, AdmissionCandidate};
 use crate::config::{Config, Selection};
 use crate::engine::Engine;
-use crate::event::{Action, Fetch, Step};
+use crate::event::{Action, FetchOrder, Step};
 use crate::frontier::awake::Doing;
 use crate::frontier::ready::Chooser;
-use crate::gates::Gate;
+use crate::gates::Permission;
 use crate::order;
 use crate::polite::{Called, Way};
 use crate::queue::{Entry, Place};
@@ -119,9 +119,9 @@ impl Engine {
         let (gate, called) = self.traffic.gateways.enter(way, (slot, ticket), &self.config, now);
         self.called(now, called);
         match gate {
-            Gate::Open => {}
-            Gate::Full => return,
-            Gate::Resting(until) => return self.frontier.ready.wait(until, slot, ticket),
+            Permission::Open => {}
+            Permission::Full => return,
+            Permission::Resting(until) => return self.frontier.ready.wait(until, slot, ticket),
         }
         self.frontier.awake.at(slot).queued_up = false;
         match self.choose(now, slot, step) {
@@ -183,7 +183,9 @@ impl Engine {
             let host = self.frontier.awake.at(slot);
             // Those of the host that had their turn; this one still counts as waiting.
             let others = host.record.had_turns();
-            if let Err(why) = admit::admit(&self.config, Candidate::waiting(&entry, others)) {
+            if let Err(why) =
+                admit::admit(&self.config, AdmissionCandidate::waiting(&entry, others))
+            {
                 self.refuse((now, slot), (place, entry), (why, Next::Never), step);
                 continue;
             }
@@ -287,7 +289,7 @@ impl Engine {
             Requested::RobotsFor(referral) => referral.for_host.clone(),
             _ => host.key.clone(),
         };
-        step.actions.push(Action::Fetch(Fetch {
+        step.actions.push(Action::Fetch(FetchOrder {
             id,
             url,
             host,

@@ -11,12 +11,12 @@ use crate::mass::{LinkPart, SettledRow};
 use crate::near::{Leader, LeaderId, Likeness, Near};
 use crate::order::LinkModel;
 use crate::outbound::{Message, SequenceNumbers};
-use crate::outcome::{ContentDigest, FailKind, Report};
+use crate::outcome::{ContentDigest, FailKind, FetchReport};
 use crate::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use crate::record::{Twin, UrlId, UrlRecord};
 use crate::refresh::scheduler::Scheduler;
 use crate::requisites::RequisiteCounters;
-use crate::review::{RulesFingerprint, Wanted};
+use crate::review::{ReviewWanted, RulesFingerprint};
 use crate::time::Time;
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::Robots;
@@ -37,11 +37,11 @@ pub enum Event {
     },
     Fetched {
         fetch: FetchId,
-        report: Report,
+        report: FetchReport,
     },
     Resolved {
         host: HostKey,
-        answer: Result<Address, FailKind>,
+        answer: Result<ResolvedName, FailKind>,
     },
     Answered(Answer),
     /// Another partition sent this, perhaps not for the first time.
@@ -69,7 +69,7 @@ pub enum Event {
 
 /// The addresses of a name, those to be tried first at the front, and how long they are good.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct ResolvedName {
     pub ips: Vec<IpAddr>,
     pub until: Time,
 }
@@ -107,7 +107,7 @@ impl StopReason {
 /// What to do, once all that it rests on is safe.
 #[derive(Clone, Debug)]
 pub enum Action {
-    Fetch(Fetch),
+    Fetch(FetchOrder),
     Resolve {
         host: HostKey,
     },
@@ -123,7 +123,7 @@ pub enum Action {
 }
 
 #[derive(Clone, Debug)]
-pub struct Fetch {
+pub struct FetchOrder {
     pub id: FetchId,
     pub url: Url,
     /// On whose behalf: another host than the URL's if a redirected robots.txt is asked for.
@@ -186,7 +186,7 @@ pub enum Question {
     /// The URLs of other partitions that have these numbers.
     Addresses { nodes: Vec<u32> },
     /// Which of the next `rows_max` URLs, in the order of their keys, are wanted?
-    Review { wanted: Wanted, after: Option<UrlKey>, rows_max: usize },
+    Review { wanted: ReviewWanted, after: Option<UrlKey>, rows_max: usize },
 }
 
 #[derive(Clone, Debug)]
@@ -245,12 +245,12 @@ pub struct Sifted {
     /// How many were known and of no further interest.
     pub known: u64,
     /// What became of each candidate, in their order.
-    pub targets: Vec<Target>,
+    pub targets: Vec<SiftTarget>,
 }
 
 /// What the sieve makes of one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SiftTarget {
     /// The number of a URL that is known.
     Known(u32),
     /// To be to_admit: its place in the list.
@@ -281,13 +281,13 @@ pub struct WokenHost {
     /// None if a host that was named is not known.
     pub record: Option<HostRecord>,
     pub robots: Option<Box<Robots>>,
-    pub now: Rows,
-    pub later: Rows,
+    pub now: QueueRows,
+    pub later: QueueRows,
 }
 
 /// Rows of one queue, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub struct QueueRows {
     pub rows: Vec<(Place, Entry)>,
     /// There are no more behind these.
     pub all: bool,
@@ -297,7 +297,7 @@ pub struct Rows {
 pub struct Refilled {
     pub host: HostKey,
     pub section: Section,
-    pub rows: Rows,
+    pub rows: QueueRows,
 }
 
 /// A change of one row; a batch of them is committed whole or not at all.

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::event::{FetchId, Keep, KeepAs, Row, Step};
 use crate::frontier::awake::{Doing, RobotsReferral};
-use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
+use crate::outcome::{FailKind, FetchReport, Outcome, RobotsAnswer};
 use crate::polite;
 use crate::queue::{Entry, Place};
 use crate::record::{Next, Refusal};
@@ -19,7 +19,13 @@ use rhumb_page::url::{HostKey, Scheme, Url};
 pub const ROBOTS_REDIRECTS_MAX: u8 = 5;
 
 impl Engine {
-    pub(crate) fn fetched(&mut self, now: Time, fetch: FetchId, report: Report, step: &mut Step) {
+    pub(crate) fn fetched(
+        &mut self,
+        now: Time,
+        fetch: FetchId,
+        report: FetchReport,
+        step: &mut Step,
+    ) {
         let flight = self.traffic.ended(fetch);
         self.answered(now, &flight, &report);
         let until = self.name_rests_until(now, flight.slot, &report);
@@ -46,7 +52,7 @@ impl Engine {
                     Outcome::Crowded => Outcome::Failed(FailKind::Internal),
                     outcome => entry.record.weigh(outcome, &self.config.retry),
                 };
-                let report = Report { outcome, ..report };
+                let report = FetchReport { outcome, ..report };
                 if let Outcome::Unwanted(why) = report.outcome {
                     self.unwanted(now, (slot, fetch), (place, entry), (why, &report), step);
                 } else if self.note_health(now, slot, &report.outcome, step) {
@@ -84,7 +90,7 @@ impl Engine {
         now: Time,
         (slot, fetch): (u32, FetchId),
         (place, mut entry): (Place, Entry),
-        (why, report): (Refusal, &Report),
+        (why, report): (Refusal, &FetchReport),
         step: &mut Step,
     ) {
         self.note_health(now, slot, &report.outcome, step);
@@ -94,7 +100,7 @@ impl Engine {
     }
 
     /// The response has ended: from here the host's delay runs.
-    fn answered(&mut self, now: Time, flight: &Flight, report: &Report) {
+    fn answered(&mut self, now: Time, flight: &Flight, report: &FetchReport) {
         let slot = flight.slot;
         if let Some(flow) = &mut self.limits.flow {
             flow.end(flight.charged, report.bytes);
@@ -129,7 +135,7 @@ impl Engine {
 
     /// Hosts of one name have one delay, whatever their schemes and ports, and obey what one of
     /// them was asked for. How often one of them fails is its own matter.
-    fn name_rests_until(&mut self, now: Time, slot: u32, report: &Report) -> Time {
+    fn name_rests_until(&mut self, now: Time, slot: u32, report: &FetchReport) -> Time {
         let Config { polite, retry, .. } = &self.config;
         let asked = match &report.outcome {
             Outcome::Busy { retry_after, .. }
@@ -146,7 +152,7 @@ impl Engine {
     }
 
     /// Whether the address gave no connection and the host has another one, which is asked next.
-    fn tries_next_address(&mut self, slot: u32, report: &Report) -> bool {
+    fn tries_next_address(&mut self, slot: u32, report: &FetchReport) -> bool {
         connection_failed(report) && self.frontier.awake.at(slot).addresses.take_next()
     }
 
@@ -161,7 +167,7 @@ impl Engine {
         }
     }
 
-    fn keep_as_it_came(&mut self, fetch: FetchId, report: &Report, step: &mut Step) {
+    fn keep_as_it_came(&mut self, fetch: FetchId, report: &FetchReport, step: &mut Step) {
         let how = if report.held { KeepAs::Response } else { KeepAs::Drop };
         step.keeps.push(Keep { fetch, how });
     }
@@ -370,6 +376,6 @@ fn is_robots_file(url: &Url) -> bool {
 }
 
 /// The request never reached the server: no connection was made.
-fn connection_failed(report: &Report) -> bool {
+fn connection_failed(report: &FetchReport) -> bool {
     report.outcome.failed_as() == Some(FailKind::Connect)
 }

@@ -3,7 +3,7 @@
 use crate::discovery::Origin;
 use crate::engine::Engine;
 use crate::event::{Row, Step};
-use crate::mass::{ONE, Standing, Surfer, TopicCoverage};
+use crate::mass::{MassStanding, ONE, Surfer, TopicCoverage};
 use crate::outcome::Outcome;
 use crate::queue::Entry;
 
@@ -47,7 +47,7 @@ impl Engine {
         let ledger = self.books.mass.ledger();
         let mut expected = 0.0;
         for node in 0..ledger.nodes_len() as u32 {
-            if ledger.standing(node) == Standing::Waiting {
+            if ledger.standing(node) == MassStanding::Waiting {
                 let lies = ledger.residue(node).max(0) as f64 / ONE as f64;
                 expected += lies * self.ranking.policy.promise(node, &self.books.mass)?;
             }

@@ -12,7 +12,7 @@ use crate::event::Row;
 use crate::host::HostRecord;
 use crate::mass;
 use crate::outcome::ContentDigest;
-use crate::record::{Refusal, Status, UrlRecord};
+use crate::record::{RecordStatus, Refusal, UrlRecord};
 use crate::requisites::RequisiteCounters;
 use rhumb_page::url::{HostKey, UrlKey};
 use std::collections::BTreeMap;
@@ -49,14 +49,14 @@ impl<'a> Takedown<'a> {
         record: &UrlRecord,
         rows: &mut Vec<Row>,
     ) -> Option<ContentDigest> {
-        if record.status == Status::Foreign {
+        if record.status == RecordStatus::Foreign {
             return None;
         }
         if !self.forgotten.has(&key.url()) {
             self.take_other(key, record, rows);
             return None;
         }
-        if record.status == Status::Refused(Refusal::Forgotten) && record.place.is_none() {
+        if record.status == RecordStatus::Refused(Refusal::Forgotten) && record.place.is_none() {
             return None;
         }
         self.urls += 1;

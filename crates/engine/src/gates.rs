@@ -29,7 +29,7 @@ struct GateState {
 
 /// May a request begin?
 #[derive(Debug, PartialEq, Eq)]
-pub enum Gate {
+pub enum Permission {
     Open,
     /// In line; it will be handed back when a request ends.
     Full,
@@ -46,7 +46,7 @@ impl<K> Default for Gates<K> {
 impl<K: Copy + Eq + Hash> Gates<K> {
     /// Takes one of so many places, or says why not. Where there is none, it is remembered who
     /// asked. With a rest between requests, those that start together are spaced as well.
-    pub fn enter(&mut self, key: K, who: Waiter, room: u16, rest: Span, now: Time) -> Gate {
+    pub fn enter(&mut self, key: K, who: Waiter, room: u16, rest: Span, now: Time) -> Permission {
         if self.by_key.len() >= self.sweep_at.max(SWEEP_MIN) {
             self.sweep(now);
             self.sweep_at = 2 * self.by_key.len();
@@ -54,14 +54,14 @@ impl<K: Copy + Eq + Hash> Gates<K> {
         let state = self.by_key.entry(key).or_default();
         if state.flying >= room {
             state.waiting.push_back(who);
-            return Gate::Full;
+            return Permission::Full;
         }
         if state.not_before > now {
-            return Gate::Resting(state.not_before);
+            return Permission::Resting(state.not_before);
         }
         state.flying += 1;
         state.not_before = now + rest;
-        Gate::Open
+        Permission::Open
     }
 
     /// A request ended, or none was made; nobody enters before `until`. The host that may try next,
@@ -114,12 +114,12 @@ mod tests {
         let mut gates = Gates::default();
         let enter =
             |gates: &mut Gates<u8>, slot, now| gates.enter(7, (slot, 0), 1, Span::ZERO, Time(now));
-        assert_eq!(enter(&mut gates, 1, 0), Gate::Open);
-        assert_eq!(enter(&mut gates, 2, 0), Gate::Full);
-        assert_eq!(enter(&mut gates, 3, 0), Gate::Full);
+        assert_eq!(enter(&mut gates, 1, 0), Permission::Open);
+        assert_eq!(enter(&mut gates, 2, 0), Permission::Full);
+        assert_eq!(enter(&mut gates, 3, 0), Permission::Full);
         assert_eq!(gates.leave(7, Time(9), Time(5)), Some((2, 0)));
-        assert_eq!(enter(&mut gates, 2, 5), Gate::Resting(Time(9)));
-        assert_eq!(enter(&mut gates, 2, 9), Gate::Open);
+        assert_eq!(enter(&mut gates, 2, 5), Permission::Resting(Time(9)));
+        assert_eq!(enter(&mut gates, 2, 9), Permission::Open);
         assert_eq!(gates.leave(7, Time(9), Time(9)), Some((3, 0)));
     }
 }

@@ -3,7 +3,7 @@
 use crate::outcome::FailKind;
 use crate::queue::{Place, SleepPlace};
 use crate::refresh::scheduler::HostStanding;
-use crate::refresh::trust::Trust;
+use crate::refresh::trust::HostReliability;
 use crate::time::{Span, Time};
 use crate::traps::learnt::Patterns;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ pub struct HostRecord {
     /// How its pages change, and whether it can take what they need.
     pub standing: HostStanding,
     /// How far its word on its pages is good.
-    pub trust: Trust,
+    pub trust: HostReliability,
     /// Sitemaps ever admitted: not among `admitted`.
     pub sitemaps: u32,
     /// What its patterns of URLs have brought.

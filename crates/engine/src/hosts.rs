@@ -1,7 +1,7 @@
 //! A host's day: it wakes, finds its address, works through its queue, and goes back to sleep.
 
 use crate::engine::Engine;
-use crate::event::{Action, Address, Question, Refilled, Row, Step, Woken, WokenHost};
+use crate::event::{Action, Question, Refilled, ResolvedName, Row, Step, Woken, WokenHost};
 use crate::frontier::awake::{Awake, Doing, bed};
 use crate::frontier::back_queue::BackQueue;
 use crate::frontier::ready::Chooser;
@@ -9,7 +9,7 @@ use crate::outcome::FailKind;
 use crate::polite;
 use crate::queue::SleepPlace;
 use crate::record::Refusal;
-use crate::shares::Leave;
+use crate::shares::ShareLeave;
 use crate::time::{Span, Time};
 use rhumb_page::url::HostKey;
 use xxhash_rust::xxh3::xxh3_64;
@@ -128,7 +128,7 @@ impl Engine {
         &mut self,
         now: Time,
         host: HostKey,
-        answer: Result<Address, FailKind>,
+        answer: Result<ResolvedName, FailKind>,
         step: &mut Step,
     ) {
         if self.probed(&host, answer.is_ok()) {
@@ -256,15 +256,15 @@ impl Engine {
         }
         let leave = self.traffic.shares.ask(host.site, self.config.polite.delay, NAP_MIN, now);
         match leave {
-            Leave::At(at) => {
+            ShareLeave::At(at) => {
                 host.first_contact = Some(at);
                 at
             }
-            Leave::Later(at) => {
+            ShareLeave::Later(at) => {
                 host.record.not_before = host.record.not_before.max(at);
                 at
             }
-            Leave::Spent => {
+            ShareLeave::Spent => {
                 host.rest_until = now + HELD_REST;
                 host.rest_until
             }

@@ -9,12 +9,12 @@ use crate::admit;
 use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Chunk, Discovery, FoundAs, Lead};
 use crate::engine::Engine;
-use crate::event::{Step, Target};
+use crate::event::{SiftTarget, Step};
 use crate::known::KnownLinks;
 use crate::mass::{Goal, Surfer};
 use crate::order::CLASS_LAST;
 use crate::queue::{Entry, Place};
-use crate::record::{Status, UrlId, UrlRecord};
+use crate::record::{RecordStatus, UrlId, UrlRecord};
 use crate::sifted::Batch;
 use rhumb_page::url::Url;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ impl Engine {
     pub(crate) fn take_links<'a>(
         &mut self,
         chunks: &[(u64, Arc<Chunk>)],
-        targets: &'a [Target],
+        targets: &'a [SiftTarget],
         ids: &[UrlId],
         step: &mut Step,
-    ) -> &'a [Target] {
-        let number = |target: Target| match target {
-            Target::Known(id) => Some(UrlId(u64::from(id))),
-            Target::ToAdmit(index) => Some(ids[index as usize]),
-            Target::Unknown(_) => None,
+    ) -> &'a [SiftTarget] {
+        let number = |target: SiftTarget| match target {
+            SiftTarget::Known(id) => Some(UrlId(u64::from(id))),
+            SiftTarget::ToAdmit(index) => Some(ids[index as usize]),
+            SiftTarget::Unknown(_) => None,
         };
         let mut left = targets;
         for (chunk_number, chunk) in chunks {
@@ -55,9 +55,10 @@ impl Engine {
                 match (number(target).and_then(crate::mass::node), target) {
                     (Some(id), _) => Goal::Known(id),
                     (None, _) if !admit::is_inside(config, discovery) => Goal::Outside,
-                    (None, Target::Unknown(n) | Target::ToAdmit(n) | Target::Known(n)) => {
-                        Goal::Unknown(n)
-                    }
+                    (
+                        None,
+                        SiftTarget::Unknown(n) | SiftTarget::ToAdmit(n) | SiftTarget::Known(n),
+                    ) => Goal::Unknown(n),
                 }
             });
             let whole = self.books.mass.chunk((*chunk_number, chunk), goals, step);
@@ -85,7 +86,7 @@ impl Engine {
     }
 
     /// Asks for those that wait and have come into a better class than they are filed under.
-    pub(crate) fn find_risen(&mut self, chunks: &[(u64, Arc<Chunk>)], targets: &[Target]) {
+    pub(crate) fn find_risen(&mut self, chunks: &[(u64, Arc<Chunk>)], targets: &[SiftTarget]) {
         if !self.ranking.policy.follows_importance() {
             return;
         }
@@ -94,7 +95,7 @@ impl Engine {
             match lead {
                 Lead::Known { links, .. } => self.promote_those_risen(links),
                 Lead::New(Discovery { url, depth, .. }) => {
-                    if let Some(Target::Known(id)) = targets.next() {
+                    if let Some(SiftTarget::Known(id)) = targets.next() {
                         self.promote_if_risen(*id, url.as_str(), *depth);
                     }
                 }
@@ -137,7 +138,7 @@ impl Engine {
         batch: &mut Batch,
         step: &mut Step,
     ) {
-        let (Some(old @ Place::Now { class: filed, .. }), Status::Queued) =
+        let (Some(old @ Place::Now { class: filed, .. }), RecordStatus::Queued) =
             (record.place, record.status)
         else {
             return;

@@ -5,8 +5,8 @@
 use crate::engine::Engine;
 use crate::event::{Action, Step};
 use crate::frontier::awake::Awake;
-use crate::outcome::{FailKind, Outcome, Report, RobotsAnswer};
-use crate::record::{Next, Refusal, Role, Status, UrlRecord};
+use crate::outcome::{FailKind, FetchReport, Outcome, RobotsAnswer};
+use crate::record::{Next, RecordStatus, Refusal, Role, UrlRecord};
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url};
 
@@ -94,15 +94,15 @@ impl Engine {
         &self,
         now: Time,
         url: &Url,
-        report: &Report,
+        report: &FetchReport,
         (record, next): (&UrlRecord, Next),
         step: &mut Step,
     ) {
-        if record.role == Role::TriedSitemap && record.status == Status::Gone {
+        if record.role == Role::TriedSitemap && record.status == RecordStatus::Gone {
             return;
         }
         self.log(now, step, || {
-            let Report { status, bytes, took, .. } = *report;
+            let FetchReport { status, bytes, took, .. } = *report;
             let url = url.clone();
             match report.outcome.failed_as() {
                 Some(kind) => {
@@ -126,12 +126,12 @@ impl Engine {
         now: Time,
         slot: u32,
         url: &Url,
-        report: &Report,
+        report: &FetchReport,
         step: &mut Step,
     ) {
         let Some(kind) = report.outcome.failed_as() else { return };
         self.log(now, step, || {
-            let Report { status, took, .. } = *report;
+            let FetchReport { status, took, .. } = *report;
             let again = Some(self.left_alone_until(slot));
             Happening::Failed { url: url.clone(), kind, status, took, again }
         });
@@ -179,7 +179,7 @@ fn fetched_as(outcome: &Outcome, record: &UrlRecord) -> FetchedAs {
         Outcome::Unchanged => FetchedAs::Unchanged,
         _ if record.role.is_requisite() => FetchedAs::Requisite,
         _ if record.role != Role::Page => FetchedAs::Sitemap,
-        _ if record.status == Status::Duplicate => FetchedAs::Duplicate,
+        _ if record.status == RecordStatus::Duplicate => FetchedAs::Duplicate,
         _ if record.past.near.is_some() => FetchedAs::NearDuplicate,
         _ => FetchedAs::Page,
     }

@@ -7,7 +7,7 @@
 use crate::engine::Engine;
 use crate::event::{Action, Step};
 use crate::frontier::awake::Doing;
-use crate::gates::{Gate, Gates, Waiter};
+use crate::gates::{Gates, Permission, Waiter};
 use crate::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url};
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ impl Engine {
         }
         let gate =
             self.traffic.lookups.of_sites.enter(site, who, SITE_LOOKUPS_MAX, Span::ZERO, now);
-        if gate != Gate::Open {
+        if gate != Permission::Open {
             host.queued_up = true;
             return;
         }

@@ -11,7 +11,7 @@
 //! no link: those of this run are remembered, and of earlier runs each counts as one.
 
 use crate::engine::Engine;
-use crate::mass::{self, Ledger, Standing};
+use crate::mass::{self, Ledger, MassStanding};
 use crate::record::{Refusal, UrlId};
 use std::collections::HashSet;
 
@@ -61,7 +61,7 @@ impl Engine {
         self.admission.nearer.looked_at = answers;
         let ledger = self.books.mass.ledger();
         let depths = shortest(ledger, &self.admission.nearer.moved, max);
-        let is_refused = |node: usize| ledger.standing(node as u32) == Standing::Depth;
+        let is_refused = |node: usize| ledger.standing(node as u32) == MassStanding::Depth;
         let is_found = (0..depths.len()).any(|node| depths[node] <= max && is_refused(node));
         if is_found {
             self.admission.nearer.depths = depths;

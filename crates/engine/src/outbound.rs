@@ -13,10 +13,10 @@ use crate::admit;
 use crate::books::{self, UrlPosition};
 use crate::discovery::{CHUNK_MAX, Discovery, FoundAs};
 use crate::engine::Engine;
-use crate::event::{Action, Question, Row, Step, Target};
+use crate::event::{Action, Question, Row, SiftTarget, Step};
 use crate::mass;
 use crate::partition::Partition;
-use crate::record::{Status, UrlId, UrlRecord};
+use crate::record::{RecordStatus, UrlId, UrlRecord};
 use crate::time::{Span, Time};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -223,10 +223,11 @@ impl Engine {
         match record {
             None => {
                 self.books.counters.next_url += 1;
-                let record = UrlRecord::new(id, Status::Foreign, found.depth, found.hops, now);
+                let record =
+                    UrlRecord::new(id, RecordStatus::Foreign, found.depth, found.hops, now);
                 self.name_foreign(found, (UrlPosition::NEW, record), step);
             }
-            Some(record) if record.status == Status::Foreign => {
+            Some(record) if record.status == RecordStatus::Foreign => {
                 self.take_foreign_again(found, record, step);
             }
             Some(record) => {
@@ -280,22 +281,22 @@ impl Engine {
     }
 
     /// The sieve has answered for messages: their mass is booked, in one commit with their numbers.
-    pub(crate) fn take_messages(&mut self, targets: &[Target], ids: &[UrlId], step: &mut Step) {
+    pub(crate) fn take_messages(&mut self, targets: &[SiftTarget], ids: &[UrlId], step: &mut Step) {
         let messages = std::mem::take(&mut self.outbound.sifting);
         let mut targets = targets.iter();
         let follows_importance = self.ranking.policy.follows_importance();
         for Received { from, number, message } in messages {
             for (item, target) in message.iter().zip(&mut targets) {
                 let id = match *target {
-                    Target::Known(id) => UrlId(u64::from(id)),
-                    Target::ToAdmit(index) => ids[index as usize],
-                    Target::Unknown(_) => continue,
+                    SiftTarget::Known(id) => UrlId(u64::from(id)),
+                    SiftTarget::ToAdmit(index) => ids[index as usize],
+                    SiftTarget::Unknown(_) => continue,
                 };
                 if let (Some(node), 1..) = (mass::node(id), item.mass.unsigned_abs()) {
                     let mass = self.books.mass.receive(node, item.mass);
                     step.rows.push(Row::Moved { node, mass });
                 }
-                if let (Target::Known(id), true) = (*target, follows_importance) {
+                if let (SiftTarget::Known(id), true) = (*target, follows_importance) {
                     self.promote_if_risen(id, item.url.as_str(), item.depth);
                 }
             }

@@ -1,13 +1,13 @@
 //! What became of a fetch. Whatever the web does is data; nothing here is an error of ours.
 
-use crate::discovery::Found;
+use crate::discovery::FoundUrl;
 use crate::known::KnownLinks;
 use crate::marks::Marks;
 use crate::record::Refusal;
 use crate::time::{Span, Time};
 use rhumb_neardup::Sketch;
 use rhumb_page::html::Requisite;
-use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots};
+use rhumb_page::robots::{ROBOTS_BYTES_MAX, Robots, RobotsReading};
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub type PayloadDigest = [u8; 20];
 
 /// A fetch as the worker reports it. The body stays with the worker until a `Keep` names it.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct FetchReport {
     pub outcome: Outcome,
     /// HTTP status, 0 if there was none.
     pub status: u16,
@@ -35,7 +35,7 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A body with status 2xx.
-    Page(Box<Page>),
+    Page(Box<PageContent>),
     /// 304: what we hold is still right.
     Unchanged,
     /// 3xx with a place to go, if the place was a URL at all.
@@ -56,7 +56,7 @@ pub enum Outcome {
         kind: FailKind,
         content: ContentDigest,
         marks: Marks,
-        found: Vec<Found>,
+        found: Vec<FoundUrl>,
     },
     /// The head of a page says that its body is not wanted: it was not read.
     Unwanted(Refusal),
@@ -82,12 +82,12 @@ impl Outcome {
 
 /// What the worker read in a page.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct PageContent {
     pub content: ContentDigest,
     pub payload: PayloadDigest,
     /// A fingerprint of the visible text, where there is one.
     pub text: Option<u32>,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundUrl>,
     /// Links to what is known already, by ways no shorter than before.
     pub known: KnownLinks,
     /// Links beyond the bound, which are not followed.
@@ -278,15 +278,15 @@ impl FailKind {
 
 /// What an answer's head says, whoever read it.
 #[derive(Clone, Debug, Default)]
-pub struct Head {
+pub struct AnswerHead {
     pub status: u16,
     pub location: Option<Url>,
     pub retry_after: Option<Span>,
 }
 
 /// What an answer to a page request amounts to; `page` is made for 2xx alone.
-pub fn of_page(head: Head, page: impl FnOnce() -> Page) -> Outcome {
-    let Head { status, location, retry_after } = head;
+pub fn of_page(head: AnswerHead, page: impl FnOnce() -> PageContent) -> Outcome {
+    let AnswerHead { status, location, retry_after } = head;
     match status {
         200..=299 => Outcome::Page(Box::new(page())),
         304 => Outcome::Unchanged,
@@ -301,8 +301,8 @@ pub fn of_page(head: Head, page: impl FnOnce() -> Page) -> Outcome {
 }
 
 /// What an answer to a robots.txt request amounts to (RFC 9309, 2.3.1).
-pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
-    let Head { status, location, retry_after } = head;
+pub fn of_robots(head: AnswerHead, rules: impl FnOnce() -> Robots) -> Outcome {
+    let AnswerHead { status, location, retry_after } = head;
     Outcome::Robots(match status {
         200..=299 => RobotsAnswer::Rules(Box::new(rules())),
         300..=399 => RobotsAnswer::Moved { to: location },
@@ -316,7 +316,7 @@ pub fn of_robots(head: Head, rules: impl FnOnce() -> Robots) -> Outcome {
 /// (docs/decisions/0004-reading-of-robots.md).
 pub fn read_robots(bytes: &[u8], token: &str) -> Robots {
     let bytes = &bytes[..bytes.len().min(ROBOTS_BYTES_MAX)];
-    Robots::parse_as(bytes, token, Reading::Google)
+    Robots::parse_as(bytes, token, RobotsReading::Google)
 }
 
 /// A request that brought no answer.

@@ -2,7 +2,7 @@
 //! address, and to all hosts that are slow or have shown nothing yet.
 
 use crate::config::{Config, Polite};
-use crate::gates::{Gate, Gates, Waiter};
+use crate::gates::{Gates, Permission, Waiter};
 use crate::holdups::Holdup;
 use crate::host::HostRecord;
 use crate::time::{Span, Time};
@@ -51,14 +51,20 @@ pub type Called = [Option<Waiter>; 4];
 
 impl Gateways {
     /// Takes a place at each, or at none and says why not. Hosts that may try instead come along.
-    pub fn enter(&mut self, way: Way, who: Waiter, config: &Config, now: Time) -> (Gate, Called) {
+    pub fn enter(
+        &mut self,
+        way: Way,
+        who: Waiter,
+        config: &Config,
+        now: Time,
+    ) -> (Permission, Called) {
         let mut called = [None; 4];
         let gate = self.names.enter(way.name, who, 1, Span::ZERO, now);
-        if gate != Gate::Open {
+        if gate != Permission::Open {
             return (gate, called);
         }
         let gate = self.enter_shared(way, who, config, now, &mut called);
-        if gate != Gate::Open {
+        if gate != Permission::Open {
             called[0] = self.names.leave(way.name, now, now);
         } else if !way.is_doubtful {
             // It may have been called when it still was.
@@ -75,19 +81,19 @@ impl Gateways {
         config: &Config,
         now: Time,
         called: &mut Called,
-    ) -> Gate {
+    ) -> Permission {
         let gate = self.sites.enter(way.site, who, site_share(config), Span::ZERO, now);
-        if gate != Gate::Open {
+        if gate != Permission::Open {
             return gate;
         }
-        let mut gate = Gate::Open;
+        let mut gate = Permission::Open;
         if way.is_doubtful {
             gate = self.doubtful.enter((), who, doubtful_share(config), Span::ZERO, now);
         }
-        if gate == Gate::Open {
+        if gate == Permission::Open {
             let Polite { per_address, address_delay, .. } = config.polite;
             gate = self.addresses.enter(way.ip, who, per_address, address_delay, now);
-            if gate == Gate::Open {
+            if gate == Permission::Open {
                 return gate;
             }
             if way.is_doubtful {

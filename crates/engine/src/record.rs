@@ -9,7 +9,7 @@ use crate::config::{Config, NearPolicy, Retry};
 use crate::discovery::Origin;
 use crate::marks::Marks;
 use crate::near::Near;
-use crate::outcome::{FailKind, Outcome, Page, PayloadDigest, Report};
+use crate::outcome::{FailKind, FetchReport, Outcome, PageContent, PayloadDigest};
 use crate::queue::Place;
 use crate::refresh::past::Past;
 use crate::time::{Span, Time};
@@ -25,7 +25,7 @@ pub struct UrlId(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlRecord {
     pub id: UrlId,
-    pub status: Status,
+    pub status: RecordStatus,
     pub depth: u16,
     pub hops: u8,
     pub class: u8,
@@ -41,7 +41,7 @@ pub struct UrlRecord {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Status {
+pub enum RecordStatus {
     /// Admitted, not yet answered.
     Queued,
     Fetched,
@@ -276,7 +276,7 @@ pub enum Next {
 }
 
 impl UrlRecord {
-    pub fn new(id: UrlId, status: Status, depth: u16, hops: u8, now: Time) -> UrlRecord {
+    pub fn new(id: UrlId, status: RecordStatus, depth: u16, hops: u8, now: Time) -> UrlRecord {
         UrlRecord {
             id,
             status,
@@ -295,25 +295,25 @@ impl UrlRecord {
 
     /// A rule leaves it out.
     pub fn refused(self, why: Refusal) -> UrlRecord {
-        UrlRecord { status: Status::Refused(why), ..self }
+        UrlRecord { status: RecordStatus::Refused(why), ..self }
     }
 
     /// It failed, or robots forbade it, and is asked for again with so many tries behind it. It
     /// left the calendar of revisits.
     pub fn tried_again(mut self, tries: u8) -> UrlRecord {
-        (self.status, self.tries) = (Status::Queued, tries);
+        (self.status, self.tries) = (RecordStatus::Queued, tries);
         self.past.learnt = None;
         self
     }
 
     /// A rule refused it, and no rule does any more, by this way.
     pub fn readmitted(self, depth: u16, hops: u8) -> UrlRecord {
-        UrlRecord { status: Status::Queued, depth, hops, ..self }
+        UrlRecord { status: RecordStatus::Queued, depth, hops, ..self }
     }
 
     /// It is another partition's; what became of it before is that one's matter.
     pub fn given_away(self) -> UrlRecord {
-        UrlRecord { status: Status::Foreign, ..self }
+        UrlRecord { status: RecordStatus::Foreign, ..self }
     }
 
     /// The owner had it taken down: no visit is on record any more.
@@ -325,8 +325,8 @@ impl UrlRecord {
     /// The page whose bytes it has was taken down: it stands by itself.
     pub fn no_duplicate(mut self) -> UrlRecord {
         self.past.duplicate_of = None;
-        if self.status == Status::Duplicate {
-            self.status = Status::Fetched;
+        if self.status == RecordStatus::Duplicate {
+            self.status = RecordStatus::Fetched;
         }
         self
     }
@@ -335,7 +335,7 @@ impl UrlRecord {
     /// learnt; the status tells the last outcome, the digest and validators the last success.
     pub fn after(
         mut self,
-        report: &Report,
+        report: &FetchReport,
         twin: Option<&Twin>,
         near: Option<&Near>,
         now: Time,
@@ -349,17 +349,17 @@ impl UrlRecord {
                 self.answered(now);
                 // A 304 to a URL we never held is a server's mistake; it is answered all the same.
                 let is_copy = self.past.content.is_some() && self.past.duplicate_of.is_some();
-                self.status = if is_copy { Status::Duplicate } else { Status::Fetched };
+                self.status = if is_copy { RecordStatus::Duplicate } else { RecordStatus::Fetched };
                 revisit(now, config)
             }
             Outcome::Moved { .. } => {
                 self.answered(now);
-                self.status = Status::Moved;
+                self.status = RecordStatus::Moved;
                 revisit(now, config)
             }
             Outcome::Gone => {
                 self.answered(now);
-                self.status = Status::Gone;
+                self.status = RecordStatus::Gone;
                 revisit(now, config)
             }
             Outcome::Busy { retry_after, kind } => {
@@ -392,7 +392,7 @@ impl UrlRecord {
         match !holds_whole && (is_as_before || is_last) {
             true => Outcome::Page(page),
             false => {
-                let Page { content, marks, found, .. } = *page;
+                let PageContent { content, marks, found, .. } = *page;
                 Outcome::Cut { kind, content, marks, found }
             }
         }
@@ -406,7 +406,7 @@ impl UrlRecord {
 
     fn after_page(
         &mut self,
-        page: &Page,
+        page: &PageContent,
         (twin, near): (Option<&Twin>, Option<&Near>),
         now: Time,
         config: &Config,
@@ -431,7 +431,7 @@ impl UrlRecord {
             (self.past.etag, self.past.last_modified) = (None, None);
         }
         self.past.duplicate_of = twin.map(|t| t.url.clone());
-        self.status = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
+        self.status = if twin.is_some() { RecordStatus::Duplicate } else { RecordStatus::Fetched };
         revisit(now, config)
     }
 
@@ -444,11 +444,11 @@ impl UrlRecord {
     ) -> Next {
         self.tries = self.tries.saturating_add(1);
         if kind.is_passing() && self.tries < config.retry.tries_max {
-            self.status = Status::Queued;
+            self.status = RecordStatus::Queued;
             return Next::At(now + back_off(&config.retry, u16::from(self.tries), retry_after));
         }
         self.tries = 0;
-        self.status = Status::Failed(kind);
+        self.status = RecordStatus::Failed(kind);
         match self.past.visited {
             // A page that we hold stays on the calendar: it may come back.
             Some(_) => revisit(now, config),

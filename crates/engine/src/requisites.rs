@@ -14,7 +14,7 @@
 //! - A crawl that ends because it has its pages fetches their requisites first.
 
 use crate::admission::Admission;
-use crate::admit::{self, Candidate};
+use crate::admit::{self, AdmissionCandidate};
 use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs, Origin};
 use crate::engine::Engine;
@@ -164,7 +164,7 @@ fn is_inside(config: &Config, url: &Url) -> bool {
 /// Whether a link to a URL would be followed, so many links from a seed.
 pub(crate) fn may_be_page(config: &Config, url: &Url, depth: u16) -> bool {
     let (role, is_seed) = (Role::Page, false);
-    let found = Candidate { url, is_seed, role, depth, hops: 0, host_spent: 0 };
+    let found = AdmissionCandidate { url, is_seed, role, depth, hops: 0, host_spent: 0 };
     admit::admit(config, found).is_ok()
 }
 

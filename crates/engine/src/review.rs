@@ -21,7 +21,7 @@ use crate::engine::Engine;
 use crate::event::{Action, Question, Row, Step};
 use crate::outbox::CHUNKS_HELD_MAX;
 use crate::outcome::FailKind;
-use crate::record::{Refusal, Status, UrlRecord};
+use crate::record::{RecordStatus, Refusal, UrlRecord};
 use rhumb_page::robots::Agent;
 use rhumb_page::url::UrlKey;
 use serde::{Deserialize, Serialize};
@@ -36,12 +36,12 @@ const CHUNKS_WAITING_MAX: u64 = CHUNKS_HELD_MAX as u64 / 2;
 
 /// The URLs that a review looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ReviewWanted {
     /// Refused by any rule but robots.txt.
     pub refused: bool,
     /// Forbidden by robots.txt.
     pub denied: bool,
-    pub failed: Failed,
+    pub failed: ReviewFailed,
 }
 
 /// By what all refused URLs were to_admit: a row.
@@ -55,7 +55,7 @@ pub struct RulesFingerprint {
 
 /// Which of the URLs that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Failed {
+pub enum ReviewFailed {
     #[default]
     None,
     /// Those that each new run tries again.
@@ -63,12 +63,12 @@ pub enum Failed {
     All,
 }
 
-impl Wanted {
+impl ReviewWanted {
     pub fn includes(&self, record: &UrlRecord) -> bool {
         let is_wanted = match record.status {
-            Status::Refused(Refusal::Robots) => self.denied,
-            Status::Refused(_) => self.refused,
-            Status::Failed(kind) => self.failed.includes(kind),
+            RecordStatus::Refused(Refusal::Robots) => self.denied,
+            RecordStatus::Refused(_) => self.refused,
+            RecordStatus::Failed(kind) => self.failed.includes(kind),
             _ => false,
         };
         // One with a place waits for a date already.
@@ -76,16 +76,16 @@ impl Wanted {
     }
 }
 
-impl Failed {
-    fn of(config: &Config) -> Failed {
-        if config.retry_failed { Failed::All } else { Failed::ByKind }
+impl ReviewFailed {
+    fn of(config: &Config) -> ReviewFailed {
+        if config.retry_failed { ReviewFailed::All } else { ReviewFailed::ByKind }
     }
 
     fn includes(self, kind: FailKind) -> bool {
         match self {
-            Failed::None => false,
-            Failed::ByKind => kind.is_tried_by_later_runs(),
-            Failed::All => true,
+            ReviewFailed::None => false,
+            ReviewFailed::ByKind => kind.is_tried_by_later_runs(),
+            ReviewFailed::All => true,
         }
     }
 }
@@ -96,7 +96,7 @@ pub(crate) struct Review {
     rules: u64,
     rules_fingerprint: Option<RulesFingerprint>,
     /// What failed in earlier runs and was not looked for in this one.
-    failed: Failed,
+    failed: ReviewFailed,
     walk: Option<Walk>,
     /// There was no walk since the engine was opened.
     is_first: bool,
@@ -105,7 +105,7 @@ pub(crate) struct Review {
 /// One walk over all URLs.
 #[derive(Debug)]
 struct Walk {
-    wanted: Wanted,
+    wanted: ReviewWanted,
     /// What was in force when it began.
     rules_fingerprint: RulesFingerprint,
     stage: Stage,
@@ -127,13 +127,13 @@ impl Review {
         rules_fingerprint: Option<RulesFingerprint>,
         counters: &Counters,
     ) -> Review {
-        let wanted = Failed::of(config);
+        let wanted = ReviewFailed::of(config);
         let mut failed = FailKind::ALL.iter().zip(counters.failed).filter(|(_, count)| *count > 0);
         let any = failed.any(|(kind, _)| wanted.includes(*kind));
         Review {
             rules: admit::fingerprint(config),
             rules_fingerprint,
-            failed: if any { wanted } else { Failed::None },
+            failed: if any { wanted } else { ReviewFailed::None },
             walk: None,
             is_first: true,
         }
@@ -158,8 +158,8 @@ impl Engine {
     /// Whether a URL that failed, or that robots.txt forbade, is to be tried again if it comes as a
     /// seed or from a review.
     pub(crate) fn is_tried_again(&self, record: &UrlRecord) -> bool {
-        let failed = Failed::of(&self.config);
-        Wanted { refused: false, denied: true, failed }.includes(record)
+        let failed = ReviewFailed::of(&self.config);
+        ReviewWanted { refused: false, denied: true, failed }.includes(record)
     }
 
     /// The failed tries that a URL has behind it when it is tried again.
@@ -207,12 +207,12 @@ impl Engine {
         let rules = self.admission.review.rules ^ self.config.scope.fingerprint();
         let now = RulesFingerprint { rules, agent: self.config.agents() };
         let before = self.admission.review.rules_fingerprint;
-        let wanted = Wanted {
+        let wanted = ReviewWanted {
             refused: before.is_none_or(|before| before.rules != now.rules) || self.finds_nearer(),
             denied: before.is_none_or(|before| before.agent != now.agent),
             failed: self.admission.review.failed,
         };
-        if self.admission.review.is_under_way() || wanted == Wanted::default() {
+        if self.admission.review.is_under_way() || wanted == ReviewWanted::default() {
             return;
         }
         if self.books.counters.known == 0 {
@@ -221,7 +221,8 @@ impl Engine {
         let is_soon =
             self.admission.review.is_first || self.books.counters.known <= REVIEW_SOON_ROWS;
         if is_soon || self.is_idle() {
-            (self.admission.review.is_first, self.admission.review.failed) = (false, Failed::None);
+            (self.admission.review.is_first, self.admission.review.failed) =
+                (false, ReviewFailed::None);
             let stage = Stage::Reading { after: None, is_asked: false };
             self.admission.review.walk = Some(Walk { wanted, rules_fingerprint: now, stage });
         }

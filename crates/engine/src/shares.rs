@@ -26,7 +26,7 @@ const NAMES_FEW: u32 = 4;
 
 /// May a host of a site be contacted for the first time?
 #[derive(Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum ShareLeave {
     At(Time),
     /// Not yet: ask again then.
     Later(Time),
@@ -63,20 +63,24 @@ impl Share {
 
 impl Shares {
     /// Asks leave for a first contact. Those that need not wait longer than `ahead` have it.
-    pub fn ask(&mut self, site: u64, delay: Span, ahead: Span, now: Time) -> Leave {
+    pub fn ask(&mut self, site: u64, delay: Span, ahead: Span, now: Time) -> ShareLeave {
         self.forget(now);
         let share = self.by_site.entry(site).or_default();
         if share.names >= share.names_max() {
             let is_growing = now.since(share.came) < delay.times(GROWING_DELAYS);
-            return if is_growing { Leave::Later(now + ahead + Span(1)) } else { Leave::Spent };
+            return if is_growing {
+                ShareLeave::Later(now + ahead + Span(1))
+            } else {
+                ShareLeave::Spent
+            };
         }
         let at = share.next.max(now);
         if at > now + ahead {
-            return Leave::Later(at);
+            return ShareLeave::Later(at);
         }
         share.names += 1;
         share.next = at + delay;
-        Leave::At(at)
+        ShareLeave::At(at)
     }
 
     /// Whether it is to be found out if any name of the site has an address; true once.
@@ -121,25 +125,29 @@ mod tests {
     fn a_site_gets_names_a_delay_apart_and_more_of_them_for_new_pages_alone() {
         let (mut shares, delay, ahead) = (Shares::default(), Span::secs(1), Span::secs(30));
         let mut now = Time::ZERO;
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::At(now));
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::At(now + delay));
-        assert_eq!(shares.ask(8, delay, ahead, now), Leave::At(now), "of another site");
-        (2..=30).for_each(|_| assert!(matches!(shares.ask(7, delay, ahead, now), Leave::At(_))));
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::Later(Time::ZERO + Span::secs(31)));
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::At(now));
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::At(now + delay));
+        assert_eq!(shares.ask(8, delay, ahead, now), ShareLeave::At(now), "of another site");
+        (2..=30)
+            .for_each(|_| assert!(matches!(shares.ask(7, delay, ahead, now), ShareLeave::At(_))));
+        assert_eq!(
+            shares.ask(7, delay, ahead, now),
+            ShareLeave::Later(Time::ZERO + Span::secs(31))
+        );
         for _ in 31..64 {
             now = now + Span::secs(100);
-            assert_eq!(shares.ask(7, delay, ahead, now), Leave::At(now));
+            assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::At(now));
         }
         now = now + Span::secs(100);
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::Spent);
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::Spent);
         (0..2).for_each(|_| shares.fetched(7, now));
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::At(now));
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::At(now));
         let later = now + ahead + Span(1);
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::Later(later), "it may grow");
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::Later(later), "it may grow");
         assert!(shares.wants_probe(7) && !shares.wants_probe(7));
         shares.is_wild(7);
         (0..4).for_each(|_| shares.fetched(7, now));
         now = now + Span::secs(100);
-        assert_eq!(shares.ask(7, delay, ahead, now), Leave::Spent);
+        assert_eq!(shares.ask(7, delay, ahead, now), ShareLeave::Spent);
     }
 }

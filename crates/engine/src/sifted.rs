@@ -1,6 +1,6 @@
 //! Admission: what the sieve found new is admitted, numbered, placed and queued.
 
-use crate::admit::{self, Candidate};
+use crate::admit::{self, AdmissionCandidate};
 use crate::books::{UrlHost, UrlPosition};
 use crate::discovery::{Discovery, FoundAs};
 use crate::engine::Engine;
@@ -13,7 +13,7 @@ use crate::log::Happening;
 use crate::order;
 use crate::polite;
 use crate::queue::{Entry, Place, SleepPlace};
-use crate::record::{FoundOn, Refusal, Role, Status, UrlId, UrlRecord};
+use crate::record::{FoundOn, RecordStatus, Refusal, Role, UrlId, UrlRecord};
 use crate::requisites;
 use crate::time::Time;
 use crate::traps;
@@ -45,8 +45,8 @@ fn class_of(work: &Place) -> u8 {
 }
 
 /// Refused, or given up: it is put to admission anew before it is asked for.
-fn is_out(status: Status) -> bool {
-    matches!(status, Status::Refused(_) | Status::Failed(_))
+fn is_out(status: RecordStatus) -> bool {
+    matches!(status, RecordStatus::Refused(_) | RecordStatus::Failed(_))
 }
 
 /// A URL that is to be queued.
@@ -78,7 +78,9 @@ impl Engine {
                         FoundAs::Asked if !is_out(record.status) => {
                             self.ask_now(now, discovery, record, &mut batch, step);
                         }
-                        FoundAs::Announced(_) if !matches!(record.status, Status::Refused(_)) => {
+                        FoundAs::Announced(_)
+                            if !matches!(record.status, RecordStatus::Refused(_)) =>
+                        {
                             self.announced(now, discovery, record, &mut batch, step);
                         }
                         _ => self.take_known(discovery, record, &mut batch, step),
@@ -126,14 +128,14 @@ impl Engine {
         let record =
             |status| UrlRecord { found_on, role, ..UrlRecord::new(id, status, depth, hops, now) };
         let spent = self.spent(&host, (role, found_on), batch);
-        match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
+        match admit::admit(&self.config, AdmissionCandidate::found(&discovery, role, spent)) {
             Ok(()) => {
-                let record = record(Status::Queued);
+                let record = record(RecordStatus::Queued);
                 self.let_in(LetIn { discovery, was: UrlPosition::NEW, record, host }, batch);
             }
             Err(why) => {
                 self.log(now, step, || Happening::Refused { url: discovery.url.clone(), why });
-                let (key, record) = (discovery.url.key(), record(Status::Refused(why)));
+                let (key, record) = (discovery.url.key(), record(RecordStatus::Refused(why)));
                 self.books.put_nowhere(UrlPosition::NEW, key, record, &mut step.rows);
             }
         }
@@ -160,14 +162,14 @@ impl Engine {
         step: &mut Step,
     ) {
         match record.status {
-            Status::Refused(Refusal::Robots) | Status::Failed(_) => {
+            RecordStatus::Refused(Refusal::Robots) | RecordStatus::Failed(_) => {
                 self.try_again(discovery, record, batch);
             }
             // Only what its host has brought by then can tell more.
-            Status::Refused(Refusal::Pattern) if discovery.kind == FoundAs::Link => {}
+            RecordStatus::Refused(Refusal::Pattern) if discovery.kind == FoundAs::Link => {}
             // The rules may let it in, and its head would not.
-            Status::Refused(why) if why.is_of_head() && !discovery.kind.is_readmitted() => {}
-            Status::Refused(why) => self.readmit(discovery, record, why, batch, step),
+            RecordStatus::Refused(why) if why.is_of_head() && !discovery.kind.is_readmitted() => {}
+            RecordStatus::Refused(why) => self.readmit(discovery, record, why, batch, step),
             _ => {}
         }
     }
@@ -184,11 +186,12 @@ impl Engine {
         // It has its place in the host's budget.
         let role = record.role;
         let others = self.spent(&host, (role, record.found_on), batch).saturating_sub(1);
-        if admit::admit(&self.config, Candidate::found(&discovery, role, others)).is_err() {
+        if admit::admit(&self.config, AdmissionCandidate::found(&discovery, role, others)).is_err()
+        {
             return;
         }
         let was = UrlPosition::of(&record);
-        let is_failed = matches!(record.status, Status::Failed(_));
+        let is_failed = matches!(record.status, RecordStatus::Failed(_));
         let tries = if is_failed { self.tries_behind() } else { 0 };
         let record = record.tried_again(tries);
         self.let_in(LetIn { discovery, was, record, host }, batch);
@@ -218,7 +221,7 @@ impl Engine {
         let (host, role) = (discovery.url.host_key(), record.role);
         let was = UrlPosition::of(&record);
         let spent = self.spent(&host, (role, record.found_on), batch);
-        match admit::admit(&self.config, Candidate::found(&discovery, role, spent)) {
+        match admit::admit(&self.config, AdmissionCandidate::found(&discovery, role, spent)) {
             Ok(()) => {
                 let record = record.readmitted(discovery.depth, discovery.hops);
                 self.let_in(LetIn { discovery, was, record, host }, batch);

@@ -19,9 +19,9 @@ use crate::admission::Admission;
 use crate::admit::Reach;
 use crate::config::Config;
 use crate::discovery::{Discovery, FoundAs};
-use crate::outcome::{Outcome, Report};
+use crate::outcome::{FetchReport, Outcome};
 use crate::queue::Entry;
-use crate::record::{Next, Role, Status, UrlRecord};
+use crate::record::{Next, RecordStatus, Role, UrlRecord};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
 
@@ -69,14 +69,14 @@ impl Admission {
 /// A sitemap that was tried and is not there is not tried again.
 pub(crate) fn next_of(record: &UrlRecord, next: Next) -> Next {
     match (record.role, record.status) {
-        (Role::TriedSitemap, Status::Gone) => Next::Never,
+        (Role::TriedSitemap, RecordStatus::Gone) => Next::Never,
         _ => next,
     }
 }
 
 /// What to make of an answer, if it was asked for on a chance: whatever is no sitemap, and leads to
 /// none, says that there is none.
-pub(crate) fn as_tried(entry: &Entry, report: Report) -> Report {
+pub(crate) fn as_tried(entry: &Entry, report: FetchReport) -> FetchReport {
     if entry.record.role != Role::TriedSitemap {
         return report;
     }
@@ -88,7 +88,7 @@ pub(crate) fn as_tried(entry: &Entry, report: Report) -> Report {
     };
     match is_there {
         true => report,
-        false => Report { outcome: Outcome::Gone, ..report },
+        false => FetchReport { outcome: Outcome::Gone, ..report },
     }
 }
 

@@ -8,13 +8,13 @@ use crate::event::StopReason;
 use crate::holdups::Holdups;
 use crate::mass::{Coverage, Mass, Sums, TopicCoverage};
 use crate::outbound::SequenceNumbers;
-use crate::refresh::revisit::Collection;
+use crate::refresh::revisit::RevisitCollection;
 use crate::requisites::RequisiteCounters;
 use crate::time::Time;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
-pub struct Snapshot {
+pub struct EngineSnapshot {
     pub now: Time,
     pub counters: Counters,
     /// Requests under way.
@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub topic: Option<TopicCoverage>,
     pub topic_expected: Option<f64>,
     /// How the pages of a crawl that goes on are doing.
-    pub collection: Option<Collection>,
+    pub collection: Option<RevisitCollection>,
     /// What pages are shown with, in numbers.
     pub requisites: RequisiteCounters,
     pub stopping: Option<StopReason>,
@@ -76,7 +76,7 @@ pub struct PartSnapshot {
     pub has_topic: bool,
 }
 
-impl Snapshot {
+impl EngineSnapshot {
     /// How much of the topic the crawled pages have if URLs that wait are what the link model
     /// expects of them. No bound, and never below it: what is expected is as old as the last fit,
     /// and some of it may have come since.
@@ -123,9 +123,9 @@ impl Engine {
     }
 
     /// Cheap enough for every turn but for `heap_bytes`, which is left at zero.
-    pub fn snapshot(&self, now: Time) -> Snapshot {
+    pub fn snapshot(&self, now: Time) -> EngineSnapshot {
         let now = self.clock.own(now);
-        Snapshot {
+        EngineSnapshot {
             now,
             counters: self.counters().clone(),
             in_flight: self.traffic.len(),
@@ -188,12 +188,14 @@ impl Engine {
     }
 }
 
-impl Snapshot {
+impl EngineSnapshot {
     /// All partitions of a crawl together, each as it was when it was last heard of; none before
     /// all were.
-    pub fn of_all<'a>(parts: impl Iterator<Item = Option<&'a Snapshot>>) -> Option<Snapshot> {
-        let parts: Vec<&Snapshot> = parts.collect::<Option<_>>()?;
-        let mut all = Snapshot { paused: true, ..Snapshot::default() };
+    pub fn of_all<'a>(
+        parts: impl Iterator<Item = Option<&'a EngineSnapshot>>,
+    ) -> Option<EngineSnapshot> {
+        let parts: Vec<&EngineSnapshot> = parts.collect::<Option<_>>()?;
+        let mut all = EngineSnapshot { paused: true, ..EngineSnapshot::default() };
         for (at, part) in parts.iter().enumerate() {
             all.counters = match at {
                 0 => part.counters.clone(),
@@ -239,7 +241,7 @@ impl Snapshot {
 /// Why a crawl of several partitions is over, if it is: all have nothing to do, and every message
 /// that was sent was taken, so that no partition was given anything by another since it was heard
 /// of (docs/decisions/0056-partitions-in-a-process.md).
-pub fn end_of_all(parts: &[&Snapshot]) -> Option<StopReason> {
+pub fn end_of_all(parts: &[&EngineSnapshot]) -> Option<StopReason> {
     let told: Vec<&PartSnapshot> =
         parts.iter().map(|part| part.part.as_deref()).collect::<Option<_>>()?;
     if parts.iter().any(|part| part.paused) {

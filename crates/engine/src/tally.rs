@@ -4,7 +4,7 @@
 use crate::books::UrlBooks;
 use crate::config::Retry;
 use crate::marks::Marks;
-use crate::outcome::{FailKind, Outcome, Report};
+use crate::outcome::{FailKind, FetchReport, Outcome};
 use crate::queue::Entry;
 use crate::record::Role;
 
@@ -14,7 +14,7 @@ impl UrlBooks {
     pub fn count_visit(
         &mut self,
         entry: &Entry,
-        report: &Report,
+        report: &FetchReport,
         is_copy_or_near: (bool, bool),
         retry: &Retry,
     ) {
@@ -28,7 +28,7 @@ impl UrlBooks {
     fn count_page(
         &mut self,
         entry: &Entry,
-        report: &Report,
+        report: &FetchReport,
         (is_copy, is_near): (bool, bool),
         retry: &Retry,
     ) {
@@ -62,7 +62,7 @@ impl UrlBooks {
         }
     }
 
-    fn count_sitemap(&mut self, entry: &Entry, report: &Report, retry: &Retry) {
+    fn count_sitemap(&mut self, entry: &Entry, report: &FetchReport, retry: &Retry) {
         match &report.outcome {
             Outcome::Page(page) => {
                 self.counters.sitemaps += u64::from(page.is_sitemap);
@@ -73,7 +73,7 @@ impl UrlBooks {
         }
     }
 
-    fn count_requisite(&mut self, entry: &Entry, report: &Report, retry: &Retry) {
+    fn count_requisite(&mut self, entry: &Entry, report: &FetchReport, retry: &Retry) {
         let counters = &mut self.requisites;
         match &report.outcome {
             Outcome::Page(_) => counters.fetched += 1,

@@ -30,7 +30,7 @@ pub trait Machine {
 /// How far an archive reaches: the serial number of its last file, from 1, and the length of that.
 /// The default is the beginning, and where an archive that keeps nothing stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct ArchivePosition {
     pub file: u32,
     pub length: u64,
 }
@@ -38,7 +38,7 @@ pub struct Position {
 /// Where bodies are kept.
 pub trait Archive {
     /// Once this returns, the death of the process does not undo it. Where the archive ends then.
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error>;
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<ArchivePosition, Error>;
 
     /// Makes all that was appended survive a power cut.
     fn sync(&mut self) -> Result<(), Error>;
@@ -53,7 +53,7 @@ pub trait Archive {
 pub trait State {
     /// Once this returns, the death of the process does not undo it. The rows speak of what the
     /// archive holds up to `archived`: if it turns out to end before, they were never committed.
-    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error>;
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: ArchivePosition) -> Result<(), Error>;
 
     /// Makes all commits survive a power cut. The archive was synced before.
     fn sync(&mut self) -> Result<(), Error>;

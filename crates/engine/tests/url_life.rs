@@ -5,9 +5,9 @@
 use rhumb_engine::config::{Config, NearPolicy};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
-use rhumb_engine::outcome::{FailKind, Outcome, Page, Report};
+use rhumb_engine::outcome::{FailKind, FetchReport, Outcome, PageContent};
 use rhumb_engine::queue::Place;
-use rhumb_engine::record::{Next, Refusal, Status, Twin, UrlId, UrlRecord, back_off};
+use rhumb_engine::record::{Next, RecordStatus, Refusal, Twin, UrlId, UrlRecord, back_off};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::Url;
 
@@ -20,7 +20,7 @@ const NEW: [u8; 16] = [2; 16];
 /// One cell of the matrix.
 struct Case {
     before: UrlRecord,
-    report: Report,
+    report: FetchReport,
     twin: Option<Twin>,
     near: Option<Near>,
     config: Config,
@@ -44,8 +44,8 @@ fn every_status_meets_every_outcome_by_the_same_rules() {
     assert!(cases > 40_000, "{cases} cases");
 }
 
-fn statuses() -> Vec<Status> {
-    use Status::*;
+fn statuses() -> Vec<RecordStatus> {
+    use RecordStatus::*;
     let refused = Refusal::ALL.map(Refused);
     let failed = FailKind::ALL.map(Failed);
     [Queued, Fetched, Duplicate, Moved, Gone].into_iter().chain(refused).chain(failed).collect()
@@ -55,7 +55,7 @@ fn outcomes() -> Vec<Outcome> {
     let page = |content| {
         let etag = Some("\"new\"".into());
         let marks = Marks::NOINDEX | Marks::TRUNCATED;
-        Outcome::Page(Box::new(Page { content, etag, marks, ..Page::default() }))
+        Outcome::Page(Box::new(PageContent { content, etag, marks, ..PageContent::default() }))
     };
     let mut all = vec![page(OLD), page(NEW), Outcome::Unchanged, Outcome::Gone];
     all.extend([None, Some(url("http://b.test/"))].map(|to| Outcome::Moved { to }));
@@ -69,7 +69,7 @@ fn outcomes() -> Vec<Outcome> {
     all
 }
 
-fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
+fn case(status: RecordStatus, outcome: Outcome, flags: [bool; 6]) -> Case {
     let [revisits, has_twin, last_try, visited, was_copy, has_near] = flags;
     let mut config = Config { revisit_after: revisits.then_some(REVISIT), ..Config::default() };
     config.retry.tries_max = 3;
@@ -97,7 +97,8 @@ fn case(status: Status, outcome: Outcome, flags: [bool; 6]) -> Case {
     let near = (has_near && !has_twin).then(|| near("http://d.test/"));
     let twin =
         has_twin.then(|| Twin { url: url("http://c.test/"), kept: BEFORE, payload: [3; 20] });
-    let report = Report { outcome, status: 299, bytes: 10, at: NOW, took: Span::ZERO, held: true };
+    let report =
+        FetchReport { outcome, status: 299, bytes: 10, at: NOW, took: Span::ZERO, held: true };
     let (after, next) = before.clone().after(&report, twin.as_ref(), near.as_ref(), NOW, &config);
     Case { before, report, twin, near, config, after, next }
 }
@@ -123,10 +124,10 @@ fn what_admission_gave_is_kept(case: &Case) {
     assert_eq!(of(&case.after), of(&case.before), "{}", show(case));
     assert_eq!(case.after.place, None, "whoever settles it gives the place: {}", show(case));
     assert_eq!(case.after.http_status, 299);
-    assert!(!matches!(case.after.status, Status::Refused(_)), "{}", show(case));
+    assert!(!matches!(case.after.status, RecordStatus::Refused(_)), "{}", show(case));
 }
 
-fn a_page_is_what_it_brought(case: &Case, page: &Page) {
+fn a_page_is_what_it_brought(case: &Case, page: &PageContent) {
     let Case { before, after, twin, .. } = case;
     was_answered(case);
     assert_eq!((after.past.content, after.past.marks), (Some(page.content), page.marks));
@@ -134,7 +135,7 @@ fn a_page_is_what_it_brought(case: &Case, page: &Page) {
     let skipped = case.near.is_some() && case.config.near.policy == NearPolicy::Skip;
     let validators = if skipped { (&None, &None) } else { (&page.etag, &page.last_modified) };
     assert_eq!((&after.past.etag, &after.past.last_modified), validators, "{}", show(case));
-    let expected = if twin.is_some() { Status::Duplicate } else { Status::Fetched };
+    let expected = if twin.is_some() { RecordStatus::Duplicate } else { RecordStatus::Fetched };
     assert_eq!(after.status, expected, "{}", show(case));
     assert_eq!(after.past.duplicate_of.as_ref(), twin.as_ref().map(|t| &t.url), "{}", show(case));
     let changed = before.past.content != Some(page.content);
@@ -153,13 +154,13 @@ fn an_answer_erases_nothing(case: &Case) {
     was_answered(case);
     what_was_learnt_is_kept(case);
     let expected = match case.report.outcome {
-        Outcome::Moved { .. } => Status::Moved,
-        Outcome::Gone => Status::Gone,
+        Outcome::Moved { .. } => RecordStatus::Moved,
+        Outcome::Gone => RecordStatus::Gone,
         // What a 304 confirms is a copy if it was one.
         _ if case.before.past.duplicate_of.is_some() && case.before.past.content.is_some() => {
-            Status::Duplicate
+            RecordStatus::Duplicate
         }
-        _ => Status::Fetched,
+        _ => RecordStatus::Fetched,
     };
     assert_eq!(case.after.status, expected, "{}", show(case));
 }
@@ -176,13 +177,13 @@ fn a_failure_erases_nothing(case: &Case, kind: FailKind, retry_after: Option<Spa
     let again = kind.is_passing() && before.tries + 1 < config.retry.tries_max;
     if again {
         let wait = back_off(&config.retry, u16::from(before.tries) + 1, retry_after);
-        assert_eq!((after.status, after.tries), (Status::Queued, before.tries + 1));
+        assert_eq!((after.status, after.tries), (RecordStatus::Queued, before.tries + 1));
         assert_eq!(*next, Next::At(NOW + wait), "{}", show(case));
         let wish = retry_after.unwrap_or(Span::ZERO).min(config.retry.retry_after_max);
         assert!(wait >= wish && wait >= config.retry.wait_min, "{}", show(case));
         return;
     }
-    assert_eq!((after.status, after.tries), (Status::Failed(kind), 0), "{}", show(case));
+    assert_eq!((after.status, after.tries), (RecordStatus::Failed(kind), 0), "{}", show(case));
     // What we never held is not asked for again; what we hold stays on the calendar.
     let expected = if before.past.visited.is_some() { calendar(config) } else { Next::Never };
     assert_eq!(*next, expected, "{}", show(case));

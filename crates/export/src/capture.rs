@@ -6,28 +6,30 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use memchr::memmem;
-use rhumb_archive::{Entry, Record};
-use rhumb_extract::{Extracted, HostTemplate, Metadata, Options, PageKind, Wanted, language};
-use rhumb_fetch::head::Head;
-use rhumb_node::extract::{Body, Recorded, Row, Wish, is_requisite};
+use rhumb_archive::{CdxjEntry, Record};
+use rhumb_extract::{
+    ExtractOptions, Extracted, HostTemplate, Metadata, PageKind, PageWanted, language,
+};
+use rhumb_fetch::head::HeadBytes;
+use rhumb_node::extract::{ExtractBody, ExtractedRow, Recorded, Wish, is_requisite};
 use rhumb_page::html::Link;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
 
-use crate::Failure;
-use crate::known::Known;
+use crate::ExportFailure;
+use crate::known::KnownUrl;
 use crate::mime;
-use crate::source::{Source, WarcFile};
+use crate::source::{CrawlSource, WarcFile};
 
 /// Hosts whose templates a thread remembers. In the order of SURTs a host's pages follow each
 /// other, but for those with and without `www.`.
 const HOSTS_MAX: usize = 8;
 
 /// A line of the index, to be read.
-pub struct Job {
-    pub entry: Entry,
-    pub known: Known,
+pub struct CaptureJob {
+    pub entry: CdxjEntry,
+    pub known: KnownUrl,
     /// Of several captures of a URL the last that has a page.
     pub is_last: bool,
 }
@@ -40,9 +42,9 @@ pub struct Depth {
     pub links: bool,
 }
 
-pub struct Capture {
-    pub entry: Entry,
-    pub known: Known,
+pub struct ExportedCapture {
+    pub entry: CdxjEntry,
+    pub known: KnownUrl,
     pub is_last: bool,
     /// None of what is no URL of ours.
     pub url: Option<Url>,
@@ -97,16 +99,16 @@ pub struct CaptureReader<'s> {
 }
 
 impl<'s> CaptureReader<'s> {
-    pub fn new(source: &'s Source, depth: Depth) -> CaptureReader<'s> {
+    pub fn new(source: &'s CrawlSource, depth: Depth) -> CaptureReader<'s> {
         let warcs = source.warcs.iter();
         let warcs = warcs.map(|warc| (warc.name.as_str(), (warc, RefCell::new(None)))).collect();
         CaptureReader { warcs, templates: Vec::new(), depth }
     }
 
-    pub fn read(&mut self, job: Job) -> Result<Capture, Failure> {
+    pub fn read(&mut self, job: CaptureJob) -> Result<ExportedCapture, ExportFailure> {
         let record = self.record(&job.entry)?;
         let url = Url::parse(&job.entry.url).ok();
-        let head = Head::new(record.http_head());
+        let head = HeadBytes::new(record.http_head());
         let status = job.entry.status.as_deref().and_then(|status| status.parse().ok());
         let status: u16 = status.unwrap_or(if record.kind() == "resource" { 200 } else { 0 });
         let location = (300..400).contains(&status).then(|| header(&record, "location")).flatten();
@@ -114,7 +116,7 @@ impl<'s> CaptureReader<'s> {
             Some(url) => url.join(&location).map_or(location, |url| url.as_str().to_owned()),
             None => location,
         });
-        let mut capture = Capture {
+        let mut capture = ExportedCapture {
             record_id: id_of(&record),
             date: record.field("WARC-Date").unwrap_or_default().to_owned(),
             status,
@@ -141,27 +143,27 @@ impl<'s> CaptureReader<'s> {
         Ok(capture)
     }
 
-    fn record(&self, entry: &Entry) -> Result<Record, Failure> {
+    fn record(&self, entry: &CdxjEntry) -> Result<Record, ExportFailure> {
         let Some((warc, file)) = self.warcs.get(entry.filename.as_str()) else {
             let what = format!("{}: the index names it, and it is not there", entry.filename);
-            return Err(Failure::Failed(what));
+            return Err(ExportFailure::Failed(what));
         };
         let mut file = file.borrow_mut();
         let file = match &mut *file {
             Some(file) => file,
             none => {
-                let failed = |error| Failure::file(&warc.path, "read", &error);
+                let failed = |error| ExportFailure::file(&warc.path, "read", &error);
                 none.insert(File::open(&warc.path).map_err(failed)?)
             }
         };
         Ok(Record::read_at(&warc.path, file, entry.offset, entry.length)?)
     }
 
-    fn read_page(&mut self, capture: &mut Capture, record: &Record, page: &Recorded) {
+    fn read_page(&mut self, capture: &mut ExportedCapture, record: &Record, page: &Recorded) {
         let content_type = page.content_type.as_deref();
         capture.mime_detected = mime::detected(content_type, &page.body);
         let (Some(url), date) = (capture.url.clone(), capture.date.clone()) else { return };
-        let body = Body {
+        let body = ExtractBody {
             url: &url,
             fetched: &date,
             content_type,
@@ -175,7 +177,7 @@ impl<'s> CaptureReader<'s> {
             return;
         }
         capture.page_bytes = page.body.len() as u64;
-        if body.kind() != Kind::Html {
+        if body.kind() != MediaKind::Html {
             if self.depth.text {
                 let wish = Wish { keeps_all: false, markdown: false };
                 capture.page = body.row(None, wish).and_then(PageText::of_document);
@@ -188,15 +190,15 @@ impl<'s> CaptureReader<'s> {
         }
     }
 
-    fn read_html(&mut self, capture: &mut Capture, body: &Body<'_>) {
+    fn read_html(&mut self, capture: &mut ExportedCapture, body: &ExtractBody<'_>) {
         self.bring_template(body.url.host());
-        let options = Options {
+        let options = ExtractOptions {
             template: self.templates.first().map(|(_, template)| template),
             detects_language: true,
-            ..Options::default()
+            ..ExtractOptions::default()
         };
         let extracted = self.depth.text.then_some(options);
-        let wanted = Wanted { extracted, anchors: self.depth.links, ..Wanted::default() };
+        let wanted = PageWanted { extracted, anchors: self.depth.links, ..PageWanted::default() };
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end an export.
         let Ok(told) = catch_unwind(AssertUnwindSafe(|| body.told(&wanted))) else { return };
@@ -261,7 +263,7 @@ impl PageText {
         })
     }
 
-    fn of_document(row: Row) -> Option<PageText> {
+    fn of_document(row: ExtractedRow) -> Option<PageText> {
         if row.text.is_empty() {
             return None;
         }
@@ -311,7 +313,7 @@ fn refuses_mining(metadata: &Metadata) -> bool {
 
 /// Whether a page reserves text and data mining: by the header or the meta element of TDMRep, or
 /// `noai` for robots.
-fn is_reserved(record: &Record, body: &Body<'_>) -> bool {
+fn is_reserved(record: &Record, body: &ExtractBody<'_>) -> bool {
     const NAME: &[u8] = b"tdm-reservation";
     /// The element's content stands near its name.
     const ELEMENT_BYTES: usize = 64;

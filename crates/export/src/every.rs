@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::Failure;
-use crate::capture::{Capture, Depth};
-use crate::parquet::{Rows, Tables};
-use crate::source::Source;
+use crate::ExportFailure;
+use crate::capture::{Depth, ExportedCapture};
+use crate::parquet::{RowsWritten, Tables};
+use crate::source::CrawlSource;
 use crate::text::{Dolma, Wet};
-use crate::walk::Walk;
+use crate::walk::UrlWalk;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Outputs {
+pub struct ExportOutputs {
     pub parquet: Option<PathBuf>,
     pub wet: Option<PathBuf>,
     pub dolma: Option<PathBuf>,
 }
 
-impl Outputs {
+impl ExportOutputs {
     /// All of them; the first is where an index is made if the crawl has none.
     pub fn paths(&self) -> Vec<&Path> {
         let all = [&self.parquet, &self.wet, &self.dolma];
@@ -29,7 +29,7 @@ impl Outputs {
 
 /// What was made.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Exported {
+pub struct ExportedFiles {
     pub captures: u64,
     /// Of these, pages with text: `text_bytes` of it, out of `page_bytes` of HTML and documents.
     pub pages: u64,
@@ -38,7 +38,7 @@ pub struct Exported {
     /// Pages that say nothing.
     pub without_text: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parquet: Option<Rows>,
+    pub parquet: Option<RowsWritten>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wet: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,19 +48,19 @@ pub struct Exported {
 
 /// Writes the outputs; `added` is the moment of the export, `2026-05-01T10:00:00Z`.
 pub fn export(
-    source: &Source,
-    outputs: &Outputs,
+    source: &CrawlSource,
+    outputs: &ExportOutputs,
     threads: usize,
     added: &str,
-) -> Result<Exported, Failure> {
+) -> Result<ExportedFiles, ExportFailure> {
     let tables = outputs.parquet.as_deref().map(|path| Tables::begin(path, source)).transpose()?;
     let wet = outputs.wet.as_deref().map(Wet::begin).transpose()?;
     let dolma = outputs.dolma.as_deref();
     let dolma =
         dolma.map(|path| Dolma::begin(path, source.name(), added.to_owned())).transpose()?;
     let depth = Depth { text: true, links: tables.is_some() };
-    let walk = Walk { threads, depth, names_pages: tables.is_some() };
-    let mut writing = Writing { tables, wet, dolma, done: Exported::default() };
+    let walk = UrlWalk { threads, depth, names_pages: tables.is_some() };
+    let mut writing = Writing { tables, wet, dolma, done: ExportedFiles::default() };
     walk.run(source, |_| true, |capture| writing.take(&capture))?;
     writing.finish(source.gaps.clone())
 }
@@ -69,11 +69,11 @@ struct Writing {
     tables: Option<Tables>,
     wet: Option<Wet>,
     dolma: Option<Dolma>,
-    done: Exported,
+    done: ExportedFiles,
 }
 
 impl Writing {
-    fn take(&mut self, capture: &Capture) -> Result<(), Failure> {
+    fn take(&mut self, capture: &ExportedCapture) -> Result<(), ExportFailure> {
         self.done.captures += 1;
         self.done.page_bytes += capture.page_bytes;
         let is_page = matches!(
@@ -102,7 +102,7 @@ impl Writing {
         Ok(())
     }
 
-    fn finish(mut self, gaps: Vec<String>) -> Result<Exported, Failure> {
+    fn finish(mut self, gaps: Vec<String>) -> Result<ExportedFiles, ExportFailure> {
         self.done.gaps = gaps;
         self.done.parquet = self.tables.map(Tables::finish).transpose()?;
         self.wet.map(Wet::finish).transpose()?;

@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet};
 
 use rhumb_engine::mass::{self, FIFTEENTHS, Mass, Surfer};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::time::Time;
 use rhumb_node::watch::status::belief_of;
 use rhumb_page::robots::Robots;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 
-use crate::Failure;
+use crate::ExportFailure;
 
 /// Of one URL; nothing is known without a state.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct KnownUrl {
     /// Links from a seed.
     pub depth: Option<u16>,
     /// Its share of all importance that is certain, 0 to 1.
@@ -50,7 +50,7 @@ pub struct Knowledge<'a> {
 }
 
 impl<'a> Knowledge<'a> {
-    pub fn read(reader: &'a LocalReader) -> Result<Knowledge<'a>, Failure> {
+    pub fn read(reader: &'a LocalReader) -> Result<Knowledge<'a>, ExportFailure> {
         let mut masses = Vec::new();
         for part in reader.parts() {
             let mut mass = part.mass()?;
@@ -60,10 +60,10 @@ impl<'a> Knowledge<'a> {
         Ok(Knowledge { reader, masses, scheduler: reader.scheduler()?, robots: None })
     }
 
-    pub fn of(&mut self, url: &Url) -> Result<Known, Failure> {
+    pub fn of(&mut self, url: &Url) -> Result<KnownUrl, ExportFailure> {
         let (part, holding) = (self.reader.part_of(url), self.reader.holding(url));
         let snapshot = holding.snapshot();
-        let Some(record) = snapshot.url(&url.key())? else { return Ok(Known::default()) };
+        let Some(record) = snapshot.url(&url.key())? else { return Ok(KnownUrl::default()) };
         let (settled, lies_on_it) = self.masses[part].of(record.id);
         let leader = leader(&holding, &record)?;
         let change_rate = match (&self.scheduler, record.past.learnt) {
@@ -74,7 +74,7 @@ impl<'a> Knowledge<'a> {
             _ => None,
         };
         let robots_line = self.robots_line(url)?;
-        Ok(Known {
+        Ok(KnownUrl {
             depth: Some(record.depth),
             importance: Some((settled + lies_on_it) as f32),
             topic: self.relevance(part, record.id),
@@ -96,7 +96,7 @@ impl<'a> Knowledge<'a> {
     }
 
     /// A host's URLs follow each other, so the last host's rules are remembered.
-    fn robots_line(&mut self, url: &Url) -> Result<Option<u32>, Failure> {
+    fn robots_line(&mut self, url: &Url) -> Result<Option<u32>, ExportFailure> {
         let host = url.host_key();
         if self.robots.as_ref().is_none_or(|(last, _)| *last != host) {
             let robots = self.reader.holding(url).snapshot().robots(&host)?;
@@ -110,12 +110,12 @@ impl<'a> Knowledge<'a> {
     /// Fills in the pages that URLs were found on: one walk over all URLs for as many as are given.
     pub fn name_pages<'k>(
         &self,
-        known: impl Iterator<Item = &'k mut Known>,
-    ) -> Result<(), Failure> {
-        let mut known: Vec<&mut Known> = known.filter(|known| known.page.is_some()).collect();
+        known: impl Iterator<Item = &'k mut KnownUrl>,
+    ) -> Result<(), ExportFailure> {
+        let mut known: Vec<&mut KnownUrl> = known.filter(|known| known.page.is_some()).collect();
         for (part, reader) in self.reader.parts().iter().enumerate() {
             let of_part =
-                |known: &Known| known.page.filter(|(of, _)| *of == part).map(|(_, id)| id);
+                |known: &KnownUrl| known.page.filter(|(of, _)| *of == part).map(|(_, id)| id);
             let wanted: HashSet<UrlId> = known.iter().filter_map(|known| of_part(known)).collect();
             if wanted.is_empty() {
                 continue;
@@ -132,10 +132,10 @@ impl<'a> Knowledge<'a> {
 }
 
 /// The page that a record's text is of.
-fn leader(reader: &LocalReader, record: &UrlRecord) -> Result<Leader, Failure> {
+fn leader(reader: &LocalReader, record: &UrlRecord) -> Result<Leader, ExportFailure> {
     let snapshot = reader.snapshot();
     let twin = match (record.status, &record.past.duplicate_of) {
-        (Status::Duplicate, Some(url)) => snapshot.url(&url.key())?.map(|r| (url.clone(), r)),
+        (RecordStatus::Duplicate, Some(url)) => snapshot.url(&url.key())?.map(|r| (url.clone(), r)),
         _ => None,
     };
     let (own, similarity) = match &twin {

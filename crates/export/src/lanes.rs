@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::Failure;
+use crate::ExportFailure;
 
 /// Pieces in a lane, as work or as results: its channels hold as many, so nobody waits for one who
 /// waits.
@@ -25,11 +25,11 @@ struct Lane<W, R> {
 /// results to `take` in the order of the work. `host` names what is to stay together.
 pub fn in_order<W: Send, R: Send, D: FnMut(W) -> R>(
     threads: usize,
-    work: impl Iterator<Item = Result<W, Failure>>,
+    work: impl Iterator<Item = Result<W, ExportFailure>>,
     host: impl Fn(&W) -> u64,
     make: impl Fn() -> D + Sync,
-    mut take: impl FnMut(R) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(R) -> Result<(), ExportFailure>,
+) -> Result<(), ExportFailure> {
     std::thread::scope(|scope| {
         let mut lanes = Vec::new();
         for _ in 0..threads.max(1) {
@@ -46,7 +46,7 @@ pub fn in_order<W: Send, R: Send, D: FnMut(W) -> R>(
             });
             lanes.push(Lane { give, results, held: 0 });
         }
-        let ended = || Failure::Failed("a thread of the export ended too early".to_owned());
+        let ended = || ExportFailure::Failed("a thread of the export ended too early".to_owned());
         let mut in_flight: VecDeque<usize> = VecDeque::new();
         let mut take_next = |lanes: &mut Vec<Lane<W, R>>, in_flight: &mut VecDeque<usize>| {
             let Some(lane) = in_flight.pop_front() else { return Ok(()) };
@@ -92,10 +92,10 @@ mod tests {
         };
         in_order(3, work(500), |n| n / 7, || |n| n * 2, take).expect("done");
         assert_eq!(results, (0..500).map(|n| n * 2).collect::<Vec<_>>());
-        let fail = |n| if n == 40 { Err(Failure::Failed("full".to_owned())) } else { Ok(()) };
+        let fail = |n| if n == 40 { Err(ExportFailure::Failed("full".to_owned())) } else { Ok(()) };
         assert!(in_order(2, work(500), |n| *n, || |n: u64| n, fail).is_err());
         let broken =
-            (0..9).map(|n| if n == 5 { Err(Failure::Failed(String::new())) } else { Ok(n) });
+            (0..9).map(|n| if n == 5 { Err(ExportFailure::Failed(String::new())) } else { Ok(n) });
         assert!(in_order(2, broken, |n| *n, || |n: u64| n, |_| Ok(())).is_err());
     }
 }

@@ -30,39 +30,39 @@ use std::path::Path;
 
 /// Why an export did not come to its end.
 #[derive(Debug)]
-pub enum Failure {
+pub enum ExportFailure {
     /// Nothing was begun: something else is to be asked for.
     Usage(String),
     Failed(String),
 }
 
-impl Failure {
-    pub(crate) fn file(path: &Path, doing: &str, error: &io::Error) -> Failure {
+impl ExportFailure {
+    pub(crate) fn file(path: &Path, doing: &str, error: &io::Error) -> ExportFailure {
         let full =
             matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         let hint = if full { "; free some space and run again" } else { "" };
-        Failure::Failed(format!("{}: cannot {doing}: {error}{hint}", path.display()))
+        ExportFailure::Failed(format!("{}: cannot {doing}: {error}{hint}", path.display()))
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ExportFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(what) | Failure::Failed(what) => f.write_str(what),
+            ExportFailure::Usage(what) | ExportFailure::Failed(what) => f.write_str(what),
         }
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ExportFailure {}
 
-impl From<rhumb_archive::Error> for Failure {
-    fn from(error: rhumb_archive::Error) -> Failure {
-        Failure::Failed(error.to_string())
+impl From<rhumb_archive::ArchiveError> for ExportFailure {
+    fn from(error: rhumb_archive::ArchiveError) -> ExportFailure {
+        ExportFailure::Failed(error.to_string())
     }
 }
 
-impl From<rhumb_engine::error::Error> for Failure {
-    fn from(error: rhumb_engine::error::Error) -> Failure {
-        Failure::Failed(error.what)
+impl From<rhumb_engine::error::Error> for ExportFailure {
+    fn from(error: rhumb_engine::error::Error) -> ExportFailure {
+        ExportFailure::Failed(error.what)
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rhumb_disk::{sync_dir, sync_tree};
 
-use crate::Failure;
+use crate::ExportFailure;
 
 /// The file that says whose a directory is.
 const MARK_FILE: &str = "rhumb-unfinished";
@@ -27,10 +27,10 @@ pub struct OwnDir {
 
 impl OwnDir {
     /// Begins `path`; what a killed run left there is removed.
-    pub fn begin(path: &Path) -> Result<OwnDir, Failure> {
-        let failed = |error: &io::Error| Failure::file(path, "create", error);
+    pub fn begin(path: &Path) -> Result<OwnDir, ExportFailure> {
+        let failed = |error: &io::Error| ExportFailure::file(path, "create", error);
         let mark_path = path.join(MARK_FILE);
-        let refused = |why: &str| Err(Failure::Usage(format!("{}: {why}", path.display())));
+        let refused = |why: &str| Err(ExportFailure::Usage(format!("{}: {why}", path.display())));
         match fs::create_dir(path) {
             Ok(()) => {}
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -96,26 +96,26 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// Begins a file.
-    pub fn file(path: &Path) -> Result<Unfinished, Failure> {
+    pub fn file(path: &Path) -> Result<Unfinished, ExportFailure> {
         let unfinished = Unfinished::begin(path)?;
         unfinished.made(File::create_new(&unfinished.part).map(drop))?;
         Ok(unfinished)
     }
 
     /// Begins a directory.
-    pub fn directory(path: &Path) -> Result<Unfinished, Failure> {
+    pub fn directory(path: &Path) -> Result<Unfinished, ExportFailure> {
         let unfinished = Unfinished::begin(path)?;
         unfinished.made(fs::create_dir(&unfinished.part))?;
         Ok(unfinished)
     }
 
-    fn begin(path: &Path) -> Result<Unfinished, Failure> {
+    fn begin(path: &Path) -> Result<Unfinished, ExportFailure> {
         if path.symlink_metadata().is_ok() {
             let what = "exists already; name another output, or remove it first";
-            return Err(Failure::Usage(format!("{}: {what}", path.display())));
+            return Err(ExportFailure::Usage(format!("{}: {what}", path.display())));
         }
         let Some(name) = path.file_name() else {
-            return Err(Failure::Usage(format!("{}: no name for an output", path.display())));
+            return Err(ExportFailure::Usage(format!("{}: no name for an output", path.display())));
         };
         let mut dir = OsString::from(name);
         dir.push(".part");
@@ -123,8 +123,8 @@ impl Unfinished {
         Ok(Unfinished { path: path.to_owned(), part: own.path().join(WITHIN), _own: own })
     }
 
-    fn made(&self, made: io::Result<()>) -> Result<(), Failure> {
-        made.map_err(|error| Failure::file(&self.path, "create", &error))
+    fn made(&self, made: io::Result<()>) -> Result<(), ExportFailure> {
+        made.map_err(|error| ExportFailure::file(&self.path, "create", &error))
     }
 
     /// Where it is written.
@@ -133,13 +133,13 @@ impl Unfinished {
     }
 
     /// Gives it its name, once it is on the disk.
-    pub fn finish(self) -> Result<(), Failure> {
-        let failed = |error| Failure::file(&self.path, "finish", &error);
+    pub fn finish(self) -> Result<(), ExportFailure> {
+        let failed = |error| ExportFailure::file(&self.path, "finish", &error);
         sync_tree(&self.part).map_err(failed)?;
         // A file would be replaced by the rename without a word.
         if self.path.symlink_metadata().is_ok() {
             let what = "was made by somebody else meanwhile";
-            return Err(Failure::Failed(format!("{}: {what}", self.path.display())));
+            return Err(ExportFailure::Failed(format!("{}: {what}", self.path.display())));
         }
         fs::rename(&self.part, &self.path).map_err(failed)?;
         let parent = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -166,8 +166,8 @@ mod tests {
         output.finish().expect("finished");
         assert_eq!(fs::read_to_string(&path).expect("a file"), "whole");
         assert_eq!(names(), 1);
-        assert!(matches!(Unfinished::file(&path), Err(Failure::Usage(_))));
-        assert!(matches!(Unfinished::directory(&path), Err(Failure::Usage(_))));
+        assert!(matches!(Unfinished::file(&path), Err(ExportFailure::Usage(_))));
+        assert!(matches!(Unfinished::directory(&path), Err(ExportFailure::Usage(_))));
         assert_eq!(fs::read_to_string(&path).expect("a file"), "whole");
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (path, part) = (dir.path().join("out"), dir.path().join("out.part"));
         let refused = || match Unfinished::directory(&path) {
-            Err(Failure::Usage(what)) => what,
+            Err(ExportFailure::Usage(what)) => what,
             _ => panic!("it is refused"),
         };
         // As a kill leaves it: the mark is there, and nobody holds it.

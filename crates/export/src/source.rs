@@ -4,17 +4,17 @@
 //! The state is held while it is read, so no crawl starts meanwhile, and a crawl that runs is
 //! refused. An index that is missing or older than a WARC file is made anew, in a directory of our
 //! own beside the output. What a crash left behind the last whole record of a file is no capture:
-//! it is left out and told ([`Source::gaps`]).
+//! it is left out and told ([`CrawlSource::gaps`]).
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use rhumb_archive::{Entry, Reader};
+use rhumb_archive::{CdxjEntry, RecordReader};
 use rhumb_state::local::LocalReader;
 
-use crate::Failure;
+use crate::ExportFailure;
 use crate::output::OwnDir;
 
 /// Memory for sorting an index that is made anew.
@@ -23,7 +23,7 @@ const SORT_BYTES: usize = 64 << 20;
 const LINE_BYTES_MAX: u64 = 1 << 20;
 const IN_USE: &str = "in use by another rhumb";
 
-pub struct Source {
+pub struct CrawlSource {
     pub dir: PathBuf,
     pub warcs: Vec<WarcFile>,
     /// None of a directory that has WARC files alone.
@@ -44,18 +44,18 @@ pub struct WarcFile {
 }
 
 /// A line of the index.
-pub struct Line {
+pub struct IndexLine {
     /// As it is written, with its end.
     pub text: String,
-    pub entry: Entry,
+    pub entry: CdxjEntry,
 }
 
-impl Source {
+impl CrawlSource {
     /// Opens the crawl in `dir`; an index is made anew beside `output`.
-    pub fn open(dir: &Path, output: &Path) -> Result<Source, Failure> {
+    pub fn open(dir: &Path, output: &Path) -> Result<CrawlSource, ExportFailure> {
         let warcs = warc_paths(dir)?;
         let state = open_state(dir)?;
-        let mut source = Source {
+        let mut source = CrawlSource {
             dir: dir.to_owned(),
             warcs: Vec::new(),
             state,
@@ -76,7 +76,7 @@ impl Source {
     }
 
     /// The offset of the last capture in each file.
-    fn last_captures(&self) -> Result<HashMap<String, u64>, Failure> {
+    fn last_captures(&self) -> Result<HashMap<String, u64>, ExportFailure> {
         let mut last = HashMap::new();
         for line in self.lines()? {
             let entry = line?.entry;
@@ -86,17 +86,21 @@ impl Source {
         Ok(last)
     }
 
-    fn add_warc(&mut self, path: PathBuf, last: &HashMap<String, u64>) -> Result<(), Failure> {
+    fn add_warc(
+        &mut self,
+        path: PathBuf,
+        last: &HashMap<String, u64>,
+    ) -> Result<(), ExportFailure> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut end = last.get(&name).copied().unwrap_or(0);
         let mut damage = None;
-        for record in Reader::open_at(&path, end)? {
+        for record in RecordReader::open_at(&path, end)? {
             match record {
                 Ok(record) => end = record.offset + record.length,
                 Err(error) => damage = Some(error),
             }
         }
-        let length = path.metadata().map_err(|e| Failure::file(&path, "read", &e))?.len();
+        let length = path.metadata().map_err(|e| ExportFailure::file(&path, "read", &e))?.len();
         if let Some(damage) = damage {
             let left_out = length.saturating_sub(end);
             self.gaps.push(format!("{damage}; its last {left_out} bytes are left out"));
@@ -106,23 +110,25 @@ impl Source {
     }
 
     /// The lines of the index, in its order.
-    pub fn lines(&self) -> Result<impl Iterator<Item = Result<Line, Failure>> + use<>, Failure> {
+    pub fn lines(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<IndexLine, ExportFailure>> + use<>, ExportFailure> {
         let path = self.index.clone();
-        let file = File::open(&path).map_err(|error| Failure::file(&path, "read", &error))?;
+        let file = File::open(&path).map_err(|error| ExportFailure::file(&path, "read", &error))?;
         let mut input = BufReader::with_capacity(1 << 18, file);
         Ok(std::iter::from_fn(move || {
             let mut text = String::new();
             let read = input.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
             match read {
                 Ok(0) => None,
-                Ok(_) => Some(match Entry::parse(text.as_bytes()) {
-                    Some(entry) => Ok(Line { text, entry }),
+                Ok(_) => Some(match CdxjEntry::parse(text.as_bytes()) {
+                    Some(entry) => Ok(IndexLine { text, entry }),
                     None => {
                         let what = format!("{}: not a line of CDXJ: {text}", path.display());
-                        Err(Failure::Failed(what))
+                        Err(ExportFailure::Failed(what))
                     }
                 }),
-                Err(error) => Some(Err(Failure::file(&path, "read", &error))),
+                Err(error) => Some(Err(ExportFailure::file(&path, "read", &error))),
             }
         }))
     }
@@ -134,8 +140,8 @@ impl Source {
     }
 }
 
-fn warc_paths(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let usage = |what: &str| Failure::Usage(format!("{}: {what}", dir.display()));
+fn warc_paths(dir: &Path) -> Result<Vec<PathBuf>, ExportFailure> {
+    let usage = |what: &str| ExportFailure::Usage(format!("{}: {what}", dir.display()));
     let warc_dir = dir.join("warc");
     if !dir.is_dir() {
         return Err(usage("no such directory"));
@@ -143,10 +149,11 @@ fn warc_paths(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !warc_dir.is_dir() {
         return Err(usage("no crawl with an archive: it has no directory warc/"));
     }
-    let entries = fs::read_dir(&warc_dir).map_err(|e| Failure::file(&warc_dir, "list", &e))?;
+    let entries =
+        fs::read_dir(&warc_dir).map_err(|e| ExportFailure::file(&warc_dir, "list", &e))?;
     let mut paths = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|e| Failure::file(&warc_dir, "list", &e))?.path();
+        let path = entry.map_err(|e| ExportFailure::file(&warc_dir, "list", &e))?.path();
         if path.to_string_lossy().ends_with(".warc.gz") {
             paths.push(path);
         }
@@ -158,7 +165,7 @@ fn warc_paths(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-fn open_state(dir: &Path) -> Result<Option<LocalReader>, Failure> {
+fn open_state(dir: &Path) -> Result<Option<LocalReader>, ExportFailure> {
     let path = dir.join(rhumb_node::watch::status::STATE_DIR);
     if !path.is_dir() {
         return Ok(None);
@@ -166,9 +173,9 @@ fn open_state(dir: &Path) -> Result<Option<LocalReader>, Failure> {
     LocalReader::open(&path).map(Some).map_err(|error| match error.what.contains(IN_USE) {
         true => {
             let what = "a crawl is running on it; stop it, or wait for its end, and run again";
-            Failure::Failed(format!("{}: {what}", dir.display()))
+            ExportFailure::Failed(format!("{}: {what}", dir.display()))
         }
-        false => Failure::Failed(error.what),
+        false => ExportFailure::Failed(error.what),
     })
 }
 
@@ -180,7 +187,7 @@ fn is_current(index: &Path, warcs: &[PathBuf]) -> bool {
 }
 
 /// Where an index is made anew: beside the output.
-fn scratch_beside(output: &Path) -> Result<OwnDir, Failure> {
+fn scratch_beside(output: &Path) -> Result<OwnDir, ExportFailure> {
     let mut name = std::ffi::OsString::from(".");
     name.push(output.file_name().unwrap_or_default());
     name.push(".index");
@@ -188,15 +195,15 @@ fn scratch_beside(output: &Path) -> Result<OwnDir, Failure> {
 }
 
 /// An index over the WARC files of `dir`, made in a directory of our own.
-fn index_in(scratch: &OwnDir, dir: &Path) -> Result<PathBuf, Failure> {
+fn index_in(scratch: &OwnDir, dir: &Path) -> Result<PathBuf, ExportFailure> {
     let warc = dir.join("warc");
-    let failed = |error| Failure::file(&warc, "read", &error);
+    let failed = |error| ExportFailure::file(&warc, "read", &error);
     let target = warc.canonicalize().map_err(failed)?;
     std::os::unix::fs::symlink(target, scratch.path().join("warc")).map_err(failed)?;
     let rebuilt = rhumb_archive::rebuild(scratch.path(), SORT_BYTES);
     // The files are the crawl's, whatever way they were reached.
     let ours = format!("{}/", scratch.path().display());
     let crawls = format!("{}/", dir.display());
-    rebuilt.map_err(|error| Failure::Failed(error.to_string().replace(&ours, &crawls)))?;
+    rebuilt.map_err(|error| ExportFailure::Failed(error.to_string().replace(&ours, &crawls)))?;
     Ok(scratch.path().join("index.cdxj"))
 }

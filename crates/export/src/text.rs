@@ -10,8 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use crate::Failure;
-use crate::capture::{Capture, PageText};
+use crate::ExportFailure;
+use crate::capture::{ExportedCapture, PageText};
 use crate::output::Unfinished;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -26,10 +26,10 @@ pub struct Wet {
 }
 
 impl Wet {
-    pub fn begin(path: &Path) -> Result<Wet, Failure> {
+    pub fn begin(path: &Path) -> Result<Wet, ExportFailure> {
         let unfinished = Unfinished::file(path)?;
         let file = File::create(unfinished.part());
-        let file = file.map_err(|error| Failure::file(path, "create", &error))?;
+        let file = file.map_err(|error| ExportFailure::file(path, "create", &error))?;
         let mut wet = Wet {
             path: path.to_owned(),
             out: BufWriter::with_capacity(BUFFER_BYTES, file),
@@ -47,7 +47,11 @@ impl Wet {
         Ok(wet)
     }
 
-    pub fn page(&mut self, capture: &Capture, page: &PageText) -> Result<(), Failure> {
+    pub fn page(
+        &mut self,
+        capture: &ExportedCapture,
+        page: &PageText,
+    ) -> Result<(), ExportFailure> {
         let language = page.language.as_deref().and_then(rhumb_extract::language::iso_639_3);
         let language = language.map_or_else(String::new, |code| {
             format!("WARC-Identified-Content-Language: {code}\r\n")
@@ -64,7 +68,7 @@ impl Wet {
         self.record(&head, page.text.as_bytes())
     }
 
-    fn record(&mut self, head: &str, block: &[u8]) -> Result<(), Failure> {
+    fn record(&mut self, head: &str, block: &[u8]) -> Result<(), ExportFailure> {
         let mut member = GzEncoder::new(&mut self.out, Compression::new(GZIP_LEVEL));
         let mut write = || {
             write!(member, "{head}Content-Length: {}\r\n\r\n", block.len())?;
@@ -72,11 +76,11 @@ impl Wet {
             member.write_all(b"\r\n\r\n")?;
             member.try_finish()
         };
-        write().map_err(|error| Failure::file(&self.path, "write", &error))
+        write().map_err(|error| ExportFailure::file(&self.path, "write", &error))
     }
 
-    pub fn finish(mut self) -> Result<(), Failure> {
-        self.out.flush().map_err(|error| Failure::file(&self.path, "write", &error))?;
+    pub fn finish(mut self) -> Result<(), ExportFailure> {
+        self.out.flush().map_err(|error| ExportFailure::file(&self.path, "write", &error))?;
         self.unfinished.finish()
     }
 }
@@ -139,8 +143,8 @@ impl Packed {
 
 impl Dolma {
     /// `added` is the time of the export.
-    pub fn begin(path: &Path, source: String, added: String) -> Result<Dolma, Failure> {
-        let failed = |error| Failure::file(path, "create", &error);
+    pub fn begin(path: &Path, source: String, added: String) -> Result<Dolma, ExportFailure> {
+        let failed = |error| ExportFailure::file(path, "create", &error);
         let unfinished = Unfinished::file(path)?;
         let file = File::create(unfinished.part()).map_err(failed)?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
@@ -152,7 +156,11 @@ impl Dolma {
         Ok(Dolma { path: path.to_owned(), out, source, added, unfinished })
     }
 
-    pub fn page(&mut self, capture: &Capture, page: &PageText) -> Result<(), Failure> {
+    pub fn page(
+        &mut self,
+        capture: &ExportedCapture,
+        page: &PageText,
+    ) -> Result<(), ExportFailure> {
         let row = json!({
             "id": capture.record_id,
             "text": page.text,
@@ -182,11 +190,11 @@ impl Dolma {
         let mut line = row.to_string();
         line.push('\n');
         let written = self.out.write().write_all(line.as_bytes());
-        written.map_err(|error| Failure::file(&self.path, "write", &error))
+        written.map_err(|error| ExportFailure::file(&self.path, "write", &error))
     }
 
-    pub fn finish(self) -> Result<(), Failure> {
-        self.out.finish().map_err(|error| Failure::file(&self.path, "write", &error))?;
+    pub fn finish(self) -> Result<(), ExportFailure> {
+        self.out.finish().map_err(|error| ExportFailure::file(&self.path, "write", &error))?;
         self.unfinished.finish()
     }
 }

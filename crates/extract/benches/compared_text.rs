@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 
 use rhumb_extract::read_main;
-use rhumb_page::html::{Limits, read, read_with_own_text, read_with_text};
+use rhumb_page::html::{PageLimits, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
 const WORDS: usize = 4;
@@ -32,18 +32,18 @@ fn main() {
     let Some(pages) = pages() else { return };
     println!("{} pages with {SHINGLES_MIN} shingles or more in what people marked", pages.len());
     let links = cost_us(&pages, |url, html| {
-        read(html.as_bytes(), Some("utf-8"), url, &Limits::default()).links.len()
+        read(html.as_bytes(), Some("utf-8"), url, &PageLimits::default()).links.len()
     });
     println!("links alone: {links:.0} µs a page");
     let kinds: [(&str, TextOf); 3] = [
         ("all visible text", |url, html| {
-            read_with_text(html.as_bytes(), Some("utf-8"), url, &Limits::default()).1
+            read_with_text(html.as_bytes(), Some("utf-8"), url, &PageLimits::default()).1
         }),
         ("own text", |url, html| {
-            read_with_own_text(html.as_bytes(), Some("utf-8"), url, &Limits::default()).1
+            read_with_own_text(html.as_bytes(), Some("utf-8"), url, &PageLimits::default()).1
         }),
         ("main content", |url, html| {
-            read_main(html.as_bytes(), Some("utf-8"), url, &Limits::default(), None).1.text
+            read_main(html.as_bytes(), Some("utf-8"), url, &PageLimits::default(), None).1.text
         }),
     ];
     for (name, text_of) in kinds {

@@ -12,8 +12,8 @@ use std::time::Instant;
 use html5ever::tokenizer::{
     BufferQueue, Token as TheirToken, TokenSink, TokenSinkResult, Tokenizer as TheirTokenizer,
 };
-use rhumb_extract::{Options, Wanted, extract};
-use rhumb_page::html::{Limits, Token, Tokenizer, read, read_with_own_text, read_with_text};
+use rhumb_extract::{ExtractOptions, PageWanted, extract};
+use rhumb_page::html::{PageLimits, Token, Tokenizer, read, read_with_own_text, read_with_text};
 use rhumb_page::url::Url;
 
 const PAGES_MAX: usize = 200;
@@ -32,12 +32,12 @@ fn main() {
         let page = piece.repeat(HOSTILE_BYTES / piece.len());
         let url = Url::parse("http://page.test/").expect("a URL");
         measure(&format!("read: 10 MB of {piece}"), &wanted, &[(url, page)], &|url, html| {
-            read(html.as_bytes(), Some("utf-8"), url, &Limits::default()).links.len()
+            read(html.as_bytes(), Some("utf-8"), url, &PageLimits::default()).links.len()
         });
         let url = Url::parse("http://page.test/").expect("a URL");
         let page = piece.repeat(HOSTILE_BYTES / piece.len());
         measure(&format!("extract: 10 MB of {piece}"), &wanted, &[(url, page)], &|url, html| {
-            extract(html, url, &Options::default()).main.len()
+            extract(html, url, &ExtractOptions::default()).main.len()
         });
     }
 }
@@ -45,7 +45,7 @@ fn main() {
 fn compare(pages: &[(Url, String)], wanted: &str) {
     let bytes: usize = pages.iter().map(|(_, html)| html.len()).sum();
     println!("{} pages, {:.1} MB", pages.len(), bytes as f64 / 1e6);
-    let limits = Limits::default();
+    let limits = PageLimits::default();
     let links: usize = pages
         .iter()
         .map(|(url, html)| read(html.as_bytes(), Some("utf-8"), url, &limits).links.len())
@@ -66,7 +66,7 @@ fn compare(pages: &[(Url, String)], wanted: &str) {
         read(html.as_bytes(), Some("utf-8"), url, &limits).links.len()
     });
     measure("read: links alone, as in a simple crawl", &|url, html| {
-        let wanted = Wanted::default();
+        let wanted = PageWanted::default();
         rhumb_extract::read_wanted(html.as_bytes(), Some("utf-8"), url, &limits, &wanted)
             .page
             .links
@@ -80,11 +80,16 @@ fn compare(pages: &[(Url, String)], wanted: &str) {
         read_with_text(html.as_bytes(), Some("utf-8"), url, &limits).1.len()
     });
     measure("extract: main text and metadata", &|url, html| {
-        extract(html, url, &Options::default()).main.len()
+        extract(html, url, &ExtractOptions::default()).main.len()
     });
     measure("read and extract in one pass", &|url, html| {
-        let read =
-            rhumb_extract::read(html.as_bytes(), Some("utf-8"), url, &limits, &Options::default());
+        let read = rhumb_extract::read(
+            html.as_bytes(),
+            Some("utf-8"),
+            url,
+            &limits,
+            &ExtractOptions::default(),
+        );
         read.0.links.len() + read.1.main.len()
     });
     measure("html5ever, tokens only", &|_, html| their_tokens(html));

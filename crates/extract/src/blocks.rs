@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::anchors::{is_anchor_sign, is_edit_section};
 use super::outline::{Outline, Role};
 use super::words::{Count, count};
-use rhumb_page::html::{EndTag, StartTag, Tag, Text, blank_run_end, folded_run_end};
+use rhumb_page::html::{EndTag, StartTag, Tag, TextRunToken, blank_run_end, folded_run_end};
 
 /// Blocks kept of one page; what comes after joins the last.
 const BLOCKS_MAX: usize = 50_000;
@@ -164,7 +164,7 @@ impl<'a> Blocks<'a> {
     }
 
     #[inline]
-    pub(super) fn text(&mut self, text: &Text<'a>) {
+    pub(super) fn text(&mut self, text: &TextRunToken<'a>) {
         if self.unread > 0 || !matches!(text.owner, Tag::Other | Tag::Xmp | Tag::Plaintext) {
             return;
         }

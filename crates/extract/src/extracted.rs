@@ -5,16 +5,16 @@ use serde::Serialize;
 use super::blocks::Blocks;
 use super::fallback::Choice;
 use super::markdown::{self, Base};
-use super::metadata::{Date, Metadata, Source, Stated, kind_of, prefer, settle_title};
+use super::metadata::{Metadata, Stated, StatedDate, StatedWhere, kind_of, prefer, settle_title};
 use super::reading::Reading;
 use super::template::HostTemplate;
 use super::{language, words};
-use rhumb_page::html::Fingerprint;
+use rhumb_page::html::TextFingerprint;
 use rhumb_page::url::Url;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'t> {
+pub struct ExtractOptions<'t> {
     /// What recurs on the page's host.
     pub template: Option<&'t HostTemplate>,
     /// Also write the main text as Markdown.
@@ -77,8 +77,8 @@ pub struct MainText {
 
 impl MainText {
     /// What tells this main text from another: the page changed if this did.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.text)
+    pub fn fingerprint(&self) -> TextFingerprint {
+        TextFingerprint::of(&self.text)
     }
 
     pub(super) fn of(reading: &Reading<'_>, choice: Choice) -> MainText {
@@ -95,15 +95,15 @@ impl MainText {
 
 impl Extracted {
     /// What tells this main text from another: the page changed if this did.
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.main)
+    pub fn fingerprint(&self) -> TextFingerprint {
+        TextFingerprint::of(&self.main)
     }
 
     pub(super) fn of(
         mut reading: Reading<'_>,
         choice: Choice,
         url: &Url,
-        options: &Options<'_>,
+        options: &ExtractOptions<'_>,
     ) -> Extracted {
         if options.markdown {
             reading.blocks.order_spans();
@@ -138,15 +138,15 @@ impl Extracted {
             prefer(&mut metadata.author, author);
         }
         if metadata.published.is_none() {
-            let in_address = date_in(url).map(|d| Stated::new(d, Source::Address, 0.6));
+            let in_address = date_in(url).map(|d| Stated::new(d, StatedWhere::Address, 0.6));
             metadata.published =
-                in_address.or_else(|| day.map(|d| Stated::new(d, Source::Text, 0.5)));
+                in_address.or_else(|| day.map(|d| Stated::new(d, StatedWhere::Text, 0.5)));
         }
         metadata.words = main.words;
         let declared = metadata.language.as_ref().and_then(|said| language::tag(&said.value));
         if options.detects_language || declared.is_none() {
             metadata.language_detected = language::detect(&main.text)
-                .map(|(code, sure)| Stated::new(code.to_owned(), Source::Detected, sure));
+                .map(|(code, sure)| Stated::new(code.to_owned(), StatedWhere::Detected, sure));
         }
         metadata.kind = kind_of(hints, main.words, main.link_mass as f32 / main.mass.max(1) as f32);
         let mut all = reading.blocks.text;
@@ -169,7 +169,12 @@ impl Extracted {
 }
 
 /// The taken blocks as Markdown, with links resolved as far as it is known where the page was.
-fn as_markdown(reading: &Reading<'_>, taken: &[bool], url: &Url, options: &Options<'_>) -> String {
+fn as_markdown(
+    reading: &Reading<'_>,
+    taken: &[bool],
+    url: &Url,
+    options: &ExtractOptions<'_>,
+) -> String {
     let base = reading.gathered.base.as_ref();
     let base = base.and_then(|base| match options.address_is_unknown {
         true => Url::parse(base).ok(),
@@ -220,7 +225,7 @@ impl Joined {
 }
 
 /// A day that is named next to the title: behind it more often than before.
-fn day_near(page: &Blocks<'_>, title_at: usize) -> Option<Date> {
+fn day_near(page: &Blocks<'_>, title_at: usize) -> Option<StatedDate> {
     const BLOCKS_BEHIND: usize = 10;
     const BLOCKS_BEFORE: usize = 4;
     const MASS_MAX: u32 = 40;
@@ -228,11 +233,11 @@ fn day_near(page: &Blocks<'_>, title_at: usize) -> Option<Date> {
     let behind = title_at + 1..(title_at + 1 + BLOCKS_BEHIND).min(blocks.len());
     let before = title_at.saturating_sub(BLOCKS_BEFORE)..title_at;
     let short = behind.chain(before.rev()).filter(|at| blocks[*at].count.mass <= MASS_MAX);
-    short.map(|at| page.text_of(&blocks[at])).find_map(Date::within)
+    short.map(|at| page.text_of(&blocks[at])).find_map(StatedDate::within)
 }
 
 /// A date in an address: `/2024/05/01/`, `/2024-05-01-`.
-fn date_in(url: &Url) -> Option<Date> {
+fn date_in(url: &Url) -> Option<StatedDate> {
     let path = url.path();
     let is_digit = |at: usize| path.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     for (start, _) in path.match_indices(['/', '-']).take(32) {
@@ -244,7 +249,7 @@ fn date_in(url: &Url) -> Option<Date> {
             && bytes[4] == bytes[7]
             && !is_digit(start + 11)
         {
-            return Date::parse(&day.replace('/', "-"));
+            return StatedDate::parse(&day.replace('/', "-"));
         }
     }
     None

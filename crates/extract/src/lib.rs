@@ -41,9 +41,9 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use extracted::{Extracted, MainText, Method, Options};
-pub use metadata::{Date, Metadata, PageKind, Source, Stated};
-pub use one_pass::{Told, Wanted, read, read_main, read_wanted};
+pub use extracted::{ExtractOptions, Extracted, MainText, Method};
+pub use metadata::{Metadata, PageKind, Stated, StatedDate, StatedWhere};
+pub use one_pass::{PageWanted, Told, read, read_main, read_wanted};
 pub use template::HostTemplate;
 
 use reading::Reading;
@@ -62,7 +62,7 @@ use rhumb_page::url::Url;
 /// assert!(page.main.contains("drawn by the moon"));
 /// assert!(page.all.contains("Home"));
 /// ```
-pub fn extract(html: &str, url: &Url, options: &Options<'_>) -> Extracted {
+pub fn extract(html: &str, url: &Url, options: &ExtractOptions<'_>) -> Extracted {
     let mut reading = Reading::of(html);
     let weighed = reading.weighed(url);
     reading.extracted(&weighed, url, options)

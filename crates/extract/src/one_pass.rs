@@ -1,24 +1,24 @@
 //! A page's links and its text in one pass over its tokens, whatever is wanted of them.
 
-use super::extracted::{Extracted, MainText, Options};
+use super::extracted::{ExtractOptions, Extracted, MainText};
 use super::reading::Reading;
 use super::template::HostTemplate;
-use rhumb_page::charset::{self, Decoded};
+use rhumb_page::charset::{self, DecodedText};
 use rhumb_page::html::{
-    Anchor, AnchorTexts, Fingerprint, Limits, LinksAlone, Observer, OwnText, Page, Requisite,
-    Requisites, ScriptNeed, Shell, read_observed,
+    Anchor, AnchorTexts, LinksAlone, Observer, OwnText, Page, PageLimits, Requisite,
+    RequisiteGatherer, ScriptNeed, Shell, TextFingerprint, read_observed,
 };
 use rhumb_page::url::Url;
 
 /// What is wanted of a page besides its links.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted<'t> {
+pub struct PageWanted<'t> {
     /// The text that is its own: [`read_with_own_text`](rhumb_page::html::read_with_own_text).
     pub own_text: bool,
     /// The main text, whatever its host's other pages say: it changes only if the page does.
     pub main_text: bool,
     /// The main content, and what the page says about itself.
-    pub extracted: Option<Options<'t>>,
+    pub extracted: Option<ExtractOptions<'t>>,
     /// The fingerprint of its visible text, or of its own text if that is wanted. Without this it
     /// is a blank one, if that is less work.
     pub fingerprint: bool,
@@ -56,8 +56,8 @@ pub fn read_wanted(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
-    wanted: &Wanted<'_>,
+    limits: &PageLimits,
+    wanted: &PageWanted<'_>,
 ) -> Told {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
     let bytes = decoded.text.len();
@@ -115,8 +115,8 @@ pub fn read(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
-    options: &Options<'_>,
+    limits: &PageLimits,
+    options: &ExtractOptions<'_>,
 ) -> (Page, Extracted) {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
     let mut reading = Reading::new(decoded.text.len());
@@ -145,7 +145,7 @@ pub fn read_main(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
     template: Option<&HostTemplate>,
 ) -> (Page, MainText) {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
@@ -160,22 +160,22 @@ type Shown = (Page, (Vec<Requisite>, u64));
 
 /// As [`page_of`], with requisites if they are wanted: those who do not want them pay nothing.
 fn page_with<'a>(
-    (decoded, url, limits, wanted): (&'a Decoded<'_>, &Url, &Limits, &Wanted<'_>),
+    (decoded, url, limits, wanted): (&'a DecodedText<'_>, &Url, &PageLimits, &PageWanted<'_>),
     observer: &mut impl Observer<'a>,
 ) -> Shown {
     let Some(requisites_max) = wanted.requisites_max else {
         return (page_of(decoded, url, limits, observer), Default::default());
     };
-    let mut both = (observer, Requisites::default());
+    let mut both = (observer, RequisiteGatherer::default());
     let page = page_of(decoded, url, limits, &mut both);
     let requisites = both.1.finish(&page, url, requisites_max);
     (page, requisites)
 }
 
 fn page_of<'a>(
-    decoded: &'a Decoded<'_>,
+    decoded: &'a DecodedText<'_>,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
     observer: &mut impl Observer<'a>,
 ) -> Page {
     read_observed(&decoded.text, decoded.encoding, url, limits, observer)
@@ -187,7 +187,7 @@ fn told(
     own: Option<OwnText>,
     reading: Option<Reading<'_>>,
     url: &Url,
-    wanted: &Wanted<'_>,
+    wanted: &PageWanted<'_>,
 ) -> Told {
     let mut told = Told {
         page,
@@ -201,7 +201,7 @@ fn told(
     if let Some(own) = own {
         let own = own.finish();
         if wanted.fingerprint {
-            told.page.text = Fingerprint::of(&own);
+            told.page.text = TextFingerprint::of(&own);
         }
         told.own_text = Some(own);
     }

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::context::{self, CONTEXT};
-use super::extracted::{Extracted, MainText, Options};
+use super::extracted::{ExtractOptions, Extracted, MainText};
 use super::fallback::Choice;
 use super::features::{self, FEATURES, Matrix};
 use super::metadata::{Gather, Hints};
@@ -12,7 +12,7 @@ use super::template::HostTemplate;
 use super::titles::Titles;
 use super::{decode, fallback};
 use rhumb_page::html::{
-    EndTag, Observer, ScriptNeed, Shell, StartTag, Tag, Text, Token, Tokenizer,
+    EndTag, Observer, ScriptNeed, Shell, StartTag, Tag, TextRunToken, Token, Tokenizer,
 };
 use rhumb_page::url::Url;
 
@@ -35,7 +35,7 @@ pub(super) struct Weighed {
 
 impl<'a> Observer<'a> for Reading<'a> {
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         if text.owner != Tag::Other || self.gathered.byline.is_looking() {
             self.gathered.text(text);
         }
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
         self,
         weighed: &Weighed,
         url: &Url,
-        options: &Options<'_>,
+        options: &ExtractOptions<'_>,
     ) -> Extracted {
         let choice = self.chosen(weighed, options.template);
         Extracted::of(self, choice, url, options)

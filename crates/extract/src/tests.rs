@@ -4,7 +4,7 @@
 use super::markdown::Base;
 use super::surroundings::Surroundings;
 use super::*;
-use rhumb_page::html::Limits;
+use rhumb_page::html::PageLimits;
 
 fn url() -> Url {
     Url::parse("https://news.test/2024/05/01/tides").expect("a URL")
@@ -67,7 +67,7 @@ fn an_article_is_told_from_what_surrounds_it_in_any_language() {
         ),
     ];
     for (title, paragraphs) in cases {
-        let found = extract(&page(title, &paragraphs), &url(), &Options::default());
+        let found = extract(&page(title, &paragraphs), &url(), &ExtractOptions::default());
         for paragraph in paragraphs {
             assert!(found.main.contains(paragraph), "{title}: {}", found.main);
         }
@@ -92,7 +92,7 @@ fn markdown_keeps_headings_lists_tables_code_quotes_and_links() {
         <table><tr><th>Place</th><th>Metres</th></tr><tr><td>Fundy</td><td>15</td></tr></table>\
         <p>After the table there is one more paragraph, which says that this is the end.</p>\
         </article></main></body>";
-    let options = Options { markdown: true, ..Options::default() };
+    let options = ExtractOptions { markdown: true, ..ExtractOptions::default() };
     let mut reading = Reading::of(html);
     let _ = reading.features(&url());
     let taken = vec![true; reading.blocks.blocks.len()];
@@ -137,17 +137,17 @@ fn metadata_names_its_sources_and_the_most_trusted_wins() {
           "dateModified":"2024-05-03","license":"https://l.test/by"}]}</script>
         <script type="application/ld+json">{broken</script></head>
         <body><time datetime=2020-01-01>neulich</time><h1>Der Titel</h1><p>Text.</body>"#;
-    let found = extract(html, &url(), &Options::default());
+    let found = extract(html, &url(), &ExtractOptions::default());
     let metadata = &found.metadata;
     let text = |said: &Option<Stated<String>>| {
         said.as_ref().map(|said| (said.value.clone(), said.source)).expect("it is said")
     };
-    assert_eq!(text(&metadata.title), ("Der Titel".to_owned(), Source::JsonLd));
-    assert_eq!(text(&metadata.author), ("A. Autorin, C. Autor".to_owned(), Source::JsonLd));
-    assert_eq!(text(&metadata.language), ("de-AT".to_owned(), Source::Element));
-    assert_eq!(text(&metadata.description), ("Worum es geht".to_owned(), Source::Meta));
-    assert_eq!(text(&metadata.site_name), ("Die Zeitung".to_owned(), Source::OpenGraph));
-    let day = |said: &Option<Stated<Date>>| said.as_ref().map(|said| said.value.day());
+    assert_eq!(text(&metadata.title), ("Der Titel".to_owned(), StatedWhere::JsonLd));
+    assert_eq!(text(&metadata.author), ("A. Autorin, C. Autor".to_owned(), StatedWhere::JsonLd));
+    assert_eq!(text(&metadata.language), ("de-AT".to_owned(), StatedWhere::Element));
+    assert_eq!(text(&metadata.description), ("Worum es geht".to_owned(), StatedWhere::Meta));
+    assert_eq!(text(&metadata.site_name), ("Die Zeitung".to_owned(), StatedWhere::OpenGraph));
+    let day = |said: &Option<Stated<StatedDate>>| said.as_ref().map(|said| said.value.day());
     assert_eq!(day(&metadata.published).as_deref(), Some("2024-05-02"));
     assert_eq!(day(&metadata.modified).as_deref(), Some("2024-05-03"));
     assert_eq!(metadata.canonical.as_deref(), Some("/kanon"));
@@ -157,9 +157,12 @@ fn metadata_names_its_sources_and_the_most_trusted_wins() {
     assert_eq!(metadata.robots.as_deref(), Some("noarchive"));
     assert_eq!(metadata.json_ld_types, ["NewsArticle"]);
     assert_eq!(found.oddities, ["JSON-LD that is no JSON"]);
-    let bare = extract("<p>A text without a head.", &url(), &Options::default());
+    let bare = extract("<p>A text without a head.", &url(), &ExtractOptions::default());
     let published = bare.metadata.published.expect("the address has a date");
-    assert_eq!((published.value.day().as_str(), published.source), ("2024-05-01", Source::Address));
+    assert_eq!(
+        (published.value.day().as_str(), published.source),
+        ("2024-05-01", StatedWhere::Address)
+    );
 }
 
 #[test]
@@ -175,10 +178,10 @@ fn a_template_turns_the_odds_against_what_recurs() {
     let html = |n| format!("<body><div><p>{}</p><p>{notice}</p></div></body>", story(n));
     let mut template = HostTemplate::new();
     for n in 0..5 {
-        template.learn(&extract(&html(n), &url(), &Options::default()).blocks);
+        template.learn(&extract(&html(n), &url(), &ExtractOptions::default()).blocks);
     }
-    let with = Options { template: Some(&template), ..Options::default() };
-    let alone = extract(&html(9), &url(), &Options::default());
+    let with = ExtractOptions { template: Some(&template), ..ExtractOptions::default() };
+    let alone = extract(&html(9), &url(), &ExtractOptions::default());
     let found = extract(&html(9), &url(), &with);
     assert!(found.main.contains(&story(9)));
     assert!(alone.main.contains(notice) && !found.main.contains(notice), "{}", found.main);
@@ -187,12 +190,13 @@ fn a_template_turns_the_odds_against_what_recurs() {
 #[test]
 fn links_and_main_text_come_from_one_pass() {
     let html = page("Tides", &["The sea rises and falls twice a day, as everybody knows by now."]);
-    let limits = Limits::default();
-    let (read_page, found) = read(html.as_bytes(), None, &url(), &limits, &Options::default());
+    let limits = PageLimits::default();
+    let (read_page, found) =
+        read(html.as_bytes(), None, &url(), &limits, &ExtractOptions::default());
     let plain = rhumb_page::html::read(html.as_bytes(), None, &url(), &limits);
     assert_eq!(read_page.links, plain.links);
     assert_eq!(read_page.text, plain.text);
-    let alone = extract(&html, &url(), &Options::default());
+    let alone = extract(&html, &url(), &ExtractOptions::default());
     assert_eq!(found.fingerprint(), alone.fingerprint());
 }
 
@@ -212,7 +216,11 @@ fn hostile_pages_end_and_pages_with_text_are_never_empty() {
         format!("<select>{}", piece("<option>x")),
         format!("<script type=application/ld+json>{}</script>", piece("[")),
     ] {
-        let found = extract(&hostile, &url(), &Options { markdown: true, ..Options::default() });
+        let found = extract(
+            &hostile,
+            &url(),
+            &ExtractOptions { markdown: true, ..ExtractOptions::default() },
+        );
         assert!(found.main.len() <= hostile.len());
     }
     for (html, text) in [
@@ -222,9 +230,9 @@ fn hostile_pages_end_and_pages_with_text_are_never_empty() {
         ("<select><option>a<div>Unclosed select</div>", "Unclosed select"),
         ("<div hidden>Hidden text</div>", "Hidden text"),
     ] {
-        assert_eq!(extract(html, &url(), &Options::default()).main, text, "{html}");
+        assert_eq!(extract(html, &url(), &ExtractOptions::default()).main, text, "{html}");
     }
-    assert_eq!(extract("", &url(), &Options::default()).main, "");
+    assert_eq!(extract("", &url(), &ExtractOptions::default()).main, "");
 }
 
 /// Counted in steps and not in seconds: a page ten times as long makes ten times the work. What
@@ -283,7 +291,7 @@ fn signs_that_link_a_heading_to_itself_and_edit_links_are_no_text() {
         <dl><dt><code>tide(moon)</code><a href='page.html#tide'>&#xf0c1;</a></dt>\
         <dd>Gives the height of the tide in metres, for the moon that is given to it, see \
         <a href='#n4'>§ 4</a>.</dd></dl></article></main>";
-    let options = Options { markdown: true, ..Options::default() };
+    let options = ExtractOptions { markdown: true, ..ExtractOptions::default() };
     let found = extract(html, &url(), &options);
     let markdown = found.markdown.expect("it was asked for");
     for text in [&found.main, &found.all, &markdown] {
@@ -334,7 +342,8 @@ fn links_of_a_page_without_an_address_stay_as_written() {
     let html = "<p>See <a href='/m?a=1&amp;b'>the moon</a>, <a href=sun.html>the sun</a> and \
                 <a href=https://Tide.test/a/../b>tides</a> for more, as they all say and know.";
     let nowhere = Url::parse("http://page.invalid/").expect("a URL");
-    let options = Options { markdown: true, address_is_unknown: true, ..Options::default() };
+    let options =
+        ExtractOptions { markdown: true, address_is_unknown: true, ..ExtractOptions::default() };
     let markdown = extract(html, &nowhere, &options).markdown.expect("it was asked for");
     assert!(!markdown.contains("page.invalid"), "{markdown}");
     assert!(markdown.contains("[the moon](/m?a=1&b), [the sun](sun.html)"), "{markdown}");
@@ -369,7 +378,7 @@ fn the_synopsis_of_a_reference_page_is_part_of_it() {
             "measure [option...]",
         ),
     ] {
-        let main = extract(&page(synopsis), &url(), &Options::default()).main;
+        let main = extract(&page(synopsis), &url(), &ExtractOptions::default()).main;
         assert!(main.contains("in metres above"), "{main}");
         assert!(main.contains(line), "{line}: {main}");
         assert!(!main.contains("Prev"), "{main}");

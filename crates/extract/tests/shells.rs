@@ -4,17 +4,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhumb_extract::{Options, Told, Wanted, extract, read_wanted};
-use rhumb_page::html::Limits;
+use rhumb_extract::{ExtractOptions, PageWanted, Told, extract, read_wanted};
+use rhumb_page::html::PageLimits;
 use rhumb_page::url::Url;
 
-fn told(body: &[u8], wanted: &Wanted<'_>) -> Told {
+fn told(body: &[u8], wanted: &PageWanted<'_>) -> Told {
     let url = Url::parse("https://tides.test/harbours/index").unwrap();
-    read_wanted(body, None, &url, &Limits::default(), wanted)
+    read_wanted(body, None, &url, &PageLimits::default(), wanted)
 }
 
 fn is_scripted(body: &[u8]) -> bool {
-    told(body, &Wanted { scripts: true, ..Wanted::default() }).scripts.is_scripted
+    told(body, &PageWanted { scripts: true, ..PageWanted::default() }).scripts.is_scripted
 }
 
 /// Files below a directory whose names end so.
@@ -39,18 +39,23 @@ fn shells() -> Vec<PathBuf> {
 #[test]
 fn the_shells_of_eight_frameworks_need_scripts_whatever_else_is_asked_of_them() {
     assert_eq!(shells().len(), 8);
-    let options = Options::default();
+    let options = ExtractOptions::default();
     let ways = [
-        Wanted { own_text: true, ..Wanted::default() },
-        Wanted { fingerprint: true, ..Wanted::default() },
-        Wanted { main_text: true, ..Wanted::default() },
-        Wanted { own_text: true, extracted: Some(options), anchors: true, ..Wanted::default() },
-        Wanted { requisites_max: Some(9), ..Wanted::default() },
+        PageWanted { own_text: true, ..PageWanted::default() },
+        PageWanted { fingerprint: true, ..PageWanted::default() },
+        PageWanted { main_text: true, ..PageWanted::default() },
+        PageWanted {
+            own_text: true,
+            extracted: Some(options),
+            anchors: true,
+            ..PageWanted::default()
+        },
+        PageWanted { requisites_max: Some(9), ..PageWanted::default() },
     ];
     for shell in shells() {
         let body = fs::read(&shell).unwrap();
         for way in ways {
-            let told = told(&body, &Wanted { scripts: true, ..way });
+            let told = told(&body, &PageWanted { scripts: true, ..way });
             assert!(told.scripts.is_scripted, "{}, asked for {way:?}", shell.display());
             assert_eq!(told.scripts.links, [], "{}", shell.display());
         }
@@ -97,7 +102,7 @@ fn of_937_real_pages_of_eight_kinds_none_is_taken_for_a_shell_or_read_by_its_sta
         let row: serde_json::Value = serde_json::from_slice(line).unwrap();
         let html = row["html"].as_str().unwrap();
         let url = Url::parse("https://tides.test/").unwrap();
-        let found = extract(html, &url, &Options::default());
+        let found = extract(html, &url, &ExtractOptions::default());
         pages += 1;
         if found.is_scripted {
             scripted.push(row["id"].to_string());
@@ -128,8 +133,8 @@ fn prose_of_embedded_state_is_the_main_text_and_its_links_are_found() {
     // As frameworks write it, so that no end tag ends the script.
     let state = state.to_string().replace('<', "\\u003c");
     let html = format!("{head}type=\"application/json\">{state}</script>{tail}");
-    let extracted = Some(Options { markdown: true, ..Options::default() });
-    let wanted = Wanted { scripts: true, main_text: true, extracted, ..Wanted::default() };
+    let extracted = Some(ExtractOptions { markdown: true, ..ExtractOptions::default() });
+    let wanted = PageWanted { scripts: true, main_text: true, extracted, ..PageWanted::default() };
     let told = told(html.as_bytes(), &wanted);
     let found = told.extracted.unwrap();
     assert!(found.main.contains("The tide comes in twice a day") && !found.main.contains('<'));

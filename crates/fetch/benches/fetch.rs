@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rhumb_fetch::{Fetch, Http, HttpConfig, Limits, Request, Validators};
+use rhumb_fetch::{Fetch, FetchLimits, FetchRequest, Http, HttpConfig, Validators};
 use rhumb_page::url::Url;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -76,11 +76,11 @@ async fn fetch_clients(port: u16) {
     for n in 0..CONNECTIONS {
         let client = client.clone();
         clients.spawn(async move {
-            let request = Request {
+            let request = FetchRequest {
                 url: Url::parse(&format!("http://h{n}.test:{port}/")).unwrap(),
                 address: Some(LOOPBACK),
                 validators: Validators::default(),
-                limits: Limits::default(),
+                limits: FetchLimits::default(),
                 screen: None,
                 leave: None,
             };
@@ -101,11 +101,11 @@ async fn idle_memory(port: u16) {
     let client = Http::new(&config).unwrap();
     let before = resident_bytes();
     for n in 0..HOSTS {
-        let request = Request {
+        let request = FetchRequest {
             url: Url::parse(&format!("http://h{n}.test:{port}/")).unwrap(),
             address: Some(LOOPBACK),
             validators: Validators::default(),
-            limits: Limits::default(),
+            limits: FetchLimits::default(),
             screen: None,
             leave: None,
         };

@@ -16,9 +16,9 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rhumb_page::url::{Scheme, Url};
 
-use super::Limits;
+use super::FetchLimits;
 use super::dial::{ConnectFailure, Reached, Ways, reach};
-use super::failure::{Failure, FailureKind, Stage, TlsFault};
+use super::failure::{FailureKind, FetchFailure, FetchStage, TlsFault};
 use super::http2::{self, Http2};
 use super::open::OpenConnection;
 use super::proxy::Proxy;
@@ -125,7 +125,7 @@ pub(super) async fn connect(
     url: &Url,
     open: OpenConnection,
     ways: &Ways,
-    limits: &Limits,
+    limits: &FetchLimits,
     protocol: Protocol,
 ) -> Result<Line, ConnectFailure> {
     let address = open.address();
@@ -134,15 +134,17 @@ pub(super) async fn connect(
     let reached = match tokio::time::timeout(time_max, connecting).await {
         Ok(reached) => reached?,
         Err(_) => {
-            let late =
-                Failure::new(FailureKind::Timeout(Stage::Connect), "connecting took too long");
+            let late = FetchFailure::new(
+                FailureKind::Timeout(FetchStage::Connect),
+                "connecting took too long",
+            );
             return Err(late.into());
         }
     };
     let Reached { wire, is_there, forwarder } = reached;
     if protocol == Protocol::Http2 && wire.protocol() != Some(protocol.word()) {
         let detail = "the server did not agree to speak HTTP/2";
-        let failure = Failure::new(FailureKind::Tls(TlsFault::Handshake), detail);
+        let failure = FetchFailure::new(FailureKind::Tls(TlsFault::Handshake), detail);
         return Err(ConnectFailure { failure, out_of_descriptors: false, speaks_otherwise: true });
     }
     let is_encrypted = url.scheme() == Scheme::Https;
@@ -160,7 +162,11 @@ pub(super) async fn connect(
     }
 }
 
-async fn speak_http1(wire: Wire, about: About, limits: &Limits) -> Result<Connection, Failure> {
+async fn speak_http1(
+    wire: Wire,
+    about: About,
+    limits: &FetchLimits,
+) -> Result<Connection, FetchFailure> {
     let tee = Tee::default();
     let stream = TokioIo::new(TeeStream { wire, tee: tee.clone() });
     let (sender, driver) = http1::Builder::new()
@@ -174,6 +180,6 @@ async fn speak_http1(wire: Wire, about: About, limits: &Limits) -> Result<Connec
         .max_buf_size(limits.header_bytes_max.max(HYPER_BUFFER_BYTES_MIN))
         .handshake(stream)
         .await
-        .map_err(|error| Failure::of_exchange(&error))?;
+        .map_err(|error| FetchFailure::of_exchange(&error))?;
     Ok(Connection { about, tee, is_used: false, sender, driver: Some(driver) })
 }

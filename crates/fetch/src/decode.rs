@@ -10,7 +10,7 @@ use std::io::{self, Read};
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use super::Limits;
+use super::FetchLimits;
 
 /// Nobody chains more codings than this for a reason.
 pub const CODINGS_MAX: usize = 3;
@@ -25,12 +25,12 @@ const LARGE_BYTES: usize = 4 << 20;
 
 /// A decoded body, with a note if it is not the whole of what the server meant.
 #[derive(Debug)]
-pub struct Decoded<'a> {
+pub struct DecodedBody<'a> {
     pub bytes: Cow<'a, [u8]>,
     pub note: Option<DecodeNote>,
 }
 
-impl Decoded<'_> {
+impl DecodedBody<'_> {
     /// Whether the server meant more than this.
     pub fn is_cut(&self) -> bool {
         use DecodeNote::{Damaged, TooBig, TooDense};
@@ -62,8 +62,12 @@ enum Coding {
 }
 
 /// Undoes the codings of a Content-Encoding value, the last one named first.
-pub fn decode<'a>(payload: &'a [u8], content_encoding: &str, limits: &Limits) -> Decoded<'a> {
-    let as_it_is = |note| Decoded { bytes: Cow::Borrowed(payload), note };
+pub fn decode<'a>(
+    payload: &'a [u8],
+    content_encoding: &str,
+    limits: &FetchLimits,
+) -> DecodedBody<'a> {
+    let as_it_is = |note| DecodedBody { bytes: Cow::Borrowed(payload), note };
     let codings = match parse_codings(content_encoding) {
         Ok(codings) => codings,
         Err(unknown) => return as_it_is(Some(DecodeNote::UnknownCoding(unknown))),
@@ -100,7 +104,7 @@ pub fn decode<'a>(payload: &'a [u8], content_encoding: &str, limits: &Limits) ->
         let by_size = output_max == limits.decoded_bytes_max;
         note = Some(if by_size { DecodeNote::TooBig } else { DecodeNote::TooDense });
     }
-    Decoded { bytes: Cow::Owned(bytes), note }
+    DecodedBody { bytes: Cow::Owned(bytes), note }
 }
 
 fn parse_codings(content_encoding: &str) -> Result<Vec<Coding>, String> {

@@ -11,7 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::failure::{Failure, FailureKind, TlsFault, speaks_otherwise};
+use super::failure::{FailureKind, FetchFailure, TlsFault, speaks_otherwise};
 use super::proxy::{Goal, Proxies, Proxy, ProxyKind, is_stand_in, socks, tunnel};
 use super::tee::Wire;
 use super::tls::{Protocol, Tls};
@@ -26,14 +26,14 @@ pub(super) struct Ways {
 
 /// A failure, and whether it was for lack of descriptors, which idle connections hold too.
 pub(super) struct ConnectFailure {
-    pub failure: Failure,
+    pub failure: FetchFailure,
     pub out_of_descriptors: bool,
     /// The server speaks none of the protocols that it was offered.
     pub speaks_otherwise: bool,
 }
 
-impl From<Failure> for ConnectFailure {
-    fn from(failure: Failure) -> ConnectFailure {
+impl From<FetchFailure> for ConnectFailure {
+    fn from(failure: FetchFailure) -> ConnectFailure {
         ConnectFailure { failure, out_of_descriptors: false, speaks_otherwise: false }
     }
 }
@@ -106,7 +106,8 @@ async fn through_encrypted(
     (tls, protocol): (&Tls, Protocol),
 ) -> Result<Wire, ConnectFailure> {
     let to_proxy = format!("{}{}:{}/", Scheme::Https.prefix(), proxy.host, proxy.port);
-    let failed = |detail: String| Failure::new(FailureKind::Proxy, format!("the proxy: {detail}"));
+    let failed =
+        |detail: String| FetchFailure::new(FailureKind::Proxy, format!("the proxy: {detail}"));
     let to_proxy = Url::parse(&to_proxy).map_err(|error| failed(error.to_string()))?;
     let mut outer = encrypt(&to_proxy, tcp, tls, Protocol::Http1)
         .await
@@ -125,7 +126,7 @@ async fn encrypt<T: AsyncRead + AsyncWrite + Unpin>(
     tls: &Tls,
     protocol: Protocol,
 ) -> Result<TlsStream<T>, ConnectFailure> {
-    let unsafe_peer = |fault, detail: String| Failure::new(FailureKind::Tls(fault), detail);
+    let unsafe_peer = |fault, detail: String| FetchFailure::new(FailureKind::Tls(fault), detail);
     let name = match url.ip() {
         Some(ip) => ServerName::from(ip),
         None => ServerName::try_from(url.host().to_string())
@@ -153,7 +154,10 @@ fn authority_of(url: &Url) -> String {
 async fn dial_proxy(proxy: &Proxy, bind: Option<IpAddr>) -> Result<TcpStream, ConnectFailure> {
     let name = proxy.host.trim_start_matches('[').trim_end_matches(']');
     let failed = |detail: String| {
-        Failure::new(FailureKind::Proxy, format!("the proxy {proxy} cannot be reached: {detail}"))
+        FetchFailure::new(
+            FailureKind::Proxy,
+            format!("the proxy {proxy} cannot be reached: {detail}"),
+        )
     };
     let found = tokio::net::lookup_host((name, proxy.port)).await;
     let mut last = None;
@@ -174,12 +178,12 @@ async fn dial(to: SocketAddr, from: Option<IpAddr>) -> Result<TcpStream, Connect
         Some(from) => connect_from(from, to).await,
     };
     let tcp = tcp.map_err(|error| ConnectFailure {
-        failure: Failure::of_connecting(&error),
+        failure: FetchFailure::of_connecting(&error),
         out_of_descriptors: super::failure::is_out_of_descriptors(&error),
         speaks_otherwise: false,
     })?;
     // A request is one small write; waiting to fill a packet with it helps nobody.
-    tcp.set_nodelay(true).map_err(|error| Failure::of_connecting(&error))?;
+    tcp.set_nodelay(true).map_err(|error| FetchFailure::of_connecting(&error))?;
     Ok(tcp)
 }
 

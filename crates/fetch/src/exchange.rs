@@ -17,13 +17,13 @@ use tokio::time::Sleep;
 
 use super::chunks::chunked_len;
 use super::connect::Connection;
-use super::failure::{Failure, FailureKind, Stage, io_cause};
-use super::head::{self, Found, Head};
+use super::failure::{FailureKind, FetchFailure, FetchStage, io_cause};
+use super::head::{self, Found, HeadBytes};
 use super::large::{LargeBodies, Room, SMALL_BYTES_MAX, Wish};
 use super::pace::Shared;
 use super::response::{Oddity, Response, Truncation};
 use super::tee::{Copied, Tee};
-use super::{HeadScreen, Limits};
+use super::{FetchLimits, HeadScreen};
 
 /// A Content-Length is a promise: addresses are set aside for no more than this of it, and memory
 /// only as bytes come.
@@ -49,10 +49,10 @@ pub(super) const ROOM_WAIT_MAX: Duration = Duration::from_secs(30);
 pub(super) async fn exchange(
     connection: &mut Connection,
     request: hyper::Request<Empty<Bytes>>,
-    (limits, screen): (&Limits, Option<&HeadScreen>),
+    (limits, screen): (&FetchLimits, Option<&HeadScreen>),
     shared: &Shared,
     started: Instant,
-) -> Result<Response, Failure> {
+) -> Result<Response, FetchFailure> {
     connection.tee.begin(HEADS_MAX * limits.header_bytes_max);
     let was_used = std::mem::replace(&mut connection.is_used, true);
     let mut watch = Watch::new(limits, started, Instant::now());
@@ -62,11 +62,11 @@ pub(super) async fn exchange(
     let answered = poll_fn(|cx| {
         connection.drive(cx);
         if let Poll::Ready(answered) = answer.as_mut().poll(cx) {
-            return Poll::Ready(answered.map_err(|error| Failure::of_exchange(&error)));
+            return Poll::Ready(answered.map_err(|error| FetchFailure::of_exchange(&error)));
         }
         if connection.tee.is_full() {
             let detail = "the heads before the body are too long";
-            return Poll::Ready(Err(Failure::new(FailureKind::HeaderTooBig, detail)));
+            return Poll::Ready(Err(FetchFailure::new(FailureKind::HeaderTooBig, detail)));
         }
         watch.poll(timer.as_mut(), || connection.tee.received(), cx).map(|late| Err(late.failure()))
     });
@@ -81,7 +81,7 @@ pub(super) async fn exchange(
     let copied = connection.tee.take();
     shared.came(copied.received.len(), read.body_len);
     finish(copied, read, limits, started)
-        .map_err(|failure| Failure { address: Some(connection.about.address), ..failure })
+        .map_err(|failure| FetchFailure { address: Some(connection.about.address), ..failure })
         .map(|response| Response {
             address: Some(connection.about.address),
             _room: room.map(Arc::new),
@@ -93,7 +93,7 @@ pub(super) async fn exchange(
 async fn read_with_room(
     connection: &mut Connection,
     mut body: Reading,
-    (limits, shared): (&Limits, &Shared),
+    (limits, shared): (&FetchLimits, &Shared),
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
 ) -> (Reading, Option<Room>) {
@@ -165,7 +165,7 @@ impl Reading {
 
     /// The room that it needs for so much more of its body than was allowed so far. Framing is
     /// counted when it has come.
-    fn wish(&self, received: usize, (allowed, more): (usize, usize), limits: &Limits) -> Wish {
+    fn wish(&self, received: usize, (allowed, more): (usize, usize), limits: &FetchLimits) -> Wish {
         let promised = self.promised.and_then(|bytes| usize::try_from(bytes).ok());
         let body = promised.unwrap_or(usize::MAX).min(limits.body_bytes_max);
         let next = received + more.min(body.saturating_sub(allowed));
@@ -188,7 +188,7 @@ impl Reading {
 fn reading(
     response: hyper::Response<Incoming>,
     tee: &Tee,
-    (limits, screen): (&Limits, Option<&HeadScreen>),
+    (limits, screen): (&FetchLimits, Option<&HeadScreen>),
 ) -> Reading {
     let status = response.status().as_u16();
     let names_chunks = names_chunks(response.headers());
@@ -201,7 +201,7 @@ fn reading(
     let mut copied = tee.lock();
     let found = head::find(&copied.received);
     let is_wanted = |found: Found, screen: &HeadScreen| {
-        screen.wants(Head::new(&copied.received[found.start..found.end]))
+        screen.wants(HeadBytes::new(&copied.received[found.start..found.end]))
     };
     let unwanted = found.zip(screen).is_some_and(|(found, screen)| !is_wanted(found, screen));
     if let Some(found) = found.filter(|_| !unwanted) {
@@ -286,18 +286,18 @@ fn why_cut(error: &hyper::Error) -> Truncation {
 fn finish(
     copied: Copied,
     read: Reading,
-    limits: &Limits,
+    limits: &FetchLimits,
     started: Instant,
-) -> Result<Response, Failure> {
+) -> Result<Response, FetchFailure> {
     let Copied { sent, received: mut raw, first_byte_at, unclean_close, .. } = copied;
     let took = started.elapsed();
     let Some(found) = read.found else {
         let detail = "head without an end";
-        return Err(Failure {
+        return Err(FetchFailure {
             raw,
             raw_request: sent,
             took,
-            ..Failure::new(FailureKind::BadHttp, detail)
+            ..FetchFailure::new(FailureKind::BadHttp, detail)
         });
     };
     let mut oddities = Vec::new();
@@ -349,9 +349,9 @@ fn body_wire_len(behind_head: &[u8], read: &Reading) -> usize {
     }
 }
 
-fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> Failure {
+fn with_copied(failure: FetchFailure, connection: &Connection, started: Instant) -> FetchFailure {
     let copied = connection.tee.take();
-    Failure {
+    FetchFailure {
         raw_request: copied.sent,
         raw: copied.received,
         address: Some(connection.about.address),
@@ -361,10 +361,10 @@ fn with_copied(failure: Failure, connection: &Connection, started: Instant) -> F
 }
 
 /// A server of another protocol may speak first; hyper then never sends the request.
-fn unasked(failure: Failure) -> Failure {
+fn unasked(failure: FetchFailure) -> FetchFailure {
     let spoke_first = failure.raw_request.is_empty() && !failure.raw.is_empty();
     match failure.kind {
-        FailureKind::Closed if spoke_first => Failure {
+        FailureKind::Closed if spoke_first => FetchFailure {
             kind: FailureKind::BadHttp,
             detail: "spoke before it was asked".into(),
             ..failure
@@ -375,7 +375,7 @@ fn unasked(failure: Failure) -> Failure {
 
 /// The limits on time of one exchange.
 pub(super) struct Watch<'a> {
-    limits: &'a Limits,
+    limits: &'a FetchLimits,
     first_byte_until: Instant,
     pub(super) total_until: Instant,
     /// Bytes that had arrived when the current window began.
@@ -393,13 +393,15 @@ pub(super) enum Late {
 }
 
 impl Late {
-    pub(super) fn failure(self) -> Failure {
+    pub(super) fn failure(self) -> FetchFailure {
         match self {
             Late::FirstByte => {
-                Failure::new(FailureKind::Timeout(Stage::FirstByte), "no answer in time")
+                FetchFailure::new(FailureKind::Timeout(FetchStage::FirstByte), "no answer in time")
             }
-            Late::Total => Failure::new(FailureKind::Timeout(Stage::Head), "no whole head in time"),
-            Late::Slow => Failure::new(FailureKind::Slow, "the head came too slowly"),
+            Late::Total => {
+                FetchFailure::new(FailureKind::Timeout(FetchStage::Head), "no whole head in time")
+            }
+            Late::Slow => FetchFailure::new(FailureKind::Slow, "the head came too slowly"),
         }
     }
 
@@ -412,7 +414,7 @@ impl Late {
 }
 
 impl Watch<'_> {
-    pub(super) fn new(limits: &Limits, started: Instant, now: Instant) -> Watch<'_> {
+    pub(super) fn new(limits: &FetchLimits, started: Instant, now: Instant) -> Watch<'_> {
         let first_byte_until = now + limits.first_byte_time_max;
         let total_until = started + limits.total_time_max;
         let window_until = now + limits.slow_window;

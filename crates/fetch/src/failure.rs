@@ -11,7 +11,7 @@ use super::address::Why;
 
 /// No response. Bytes that had arrived by then are kept: a strange answer is worth a look.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct FetchFailure {
     pub kind: FailureKind,
     pub detail: String,
     pub raw_request: Vec<u8>,
@@ -33,7 +33,7 @@ pub enum FailureKind {
     Connect,
     /// No TLS, or a certificate we do not trust.
     Tls(TlsFault),
-    Timeout(Stage),
+    Timeout(FetchStage),
     /// The head trickled in too slowly. (A slow body is a cut response.)
     Slow,
     /// A proxy that is not there, refuses, or is none. Not the host's fault.
@@ -95,7 +95,7 @@ const HYPER_HEAD_TOO_LARGE: &str = "message head is too large";
 
 /// What was being waited for when the time was up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum FetchStage {
     Connect,
     FirstByte,
     Head,
@@ -120,9 +120,9 @@ impl FailureKind {
             FailureKind::Tls(TlsFault::Expired) => "tls_expired",
             FailureKind::Tls(TlsFault::Name) => "tls_name",
             FailureKind::Tls(TlsFault::Issuer) => "tls_issuer",
-            FailureKind::Timeout(Stage::Connect) => "timeout_connect",
-            FailureKind::Timeout(Stage::FirstByte) => "timeout_first_byte",
-            FailureKind::Timeout(Stage::Head) => "timeout_head",
+            FailureKind::Timeout(FetchStage::Connect) => "timeout_connect",
+            FailureKind::Timeout(FetchStage::FirstByte) => "timeout_first_byte",
+            FailureKind::Timeout(FetchStage::Head) => "timeout_head",
             FailureKind::Slow => "slow",
             FailureKind::Proxy => "proxy",
             FailureKind::Closed => "closed",
@@ -134,9 +134,9 @@ impl FailureKind {
     }
 }
 
-impl Failure {
-    pub(super) fn new(kind: FailureKind, detail: impl Into<String>) -> Failure {
-        Failure {
+impl FetchFailure {
+    pub(super) fn new(kind: FailureKind, detail: impl Into<String>) -> FetchFailure {
+        FetchFailure {
             kind,
             detail: detail.into(),
             raw_request: Vec::new(),
@@ -147,19 +147,19 @@ impl Failure {
     }
 
     /// What a socket says while connecting.
-    pub(super) fn of_connecting(error: &io::Error) -> Failure {
+    pub(super) fn of_connecting(error: &io::Error) -> FetchFailure {
         use io::ErrorKind::*;
         let kind = match error.kind() {
-            TimedOut => FailureKind::Timeout(Stage::Connect),
+            TimedOut => FailureKind::Timeout(FetchStage::Connect),
             PermissionDenied | AddrInUse | AddrNotAvailable | OutOfMemory => FailureKind::Local,
             _ if is_out_of_descriptors(error) => FailureKind::Local,
             _ => FailureKind::Connect,
         };
-        Failure::new(kind, error.to_string())
+        FetchFailure::new(kind, error.to_string())
     }
 
     /// What hyper says while the head is awaited.
-    pub(super) fn of_exchange(error: &hyper::Error) -> Failure {
+    pub(super) fn of_exchange(error: &hyper::Error) -> FetchFailure {
         let kind = if error.is_parse() && error.to_string() == HYPER_HEAD_TOO_LARGE {
             FailureKind::HeaderTooBig
         } else if error.is_parse() {
@@ -171,17 +171,17 @@ impl Failure {
         } else {
             FailureKind::Closed
         };
-        Failure::new(kind, with_cause(error))
+        FetchFailure::new(kind, with_cause(error))
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FetchFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.as_str(), self.detail)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for FetchFailure {}
 
 /// EMFILE or ENFILE; std has no stable kind for them.
 pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {

@@ -9,9 +9,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, UNIX_EPOCH};
 
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, FetchFailure};
 use super::response::{Response, Truncation};
-use super::{ConfigError, Fetch, Request, date};
+use super::{ConfigError, Fetch, FetchRequest, date};
 
 /// A directory with more entries than this is listed up to here.
 const ENTRIES_MAX: usize = 100_000;
@@ -71,10 +71,10 @@ impl File {
 }
 
 impl Fetch for File {
-    async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Response, FetchFailure> {
         let started = Instant::now();
         if !matches!(request.url.host(), "" | "localhost") {
-            return Err(Failure::new(FailureKind::UnsupportedScheme, "file on another host"));
+            return Err(FetchFailure::new(FailureKind::UnsupportedScheme, "file on another host"));
         }
         // Files are read in place: the disk answers quickly, and `body_bytes_max` bounds it.
         let content = match self.read(request.url.path(), request.limits.body_bytes_max) {
@@ -82,7 +82,7 @@ impl Fetch for File {
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Content::empty(404),
                 io::ErrorKind::PermissionDenied => Content::empty(403),
-                _ => return Err(Failure::new(FailureKind::Local, error.to_string())),
+                _ => return Err(FetchFailure::new(FailureKind::Local, error.to_string())),
             },
         };
         Ok(content.into_response(request, started))
@@ -100,7 +100,7 @@ impl Content {
         }
     }
 
-    fn into_response(mut self, request: &Request, started: Instant) -> Response {
+    fn into_response(mut self, request: &FetchRequest, started: Instant) -> Response {
         let last_modified = self.modified.filter(|_| self.status == 200).map(date::format);
         let known = request.validators.last_modified.as_deref();
         if known.is_some() && known == last_modified.as_deref().map(str::as_bytes) {

@@ -13,7 +13,7 @@ pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(365 * 86_400);
 
 /// Status line and header lines, with the empty line that ends them.
 #[derive(Clone, Copy, Debug)]
-pub struct Head<'a>(&'a [u8]);
+pub struct HeadBytes<'a>(&'a [u8]);
 
 /// Retry-After has two forms; only a caller with a clock can compare them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub enum RetryAfter {
     At(u64),
 }
 
-impl<'a> Head<'a> {
-    pub fn new(bytes: &'a [u8]) -> Head<'a> {
-        Head(bytes)
+impl<'a> HeadBytes<'a> {
+    pub fn new(bytes: &'a [u8]) -> HeadBytes<'a> {
+        HeadBytes(bytes)
     }
 
     pub fn as_bytes(&self) -> &'a [u8] {
@@ -113,7 +113,7 @@ pub(super) fn find(received: &[u8]) -> Option<Found> {
         let rest = &received[found.end..];
         found.start = found.end + rest.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
         found.end = found.start + end_of_lines(&received[found.start..])?;
-        match Head(&received[found.start..found.end]).status() {
+        match HeadBytes(&received[found.start..found.end]).status() {
             Some(100..=199) if !is_switch(&received[found.start..found.end]) => found.interim += 1,
             _ => return Some(found),
         }
@@ -122,7 +122,7 @@ pub(super) fn find(received: &[u8]) -> Option<Found> {
 
 /// 101 is final: hyper hands it out, and nothing of HTTP comes after it.
 fn is_switch(head: &[u8]) -> bool {
-    Head(head).status() == Some(101)
+    HeadBytes(head).status() == Some(101)
 }
 
 /// The length up to and with the first empty line.
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn headers_are_found_whatever_their_case_and_odd_lines_are_skipped() {
-        let head = Head::new(HEAD);
+        let head = HeadBytes::new(HEAD);
         assert_eq!(head.content_type().as_deref(), Some("text/html"));
         assert_eq!(head.location().as_deref(), Some("/café"));
         assert_eq!(head.etag(), Some(&b"\"a\""[..]));
@@ -176,7 +176,7 @@ mod tests {
     fn retry_after_is_a_span_or_a_date_or_nothing() {
         let given = |value: &str| {
             let head = format!("HTTP/1.1 429 x\r\nRetry-After: {value}\r\n\r\n");
-            Head::new(head.as_bytes()).retry_after()
+            HeadBytes::new(head.as_bytes()).retry_after()
         };
         assert_eq!(given("0"), Some(RetryAfter::After(Duration::ZERO)));
         assert_eq!(given("99999999999999999999999"), Some(RetryAfter::After(RETRY_AFTER_MAX)));

@@ -30,7 +30,7 @@ use super::address::permitted;
 use super::connect::{Line, connect};
 use super::dial::{ConnectFailure, Ways};
 use super::exchange::exchange;
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, FetchFailure};
 use super::http2;
 use super::open::OpenConnections;
 use super::pace::{Pace, Shared};
@@ -38,7 +38,7 @@ use super::pool::{Bounds, Pool};
 use super::proxy::{Proxies, Proxy, ResolvedBy, is_stand_in};
 use super::response::{Oddity, Response};
 use super::tls::Protocol;
-use super::{ConfigError, Fetch, Request, TlsConfig};
+use super::{ConfigError, Fetch, FetchRequest, TlsConfig};
 
 /// Proxy Authentication Required: no server says that.
 const PROXY_LOGIN_WANTED: u16 = 407;
@@ -99,10 +99,10 @@ impl Default for HttpConfig {
 /// What came of one connection.
 enum Tried {
     /// It was made, and this came of the request.
-    Answered(Result<Response, Failure>),
-    NotReached(Failure),
+    Answered(Result<Response, FetchFailure>),
+    NotReached(FetchFailure),
     /// No request was answered, and perhaps one in another protocol would be.
-    SpeaksOtherwise(Failure),
+    SpeaksOtherwise(FetchFailure),
 }
 
 pub struct Http {
@@ -190,7 +190,11 @@ impl Http {
         self.pool.lock().expect("no code panics while it holds the pool")
     }
 
-    async fn fetch_from(&self, request: &Request, address: IpAddr) -> Result<Response, Failure> {
+    async fn fetch_from(
+        &self,
+        request: &FetchRequest,
+        address: IpAddr,
+    ) -> Result<Response, FetchFailure> {
         let started = Instant::now();
         let host = request.url.host_key();
         let idle = self.pool().take(&host, address, started);
@@ -199,7 +203,7 @@ impl Http {
         {
             let outcome = self.exchange_on(line, host.clone(), request, started).await;
             // It ended before the first byte was written: nobody has seen this request yet.
-            let was_unsent = |failure: &Failure| {
+            let was_unsent = |failure: &FetchFailure| {
                 failure.kind == FailureKind::Closed && failure.raw_request.is_empty()
             };
             match outcome {
@@ -216,8 +220,8 @@ impl Http {
     fn used_again(
         &self,
         host: HostKey,
-        outcome: Result<Response, Failure>,
-    ) -> Result<Response, Failure> {
+        outcome: Result<Response, FetchFailure>,
+    ) -> Result<Response, FetchFailure> {
         const BAD_REQUEST: u16 = 400;
         let is_unanswered = matches!(&outcome, Err(failure)
             if failure.kind == FailureKind::Closed && failure.raw.is_empty());
@@ -234,10 +238,10 @@ impl Http {
         match outcome {
             Ok(response) => {
                 let detail = "a bad request (400), on a connection that had served others";
-                let failure = Failure::new(FailureKind::Closed, detail);
+                let failure = FetchFailure::new(FailureKind::Closed, detail);
                 let (raw_request, raw) = (response.raw_request, response.raw);
                 let (address, took) = (response.address, response.took);
-                Err(Failure { raw_request, raw, address, took, ..failure })
+                Err(FetchFailure { raw_request, raw, address, took, ..failure })
             }
             outcome => outcome,
         }
@@ -247,10 +251,10 @@ impl Http {
     /// HTTP/2 alone.
     async fn fetch_anew(
         &self,
-        request: &Request,
+        request: &FetchRequest,
         address: IpAddr,
         started: Instant,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, FetchFailure> {
         let host = request.url.host_key();
         let protocol = match self.modern().contains(&host) {
             true => Protocol::Http2,
@@ -282,11 +286,11 @@ impl Http {
     async fn try_with(
         &self,
         protocol: Protocol,
-        request: &Request,
+        request: &FetchRequest,
         address: IpAddr,
         started: Instant,
     ) -> Tried {
-        let placed = |failure: Failure| Failure {
+        let placed = |failure: FetchFailure| FetchFailure {
             address: Some(address),
             took: started.elapsed(),
             ..failure
@@ -311,7 +315,7 @@ impl Http {
     async fn connect(
         &self,
         protocol: Protocol,
-        request: &Request,
+        request: &FetchRequest,
         address: IpAddr,
     ) -> Result<Line, ConnectFailure> {
         let attempt = || {
@@ -331,13 +335,13 @@ impl Http {
         &self,
         mut line: Line,
         host: HostKey,
-        request: &Request,
+        request: &FetchRequest,
         started: Instant,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, FetchFailure> {
         let (message, is_private) = self.message(request, line.about().forwarder.as_deref())?;
         if request.leave.as_ref().is_some_and(|leave| !leave.is_given()) {
             let detail = "the time in which this crawler may ask the host was over";
-            return Err(Failure::new(FailureKind::Withheld, detail));
+            return Err(FetchFailure::new(FailureKind::Withheld, detail));
         }
         let wanted = (&request.limits, request.screen.as_ref());
         let mut outcome = match &mut line {
@@ -346,7 +350,7 @@ impl Http {
             }
             Line::Http2(connection) => {
                 let url = Uri::try_from(request.url.as_str())
-                    .map_err(|error| Failure::new(FailureKind::BadHttp, error.to_string()))?;
+                    .map_err(|error| FetchFailure::new(FailureKind::BadHttp, error.to_string()))?;
                 let message = (&url, message.map(|_| ()));
                 http2::exchange(connection, message, wanted, &self.shared, started).await
             }
@@ -360,7 +364,7 @@ impl Http {
         let about = line.about();
         if about.forwarder.is_some() && has_status(&outcome, PROXY_LOGIN_WANTED) {
             let detail = "the proxy wants a user and a password (407): http://USER:PASSWORD@HOST";
-            return Err(Failure::new(FailureKind::Proxy, detail));
+            return Err(FetchFailure::new(FailureKind::Proxy, detail));
         }
         if let Ok(response) = &mut outcome {
             self.access.learn(&request.url, response.head());
@@ -379,10 +383,10 @@ impl Http {
     /// The request, and whether it says what is only for its site.
     fn message(
         &self,
-        request: &Request,
+        request: &FetchRequest,
         forwarder: Option<&Proxy>,
-    ) -> Result<(hyper::Request<Empty<Bytes>>, bool), Failure> {
-        let unsendable = |error: String| Failure::new(FailureKind::BadHttp, error);
+    ) -> Result<(hyper::Request<Empty<Bytes>>, bool), FetchFailure> {
+        let unsendable = |error: String| FetchFailure::new(FailureKind::BadHttp, error);
         let target = match forwarder {
             None => PathAndQuery::try_from(request.url.path_and_query()).map(Uri::from),
             Some(_) => Uri::try_from(request.url.as_str()),
@@ -421,27 +425,27 @@ impl Http {
 }
 
 impl Fetch for Http {
-    async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Response, FetchFailure> {
         let Some(address) = request.address.or_else(|| request.url.ip()) else {
-            return Err(Failure::new(FailureKind::Unresolved, "no address for this name"));
+            return Err(FetchFailure::new(FailureKind::Unresolved, "no address for this name"));
         };
         if is_stand_in(address) && request.url.ip().is_none() {
             // The name is left to a proxy; without one it leads nowhere.
             return match self.ways.proxies.of(&request.url, Some(address)) {
                 Some(_) => self.fetch_from(request, address).await,
-                None => Err(Failure::new(FailureKind::Unresolved, "no address for this name")),
+                None => Err(FetchFailure::new(FailureKind::Unresolved, "no address for this name")),
             };
         }
         if let Err(why) = permitted(address, self.allow_private) {
-            let refused = Failure::new(FailureKind::Refused(why), format!("{address}: {why}"));
-            return Err(Failure { address: Some(address), ..refused });
+            let refused = FetchFailure::new(FailureKind::Refused(why), format!("{address}: {why}"));
+            return Err(FetchFailure { address: Some(address), ..refused });
         }
         self.fetch_from(request, address).await
     }
 }
 
 /// Whether nothing came in answer, or the frame that HTTP/2 begins with.
-fn is_no_http1(failure: &Failure) -> bool {
+fn is_no_http1(failure: &FetchFailure) -> bool {
     const SETTINGS: u8 = 4;
     matches!(
         (failure.kind, failure.raw.as_slice()),
@@ -450,7 +454,7 @@ fn is_no_http1(failure: &Failure) -> bool {
     )
 }
 
-fn has_status(outcome: &Result<Response, Failure>, status: u16) -> bool {
+fn has_status(outcome: &Result<Response, FetchFailure>, status: u16) -> bool {
     matches!(outcome, Ok(response) if response.status == status)
 }
 

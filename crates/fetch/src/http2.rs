@@ -24,13 +24,13 @@ use tokio::time::Sleep;
 
 use super::connect::About;
 use super::exchange::{HEADS_MAX, Late, ROOM_WAIT_MAX, Watch, framing_bytes_max};
-use super::failure::{Failure, FailureKind, TlsFault};
-use super::head::Head;
+use super::failure::{FailureKind, FetchFailure, TlsFault};
+use super::head::HeadBytes;
 use super::large::{LargeBodies, Room, Wish};
 use super::pace::Shared;
 use super::response::{Response, Truncation};
 use super::tee::Wire;
-use super::{HeadScreen, Limits};
+use super::{FetchLimits, HeadScreen};
 
 /// What a server may send ahead of our reading.
 const WINDOW_BYTES: u32 = 256 << 10;
@@ -62,7 +62,11 @@ pub(super) struct Http2 {
 }
 
 /// Begins to speak; what the server says first is read with the first answer.
-pub(super) async fn speak(wire: Wire, about: About, limits: &Limits) -> Result<Http2, Failure> {
+pub(super) async fn speak(
+    wire: Wire,
+    about: About,
+    limits: &FetchLimits,
+) -> Result<Http2, FetchFailure> {
     let meter = Arc::new(Meter::default());
     meter.begin(CONTROL_BYTES_MAX);
     let stream = Metered { wire, meter: Arc::clone(&meter) };
@@ -107,10 +111,10 @@ impl Http2 {
 pub(super) async fn exchange(
     connection: &mut Http2,
     (url, message): (&Uri, hyper::Request<()>),
-    (limits, screen): (&Limits, Option<&HeadScreen>),
+    (limits, screen): (&FetchLimits, Option<&HeadScreen>),
     shared: &Shared,
     started: Instant,
-) -> Result<Response, Failure> {
+) -> Result<Response, FetchFailure> {
     let heads = HEADS_MAX * limits.header_bytes_max;
     connection.meter.begin(heads + CONTROL_BYTES_MAX);
     let mut watch = Watch::new(limits, started, Instant::now());
@@ -124,20 +128,20 @@ pub(super) async fn exchange(
         let head_len = head.len();
         let reading = Reading { raw: head, head_len, promised, room: None, truncated: None };
         let first_byte = started.elapsed();
-        if screen.is_some_and(|screen| !screen.wants(Head::new(&reading.raw))) {
+        if screen.is_some_and(|screen| !screen.wants(HeadBytes::new(&reading.raw))) {
             let truncated = Some(Truncation::Unwanted);
             return Ok((status, first_byte, Reading { truncated, ..reading }));
         }
         let read = reading.read(connection, body, (limits, shared), &mut watch, timer).await;
         shared.came(read.raw.len(), read.raw.len() - read.head_len);
-        Ok::<_, Failure>((status, first_byte, read))
+        Ok::<_, FetchFailure>((status, first_byte, read))
     };
-    let (status, first_byte, read) = outcome.await.map_err(|failure: Failure| {
+    let (status, first_byte, read) = outcome.await.map_err(|failure: FetchFailure| {
         let was_sent =
             !matches!(failure.kind, FailureKind::Closed) || connection.meter.received() > 0;
         let raw_request = if was_sent { request.clone() } else { Vec::new() };
         let address = Some(connection.about.address);
-        Failure { raw_request, address, took: started.elapsed(), ..failure }
+        FetchFailure { raw_request, address, took: started.elapsed(), ..failure }
     })?;
     Ok(Response {
         status: status.as_u16(),
@@ -164,7 +168,7 @@ async fn answer(
     (url, mut message): (&Uri, hyper::Request<()>),
     watch: &mut Watch<'_>,
     mut timer: Pin<&mut Sleep>,
-) -> Result<(StatusCode, HeaderMap, RecvStream), Failure> {
+) -> Result<(StatusCode, HeaderMap, RecvStream), FetchFailure> {
     // Host is said by the URL, and a header besides it would be another word on the same.
     message.headers_mut().remove(HOST);
     *message.uri_mut() = url.clone();
@@ -173,7 +177,7 @@ async fn answer(
         connection.drive(cx);
         match connection.sender.poll_ready(cx) {
             Poll::Pending if connection.driver.is_none() => {
-                Poll::Ready(Err(Failure::new(FailureKind::Closed, "the connection has ended")))
+                Poll::Ready(Err(FetchFailure::new(FailureKind::Closed, "the connection has ended")))
             }
             ready => ready.map_err(|error| failure_of(&error)),
         }
@@ -189,7 +193,7 @@ async fn answer(
         }
         if connection.meter.is_full() {
             let detail = "too much came before the head was whole";
-            return Poll::Ready(Err(Failure::new(FailureKind::HeaderTooBig, detail)));
+            return Poll::Ready(Err(FetchFailure::new(FailureKind::HeaderTooBig, detail)));
         }
         // Settings that come at once are no beginning of an answer.
         watch.poll(timer.as_mut(), || 0, cx).map(|late| Err(late.failure()))
@@ -220,7 +224,7 @@ impl Reading {
         mut self,
         connection: &mut Http2,
         mut body: RecvStream,
-        (limits, shared): (&Limits, &Shared),
+        (limits, shared): (&FetchLimits, &Shared),
         watch: &mut Watch<'_>,
         mut timer: Pin<&mut Sleep>,
     ) -> Reading {
@@ -306,7 +310,7 @@ fn promised(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// Bytes on the wire that a message with so long a body may take.
-fn wire_bytes_max(limits: &Limits, body_bytes_max: usize) -> usize {
+fn wire_bytes_max(limits: &FetchLimits, body_bytes_max: usize) -> usize {
     let head = HEADS_MAX * limits.header_bytes_max;
     head + CONTROL_BYTES_MAX + body_bytes_max + framing_bytes_max(body_bytes_max)
 }
@@ -321,14 +325,14 @@ fn why_cut(error: &h2::Error) -> Truncation {
     }
 }
 
-fn failure_of(error: &h2::Error) -> Failure {
+fn failure_of(error: &h2::Error) -> FetchFailure {
     let kind = match error.get_io() {
         Some(io) if io.kind() == io::ErrorKind::InvalidData => FailureKind::Tls(TlsFault::of(io)),
         Some(_) => FailureKind::Closed,
         None if error.is_remote() => FailureKind::Closed,
         None => FailureKind::BadHttp,
     };
-    Failure::new(kind, format!("HTTP/2: {error}"))
+    FetchFailure::new(kind, format!("HTTP/2: {error}"))
 }
 
 /// The request as HTTP/1.1 has it.
@@ -342,13 +346,13 @@ fn head_of_request(message: &Request<()>) -> Vec<u8> {
 fn head_of_response(
     status: StatusCode,
     headers: &HeaderMap,
-    limits: &Limits,
-) -> Result<Vec<u8>, Failure> {
+    limits: &FetchLimits,
+) -> Result<Vec<u8>, FetchFailure> {
     let reason = status.canonical_reason().unwrap_or_default();
     let mut head = format!("HTTP/1.1 {} {reason}\r\n", status.as_u16()).into_bytes();
     write_headers(&mut head, headers);
     if head.len() > limits.header_bytes_max || headers.len() > limits.headers_max {
-        return Err(Failure::new(FailureKind::HeaderTooBig, "the head is too long"));
+        return Err(FetchFailure::new(FailureKind::HeaderTooBig, "the head is too long"));
     }
     Ok(head)
 }

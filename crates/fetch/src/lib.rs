@@ -1,8 +1,8 @@
 //! Fetching: one request at a time, as told, under limits; what happened comes back as data.
 //!
 //! The engine decides what is fetched and when. Here nothing is followed, repeated or delayed: a
-//! redirect is a response, a failure is a [`Failure`], and politeness lives elsewhere. The way of a
-//! request:
+//! redirect is a response, a failure is a [`FetchFailure`], and politeness lives elsewhere. The way
+//! of a request:
 //!
 //! 1. `dns` turns a name into addresses, `address` says which of them we may connect to;
 //! 2. `dial` reaches exactly the address that was judged, through a `proxy` if one is set, and
@@ -50,9 +50,9 @@ use std::time::Duration;
 
 use rhumb_page::url::{Scheme, Url};
 
-use head::Head;
+use head::HeadBytes;
 
-pub use failure::{Failure, FailureKind, Stage, TlsFault};
+pub use failure::{FailureKind, FetchFailure, FetchStage, TlsFault};
 pub use file::{File, FileConfig};
 pub use http::{Http, HttpConfig};
 pub use response::{Oddity, Response, Truncation};
@@ -60,34 +60,37 @@ pub use tls::TlsConfig;
 
 /// One scheme's way to get what a URL names.
 pub trait Fetch {
-    fn fetch(&self, request: &Request) -> impl Future<Output = Result<Response, Failure>> + Send;
+    fn fetch(
+        &self,
+        request: &FetchRequest,
+    ) -> impl Future<Output = Result<Response, FetchFailure>> + Send;
 }
 
 /// What to fetch, from where, and how much of it.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct FetchRequest {
     pub url: Url,
     /// Resolved and judged already: the connection goes to exactly this address. Without one, the
     /// URL must name an address itself.
     pub address: Option<IpAddr>,
     pub validators: Validators,
-    pub limits: Limits,
+    pub limits: FetchLimits,
     /// Whether the body is wanted, if that is to be asked.
     pub screen: Option<HeadScreen>,
     /// Whether it may still go out, if that is to be asked.
-    pub leave: Option<Leave>,
+    pub leave: Option<RequestLeave>,
 }
 
 /// Says by the head of an answer whether its body is wanted; if not, it is not read.
 #[derive(Clone)]
-pub struct HeadScreen(Arc<dyn Fn(Head<'_>) -> bool + Send + Sync>);
+pub struct HeadScreen(Arc<dyn Fn(HeadBytes<'_>) -> bool + Send + Sync>);
 
 impl HeadScreen {
-    pub fn new(wants: impl Fn(Head<'_>) -> bool + Send + Sync + 'static) -> HeadScreen {
+    pub fn new(wants: impl Fn(HeadBytes<'_>) -> bool + Send + Sync + 'static) -> HeadScreen {
         HeadScreen(Arc::new(wants))
     }
 
-    fn wants(&self, head: Head<'_>) -> bool {
+    fn wants(&self, head: HeadBytes<'_>) -> bool {
         (self.0)(head)
     }
 }
@@ -101,11 +104,11 @@ impl fmt::Debug for HeadScreen {
 /// Asked immediately before the first byte of a request goes out: until when a crawler may ask a
 /// host can have passed while it connected.
 #[derive(Clone)]
-pub struct Leave(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct RequestLeave(Arc<dyn Fn() -> bool + Send + Sync>);
 
-impl Leave {
-    pub fn new(is_given: impl Fn() -> bool + Send + Sync + 'static) -> Leave {
-        Leave(Arc::new(is_given))
+impl RequestLeave {
+    pub fn new(is_given: impl Fn() -> bool + Send + Sync + 'static) -> RequestLeave {
+        RequestLeave(Arc::new(is_given))
     }
 
     fn is_given(&self) -> bool {
@@ -113,7 +116,7 @@ impl Leave {
     }
 }
 
-impl fmt::Debug for Leave {
+impl fmt::Debug for RequestLeave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Leave")
     }
@@ -128,7 +131,7 @@ pub struct Validators {
 
 /// The bounds of one fetch.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct FetchLimits {
     /// A connection keeps the two limits on heads of the request that opened it.
     pub header_bytes_max: usize,
     pub headers_max: usize,
@@ -147,9 +150,9 @@ pub struct Limits {
     pub slow_window: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for FetchLimits {
+    fn default() -> FetchLimits {
+        FetchLimits {
             // A connection may keep a buffer of this size while idle if it had such a head.
             header_bytes_max: 64 << 10,
             headers_max: 256,
@@ -185,12 +188,12 @@ pub struct Fetcher {
 }
 
 impl Fetch for Fetcher {
-    async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
+    async fn fetch(&self, request: &FetchRequest) -> Result<Response, FetchFailure> {
         match (request.url.scheme(), &self.file) {
             (Scheme::Http | Scheme::Https, _) => self.http.fetch(request).await,
             (Scheme::File, Some(file)) => file.fetch(request).await,
             (scheme @ (Scheme::File | Scheme::Ftp), _) => {
-                Err(Failure::new(FailureKind::UnsupportedScheme, scheme.as_str()))
+                Err(FetchFailure::new(FailureKind::UnsupportedScheme, scheme.as_str()))
             }
         }
     }

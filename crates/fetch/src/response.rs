@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::chunks::chunk_data;
-use super::decode::{self, Decoded};
-use super::head::Head;
+use super::decode::{self, DecodedBody};
+use super::head::HeadBytes;
 use super::large::Room;
-use super::{Limits, Validators};
+use super::{FetchLimits, Validators};
 
 /// A response whose head is whole. Its body may be cut (`truncated`), for a stated reason.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Response {
     pub(super) is_chunked: bool,
     /// Held as long as the bytes are.
     pub(super) _room: Option<Arc<Room>>,
-    pub(super) limits: Limits,
+    pub(super) limits: FetchLimits,
 }
 
 /// Why a body is not whole.
@@ -86,8 +86,8 @@ pub enum Oddity {
 }
 
 impl Response {
-    pub fn head(&self) -> Head<'_> {
-        Head::new(&self.raw[..self.head_len])
+    pub fn head(&self) -> HeadBytes<'_> {
+        HeadBytes::new(&self.raw[..self.head_len])
     }
 
     /// The body without transfer coding, still content-coded: what payload digests are made of.
@@ -107,28 +107,28 @@ impl Response {
 
     /// The body as meant, content codings undone under the limits of the request. This is the CPU
     /// work of a fetch and borrows when there is nothing to undo: call it once, off the network.
-    pub fn decoded(&self) -> Decoded<'_> {
+    pub fn decoded(&self) -> DecodedBody<'_> {
         self.decoded_within(&self.limits)
     }
 
     /// The first bytes of that, without undoing all of it.
-    pub fn decoded_start(&self, bytes_max: usize) -> Decoded<'_> {
-        let limits = Limits { decoded_bytes_max: bytes_max, ..self.limits.clone() };
+    pub fn decoded_start(&self, bytes_max: usize) -> DecodedBody<'_> {
+        let limits = FetchLimits { decoded_bytes_max: bytes_max, ..self.limits.clone() };
         self.decoded_within(&limits)
     }
 
-    fn decoded_within(&self, limits: &Limits) -> Decoded<'_> {
+    fn decoded_within(&self, limits: &FetchLimits) -> DecodedBody<'_> {
         let codings = self.head().content_encoding();
         match self.payload() {
             Cow::Borrowed(payload) => decode::decode(payload, &codings, limits),
             Cow::Owned(payload) => {
-                let Decoded { bytes, note } = decode::decode(&payload, &codings, limits);
+                let DecodedBody { bytes, note } = decode::decode(&payload, &codings, limits);
                 let decoded = match bytes {
                     Cow::Owned(bytes) => Some(bytes),
                     Cow::Borrowed(_) => None,
                 };
                 // Nothing to undo: the payload is what was meant.
-                Decoded { bytes: Cow::Owned(decoded.unwrap_or(payload)), note }
+                DecodedBody { bytes: Cow::Owned(decoded.unwrap_or(payload)), note }
             }
         }
     }

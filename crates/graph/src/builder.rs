@@ -11,8 +11,8 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
-use crate::{Graph, PAGES_MAX, Page, Writer, gaps};
+use crate::error::{GraphError, Result};
+use crate::{Graph, GraphWriter, PAGES_MAX, PageNumber, gaps};
 
 /// Runs open at once in the last merge; more are merged into one first.
 const RUNS_MAX: usize = 256;
@@ -20,7 +20,7 @@ const READ_BYTES: usize = 64 << 10;
 
 /// What was left out on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct LinksLeftOut {
     /// Links of a page to itself.
     pub self_links: u64,
     /// Links that were given before.
@@ -34,7 +34,7 @@ pub struct Builder {
     runs: Vec<Run>,
     dir: PathBuf,
     pages: u32,
-    left_out: LeftOut,
+    left_out: LinksLeftOut,
 }
 
 impl Builder {
@@ -43,15 +43,17 @@ impl Builder {
     pub fn new(memory_bytes: usize, dir: &Path) -> Builder {
         let buffer_max = (memory_bytes / size_of::<u64>()).max(1);
         let (buffer, runs) = (Vec::new(), Vec::new());
-        let left_out = LeftOut::default();
+        let left_out = LinksLeftOut::default();
         Builder { buffer, buffer_max, runs, dir: dir.to_owned(), pages: 0, left_out }
     }
 
     /// Takes a link of `page` to `target`.
-    pub fn add(&mut self, page: Page, target: Page) -> Result<()> {
+    pub fn add(&mut self, page: PageNumber, target: PageNumber) -> Result<()> {
         let greatest = page.max(target);
         if greatest >= PAGES_MAX {
-            return Err(Error::too_large(format!("page {greatest}: the limit is {PAGES_MAX}")));
+            return Err(GraphError::too_large(format!(
+                "page {greatest}: the limit is {PAGES_MAX}"
+            )));
         }
         self.pages = self.pages.max(greatest + 1);
         if page == target {
@@ -68,24 +70,24 @@ impl Builder {
     }
 
     /// All links to the writer: lists in the order of their pages.
-    pub fn finish(mut self, mut writer: Writer) -> Result<(Graph, LeftOut)> {
+    pub fn finish(mut self, mut writer: GraphWriter) -> Result<(Graph, LinksLeftOut)> {
         self.sort_buffer();
         let buffered = Source::Memory(std::mem::take(&mut self.buffer).into_iter());
         let mut sources = vec![buffered];
         for run in &self.runs {
             sources.push(run.open()?);
         }
-        let mut list: Vec<Page> = Vec::new();
+        let mut list: Vec<PageNumber> = Vec::new();
         let mut page = 0;
         self.left_out.repeated += merge(sources, |link| {
-            let of = (link >> 32) as Page;
+            let of = (link >> 32) as PageNumber;
             if of != page {
                 writer.push(&list)?;
                 list.clear();
                 writer.pad_to(of)?;
                 page = of;
             }
-            list.push(link as Page);
+            list.push(link as PageNumber);
             Ok(())
         })?;
         if self.pages > 0 {
@@ -145,7 +147,8 @@ struct Run {
 
 impl Run {
     fn open(&self) -> Result<Source> {
-        let file = File::open(&self.path).map_err(|error| Error::from(error).of(&self.path))?;
+        let file =
+            File::open(&self.path).map_err(|error| GraphError::from(error).of(&self.path))?;
         let file = BufReader::with_capacity(READ_BYTES, file);
         Ok(Source::File { file, left: self.links, last: 0 })
     }
@@ -170,7 +173,7 @@ impl RunWriter {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = dir.join(format!("rhumb-links-{}-{number}.run", std::process::id()));
-        let file = File::create_new(&path).map_err(|error| Error::from(error).of(&path))?;
+        let file = File::create_new(&path).map_err(|error| GraphError::from(error).of(&path))?;
         let run = Run { path, links: 0 };
         Ok(RunWriter { run, file: BufWriter::new(file), last: 0, scratch: Vec::new() })
     }
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn any_order_and_any_memory_give_the_same_graph_and_leave_no_file() {
         let dir = tempfile::tempdir().unwrap();
-        let links: Vec<(Page, Page)> =
+        let links: Vec<(PageNumber, PageNumber)> =
             (0..2000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 22, n * n % 997)).collect();
         // The smallest buffer makes more runs than may be open at once.
         let graphs = [24, 800, 1 << 20].map(|memory| {
@@ -239,9 +242,9 @@ mod tests {
                 builder.add(page, target).unwrap();
             }
             builder.pages_min(1100);
-            builder.finish(Writer::in_memory()).unwrap()
+            builder.finish(GraphWriter::in_memory()).unwrap()
         });
-        let mut expected: Vec<(Page, Page)> =
+        let mut expected: Vec<(PageNumber, PageNumber)> =
             links.iter().copied().filter(|l| l.0 != l.1).collect();
         let self_links = links.iter().chain(&links[..100]).filter(|l| l.0 == l.1).count() as u64;
         let given = expected.len() + links[..100].iter().filter(|l| l.0 != l.1).count();
@@ -251,11 +254,11 @@ mod tests {
             let links = (0..graph.pages()).flat_map(|p| graph.links_of(p).map(move |t| (p, t)));
             assert_eq!(links.collect::<Vec<_>>(), expected);
             let repeated = (given - expected.len()) as u64;
-            assert_eq!(*left_out, LeftOut { self_links, repeated });
+            assert_eq!(*left_out, LinksLeftOut { self_links, repeated });
             assert_eq!(graph.pages(), 1100);
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-        let (graph, _) = Builder::new(8, dir.path()).finish(Writer::in_memory()).unwrap();
+        let (graph, _) = Builder::new(8, dir.path()).finish(GraphWriter::in_memory()).unwrap();
         assert_eq!(graph.pages(), 0);
         assert!(Builder::new(8, dir.path()).add(0, PAGES_MAX).is_err());
     }

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Graph;
-use crate::error::{Error, Result};
+use crate::error::{GraphError, Result};
 
 /// The k of ζ, as is usual for the web.
 const ZETA_K: u32 = 3;
@@ -26,7 +26,7 @@ pub fn write(graph: &Graph, name: &Path) -> Result<()> {
     let [lists, offsets, properties] = &ENDINGS.map(|ending| with_ending(name, ending));
     let bits = write_lists(graph, lists, offsets)?;
     let text = described(graph, bits);
-    write_whole(properties, &text).map_err(|error| Error::from(error).of(properties))
+    write_whole(properties, &text).map_err(|error| GraphError::from(error).of(properties))
 }
 
 /// On the disk before it has its name.
@@ -105,7 +105,7 @@ struct Bits {
 
 impl Bits {
     fn create(path: &Path) -> Result<Bits> {
-        let file = File::create(path).map_err(|error| Error::from(error).of(path))?;
+        let file = File::create(path).map_err(|error| GraphError::from(error).of(path))?;
         Ok(Bits { out: BufWriter::new(file), byte: 0, pending: 0, written: 0 })
     }
 
@@ -164,7 +164,7 @@ impl Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Page, Writer};
+    use crate::{GraphWriter, PageNumber};
     use std::fs;
 
     #[test]
@@ -222,12 +222,12 @@ mod tests {
 
     #[test]
     fn every_list_can_be_read_back_and_every_offset_is_where_it_begins() {
-        let list = |page: u32| -> Vec<Page> {
+        let list = |page: u32| -> Vec<PageNumber> {
             let count = if page.is_multiple_of(4) { 0 } else { page % 23 };
             (0..count).map(|n| (n * n * 37 + page * 11 % 7919) % 9000 + n).collect()
         };
-        let mut writer = Writer::in_memory();
-        let lists: Vec<Vec<Page>> = (0..1000).map(list).map(sorted).collect();
+        let mut writer = GraphWriter::in_memory();
+        let lists: Vec<Vec<PageNumber>> = (0..1000).map(list).map(sorted).collect();
         lists.iter().for_each(|list| writer.push(list).unwrap());
         writer.pad_to(10_000).unwrap();
         let graph = writer.finish().unwrap();
@@ -255,7 +255,7 @@ mod tests {
         assert!(text.contains("nodes=10000\n") && text.contains("zetak=3\n"), "{text}");
     }
 
-    fn sorted(mut list: Vec<Page>) -> Vec<Page> {
+    fn sorted(mut list: Vec<PageNumber>) -> Vec<PageNumber> {
         list.sort_unstable();
         list.dedup();
         list

@@ -5,40 +5,42 @@
 
 use std::io::BufRead;
 
-use crate::error::{Error, Result};
-use crate::{Builder, PAGES_MAX, Page};
+use crate::error::{GraphError, Result};
+use crate::{Builder, PAGES_MAX, PageNumber};
 
 /// A longer line is no link.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
 /// Adds every link of a list to a graph.
-pub fn read(from: &mut dyn BufRead, first: Page, builder: &mut Builder) -> Result<()> {
+pub fn read(from: &mut dyn BufRead, first: PageNumber, builder: &mut Builder) -> Result<()> {
     rows(from, |row, line| {
         let mut fields = fields(line);
         let ends = fields.next().zip(fields.next());
         let (Some((page, target)), None) = (ends, fields.next()) else {
-            return Err(Error::broken(format!("line {row}: not a page and a target")));
+            return Err(GraphError::broken(format!("line {row}: not a page and a target")));
         };
         match (number(page, first), number(target, first)) {
             (Some(page), Some(target)) => builder.add(page, target),
-            _ => Err(Error::broken(format!("line {row}: {:?} is no link", shown(line)))),
+            _ => Err(GraphError::broken(format!("line {row}: {:?} is no link", shown(line)))),
         }
     })
 }
 
 /// The URL of every page, by its number; empty where the list names none.
-pub fn read_urls(from: &mut dyn BufRead, first: Page) -> Result<Vec<String>> {
+pub fn read_urls(from: &mut dyn BufRead, first: PageNumber) -> Result<Vec<String>> {
     let mut urls = Vec::new();
     rows(from, |row, line| {
         let mut fields = line.split_whitespace();
         let page = fields.next().and_then(|page| number(page, first));
         let (Some(page), Some(url)) = (page.filter(|page| *page < PAGES_MAX), fields.next()) else {
-            return Err(Error::broken(format!("line {row}: not a page and a URL")));
+            return Err(GraphError::broken(format!("line {row}: not a page and a URL")));
         };
         let at = page as usize;
         // A list names its pages in some order, so memory is bounded by what was read.
         if at > 2 * row + 1_000_000 {
-            return Err(Error::broken(format!("line {row}: page {page} is far from the others")));
+            return Err(GraphError::broken(format!(
+                "line {row}: page {page} is far from the others"
+            )));
         }
         if urls.len() <= at {
             urls.resize(at + 1, String::new());
@@ -60,10 +62,12 @@ fn rows(from: &mut dyn BufRead, mut take: impl FnMut(usize, &str) -> Result<()>)
             return Ok(());
         }
         if read as u64 == LINE_BYTES_MAX {
-            return Err(Error::broken(format!("line {row}: longer than {LINE_BYTES_MAX} bytes")));
+            return Err(GraphError::broken(format!(
+                "line {row}: longer than {LINE_BYTES_MAX} bytes"
+            )));
         }
         let text = std::str::from_utf8(&line).map_err(|_| {
-            Error::broken(format!("line {row}: not text, and no graph format that we know"))
+            GraphError::broken(format!("line {row}: not text, and no graph format that we know"))
         })?;
         let text = text.trim();
         if text.is_empty() || text.starts_with(['#', '%']) {
@@ -82,8 +86,8 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|field| !field.is_empty())
 }
 
-fn number(text: &str, first: Page) -> Option<Page> {
-    text.parse::<Page>().ok()?.checked_sub(first)
+fn number(text: &str, first: PageNumber) -> Option<PageNumber> {
+    text.parse::<PageNumber>().ok()?.checked_sub(first)
 }
 
 fn shown(line: &str) -> String {
@@ -93,12 +97,12 @@ fn shown(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Writer;
+    use crate::GraphWriter;
 
-    fn parsed(text: &str, first: Page) -> Result<Vec<(Page, Vec<Page>)>> {
+    fn parsed(text: &str, first: PageNumber) -> Result<Vec<(PageNumber, Vec<PageNumber>)>> {
         let mut builder = Builder::new(1 << 10, &std::env::temp_dir());
         read(&mut text.as_bytes(), first, &mut builder)?;
-        let (graph, _) = builder.finish(Writer::in_memory())?;
+        let (graph, _) = builder.finish(GraphWriter::in_memory())?;
         Ok((0..graph.pages()).map(|page| (page, graph.links_of(page).collect())).collect())
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Would the caller act differently?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum GraphErrorKind {
     /// The disk or the pipe failed.
     Io,
     /// The bytes are no graph, or not a whole one.
@@ -17,50 +17,50 @@ pub enum ErrorKind {
 
 /// Why a graph could not be read, made or written.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct GraphError {
     /// What a caller would do about it.
-    pub kind: ErrorKind,
+    pub kind: GraphErrorKind,
     /// What happened, for people.
     pub what: String,
 }
 
 /// A result of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = std::result::Result<T, GraphError>;
 
-impl Error {
+impl GraphError {
     /// The bytes are not what they should be.
-    pub fn broken(what: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Broken, what: what.into() }
+    pub fn broken(what: impl Into<String>) -> GraphError {
+        GraphError { kind: GraphErrorKind::Broken, what: what.into() }
     }
 
     /// More than the limits of this crate allow.
-    pub fn too_large(what: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::TooLarge, what: what.into() }
+    pub fn too_large(what: impl Into<String>) -> GraphError {
+        GraphError { kind: GraphErrorKind::TooLarge, what: what.into() }
     }
 
     /// Says which file it was.
-    pub fn of(self, path: &Path) -> Error {
-        Error { kind: self.kind, what: format!("{}: {}", path.display(), self.what) }
+    pub fn of(self, path: &Path) -> GraphError {
+        GraphError { kind: self.kind, what: format!("{}: {}", path.display(), self.what) }
     }
 }
 
 /// Decoders report a torn stream as an error of reading: for us it is the file that is broken.
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Error {
+impl From<io::Error> for GraphError {
+    fn from(error: io::Error) -> GraphError {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::broken("the file ends too early"),
+            io::ErrorKind::UnexpectedEof => GraphError::broken("the file ends too early"),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
-                Error::broken(error.to_string())
+                GraphError::broken(error.to_string())
             }
-            _ => Error { kind: ErrorKind::Io, what: error.to_string() },
+            _ => GraphError { kind: GraphErrorKind::Io, what: error.to_string() },
         }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for GraphError {}

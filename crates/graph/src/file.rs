@@ -19,10 +19,10 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::error::{Error, Result};
+use crate::error::{GraphError, Result};
 use crate::graph::{BLOCK, BLOCK_BYTES, Block, FAR, Graph};
 use crate::mapped::Bytes;
-use crate::{PAGES_MAX, Page, gaps};
+use crate::{PAGES_MAX, PageNumber, gaps};
 
 pub(crate) const MAGIC: [u8; 4] = *b"RLG1";
 pub(crate) const HEADER_BYTES: usize = 40;
@@ -77,7 +77,7 @@ impl Header {
     }
 }
 
-pub(crate) fn far_bytes(far: &[(Page, u64)]) -> Vec<u8> {
+pub(crate) fn far_bytes(far: &[(PageNumber, u64)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(far.len() * FAR_BYTES);
     for (page, start) in far {
         bytes.extend_from_slice(&page.to_le_bytes());
@@ -86,11 +86,11 @@ pub(crate) fn far_bytes(far: &[(Page, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Maps a graph that [`Writer`](crate::Writer) wrote.
+/// Maps a graph that [`GraphWriter`](crate::Writer) wrote.
 pub fn open(path: &Path) -> Result<Graph> {
     let opened = File::open(path).and_then(|file| Bytes::map(&file));
-    let image = opened.map_err(|error| Error::from(error).of(path))?;
-    graph_of(&image).map_err(|what| Error::broken(what).of(path))
+    let image = opened.map_err(|error| GraphError::from(error).of(path))?;
+    graph_of(&image).map_err(|what| GraphError::broken(what).of(path))
 }
 
 fn graph_of(image: &Bytes) -> std::result::Result<Graph, &'static str> {
@@ -104,10 +104,10 @@ fn graph_of(image: &Bytes) -> std::result::Result<Graph, &'static str> {
     let [lists, blocks, offsets, far] = parts.map(|part| image.part(part).expect("inside"));
     let far = far.chunks_exact(FAR_BYTES).map(|entry| {
         let (page, start) = entry.split_at(4);
-        let page = Page::from_le_bytes(page.try_into().expect("four bytes"));
+        let page = PageNumber::from_le_bytes(page.try_into().expect("four bytes"));
         (page, u64::from_le_bytes(start.try_into().expect("eight bytes")))
     });
-    let far: Vec<(Page, u64)> = far.collect();
+    let far: Vec<(PageNumber, u64)> = far.collect();
     let graph = Graph { pages: header.pages, links: header.links, lists, blocks, offsets, far };
     check(&graph, header.listed).map(|()| graph)
 }
@@ -150,14 +150,14 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::Writer;
+    use crate::GraphWriter;
 
     #[test]
     fn a_file_gives_the_same_graph_and_any_wrong_byte_or_length_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("g.rlg");
-        let mut writer = Writer::create(&path).unwrap();
-        let lists: [&[Page]; 4] = [&[1, 2, 3], &[], &[0, 3], &[200]];
+        let mut writer = GraphWriter::create(&path).unwrap();
+        let lists: [&[PageNumber]; 4] = [&[1, 2, 3], &[], &[0, 3], &[200]];
         for list in lists {
             writer.push(list).unwrap();
         }

@@ -7,12 +7,13 @@
 //! bytes can say is named in `far`. Most pages of the web have no links, so the index costs one to
 //! two bytes a page, and a list is found by two reads.
 //!
-//! Invariant: every list decodes to ascending pages of the graph. [`Writer`](crate::Writer) makes
-//! it so, and [`file`](crate::file) checks every list before it hands out a graph.
+//! Invariant: every list decodes to ascending pages of the graph.
+//! [`GraphWriter`](crate::GraphWriter) makes it so, and [`file`](crate::file) checks every list
+//! before it hands out a graph.
 
 use std::slice;
 
-use crate::Page;
+use crate::PageNumber;
 use crate::gaps;
 use crate::mapped::Bytes;
 
@@ -30,16 +31,17 @@ pub struct Graph {
     pub(crate) lists: Bytes,
     pub(crate) blocks: Bytes,
     pub(crate) offsets: Bytes,
-    pub(crate) far: Vec<(Page, u64)>,
+    pub(crate) far: Vec<(PageNumber, u64)>,
 }
 
 impl Graph {
     /// A graph of a few pages, each with its links in any order; repeats and links of a page to
     /// itself are left out, as everywhere.
-    pub fn of(lists: &[&[Page]]) -> Graph {
-        let mut writer = crate::Writer::in_memory();
+    pub fn of(lists: &[&[PageNumber]]) -> Graph {
+        let mut writer = crate::GraphWriter::in_memory();
         for (page, targets) in (0..).zip(lists) {
-            let mut targets: Vec<Page> = targets.iter().copied().filter(|t| *t != page).collect();
+            let mut targets: Vec<PageNumber> =
+                targets.iter().copied().filter(|t| *t != page).collect();
             targets.sort_unstable();
             targets.dedup();
             writer.push(&targets).expect("memory does not fail");
@@ -64,18 +66,18 @@ impl Graph {
 
     /// Where a page links to, ascending. The page must exist.
     #[inline]
-    pub fn links_of(&self, page: Page) -> Links<'_> {
+    pub fn links_of(&self, page: PageNumber) -> PageLinks<'_> {
         let Some(start) = self.start(page) else {
-            return Links { bytes: [].iter(), left: 0, at: Place::First(page) };
+            return PageLinks { bytes: [].iter(), left: 0, at: Place::First(page) };
         };
         let mut bytes = self.lists[start..].iter();
         let left = number(&mut bytes) as u32;
-        Links { bytes, left, at: Place::First(page) }
+        PageLinks { bytes, left, at: Place::First(page) }
     }
 
     /// How many pages a page links to.
     #[inline]
-    pub fn degree(&self, page: Page) -> u32 {
+    pub fn degree(&self, page: PageNumber) -> u32 {
         self.start(page).map_or(0, |start| number(&mut self.lists[start..].iter()) as u32)
     }
 
@@ -92,7 +94,7 @@ impl Graph {
 
     /// Where a page's list begins, if it has one.
     #[inline]
-    pub(crate) fn start(&self, page: Page) -> Option<usize> {
+    pub(crate) fn start(&self, page: PageNumber) -> Option<usize> {
         assert!(page < self.pages, "a page of this graph");
         let block = page as usize / BLOCK * BLOCK_BYTES;
         let block = Block::read(&self.blocks[block..block + BLOCK_BYTES]);
@@ -109,7 +111,7 @@ impl Graph {
     }
 
     #[cold]
-    fn far_start(&self, page: Page) -> usize {
+    fn far_start(&self, page: PageNumber) -> usize {
         let at = self.far.binary_search_by_key(&page, |far| far.0);
         at.map(|at| self.far[at].1 as usize).expect("whoever is far is listed")
     }
@@ -143,7 +145,7 @@ impl Block {
 
 /// The links of one page, decoded on the way.
 #[derive(Clone, Debug)]
-pub struct Links<'a> {
+pub struct PageLinks<'a> {
     bytes: slice::Iter<'a, u8>,
     left: u32,
     at: Place,
@@ -152,21 +154,21 @@ pub struct Links<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Nothing is read yet of the list of this page.
-    First(Page),
+    First(PageNumber),
     /// The least page that may come next.
-    Next(Page),
+    Next(PageNumber),
 }
 
-impl Iterator for Links<'_> {
-    type Item = Page;
+impl Iterator for PageLinks<'_> {
+    type Item = PageNumber;
 
     #[inline]
-    fn next(&mut self) -> Option<Page> {
+    fn next(&mut self) -> Option<PageNumber> {
         self.left = self.left.checked_sub(1)?;
         let number = number(&mut self.bytes);
         let target = match self.at {
-            Place::First(page) => (gaps::unfolded(number) + i64::from(page)) as Page,
-            Place::Next(least) => least + number as Page,
+            Place::First(page) => (gaps::unfolded(number) + i64::from(page)) as PageNumber,
+            Place::Next(least) => least + number as PageNumber,
         };
         self.at = Place::Next(target + 1);
         Some(target)
@@ -177,7 +179,7 @@ impl Iterator for Links<'_> {
     }
 }
 
-impl ExactSizeIterator for Links<'_> {}
+impl ExactSizeIterator for PageLinks<'_> {}
 
 /// Most numbers are one byte long. Lists are whole, so what comes behind the end does not matter.
 #[inline]
@@ -202,14 +204,14 @@ fn longer(mut number: u64, bytes: &mut slice::Iter<'_, u8>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Writer;
+    use crate::GraphWriter;
 
     #[test]
     fn every_list_comes_back_also_behind_a_page_with_very_many_links() {
-        let mut writer = Writer::in_memory();
+        let mut writer = GraphWriter::in_memory();
         // Gaps of two bytes: the lists behind this page begin further away than an offset says.
-        let many: Vec<Page> = (0..35_000).map(|n| n * 130).collect();
-        let list = |page: Page| -> Vec<Page> {
+        let many: Vec<PageNumber> = (0..35_000).map(|n| n * 130).collect();
+        let list = |page: PageNumber| -> Vec<PageNumber> {
             match page {
                 3 => many.clone(),
                 _ if page.is_multiple_of(5) => Vec::new(),

@@ -25,13 +25,13 @@ pub mod wg1;
 pub mod writer;
 
 pub use builder::Builder;
-pub use error::{Error, ErrorKind};
-pub use graph::{Graph, Links};
-pub use source::{Format, Loaded, read};
-pub use writer::Writer;
+pub use error::{GraphError, GraphErrorKind};
+pub use graph::{Graph, PageLinks};
+pub use source::{LinkFileFormat, Loaded, read};
+pub use writer::GraphWriter;
 
 /// A page's number. Memory grows with the greatest number, so it is bounded: two bytes of index
 /// for each of a thousand million pages.
-pub type Page = u32;
+pub type PageNumber = u32;
 /// The most pages that a graph may have.
 pub const PAGES_MAX: u32 = 1 << 30;

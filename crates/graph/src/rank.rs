@@ -12,7 +12,7 @@
 //! way and the result is scaled to sum 1, which is the same as jumping to t (Del Corso, Gullì and
 //! Romani, *Fast PageRank computation via a sparse linear system*, 2005).
 
-use crate::{Graph, Page};
+use crate::{Graph, PageNumber};
 
 /// Where the surfer jumps to: with what weight, summing to 1.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub enum Jump<'a> {
     /// To any page, each as likely.
     Anywhere,
     /// To these pages, by weights that sum to 1.
-    To(&'a [(Page, f64)]),
+    To(&'a [(PageNumber, f64)]),
 }
 
 /// PageRank of every page, and what it took.
@@ -112,7 +112,7 @@ mod tests {
             let mut jumping = 1.0 - D;
             for page in 0..graph.pages() {
                 let rank = ranks[page as usize];
-                let targets: Vec<Page> = graph.links_of(page).collect();
+                let targets: Vec<PageNumber> = graph.links_of(page).collect();
                 if targets.is_empty() {
                     jumping += D * rank;
                 }

@@ -4,35 +4,42 @@
 
 use std::io::{Read, Write};
 
-use crate::builder::{LeftOut, take};
-use crate::error::{Error, Result};
-use crate::{Graph, PAGES_MAX, Page, Writer, gaps};
+use crate::builder::{LinksLeftOut, take};
+use crate::error::{GraphError, Result};
+use crate::{Graph, GraphWriter, PAGES_MAX, PageNumber, gaps};
 
 pub(crate) const MAGIC: [u8; 4] = *b"WG1\n";
 
 /// Reads what follows the magic. Memory grows with what is read, not with what the head claims.
-pub(crate) fn read_rest(from: &mut dyn Read, mut writer: Writer) -> Result<(Graph, LeftOut)> {
+pub(crate) fn read_rest(
+    from: &mut dyn Read,
+    mut writer: GraphWriter,
+) -> Result<(Graph, LinksLeftOut)> {
     let mut from = from;
     let [pages, links] = [head(from)?, head(from)?];
     if pages > PAGES_MAX {
-        return Err(Error::too_large(format!("{pages} pages: the limit is {PAGES_MAX}")));
+        return Err(GraphError::too_large(format!("{pages} pages: the limit is {PAGES_MAX}")));
     }
-    let mut list: Vec<Page> = Vec::new();
-    let (mut read, mut left_out) = (0u64, LeftOut::default());
+    let mut list: Vec<PageNumber> = Vec::new();
+    let (mut read, mut left_out) = (0u64, LinksLeftOut::default());
     for page in 0..pages {
         let degree = take(&mut from)?;
         read += degree;
         if degree > u64::from(pages) || read > u64::from(links) {
-            return Err(Error::broken(format!("page {page} has more links than the head says")));
+            return Err(GraphError::broken(format!(
+                "page {page} has more links than the head says"
+            )));
         }
         list.clear();
         let mut least = 0u64;
         for _ in 0..degree {
             let target = least.saturating_add(take(&mut from)?);
             if target >= u64::from(pages) {
-                return Err(Error::broken(format!("page {page} links to {target} of {pages}")));
+                return Err(GraphError::broken(format!(
+                    "page {page} links to {target} of {pages}"
+                )));
             }
-            list.push(target as Page);
+            list.push(target as PageNumber);
             least = target + 1;
         }
         let before = list.len();
@@ -41,10 +48,10 @@ pub(crate) fn read_rest(from: &mut dyn Read, mut writer: Writer) -> Result<(Grap
         writer.push(&list)?;
     }
     if read != u64::from(links) {
-        return Err(Error::broken(format!("{read} links, but the head says {links}")));
+        return Err(GraphError::broken(format!("{read} links, but the head says {links}")));
     }
     if from.read(&mut [0])? != 0 {
-        return Err(Error::broken("more bytes than the head says"));
+        return Err(GraphError::broken("more bytes than the head says"));
     }
     Ok((writer.finish()?, left_out))
 }
@@ -52,7 +59,7 @@ pub(crate) fn read_rest(from: &mut dyn Read, mut writer: Writer) -> Result<(Grap
 /// Writes a graph in this format.
 pub fn write(graph: &Graph, mut to: impl Write) -> Result<()> {
     let links = u32::try_from(graph.links());
-    let links = links.map_err(|_| Error::too_large("more links than WG1 can count"))?;
+    let links = links.map_err(|_| GraphError::too_large("more links than WG1 can count"))?;
     to.write_all(&MAGIC)?;
     to.write_all(&graph.pages().to_le_bytes())?;
     to.write_all(&links.to_le_bytes())?;
@@ -80,13 +87,13 @@ fn head(from: &mut dyn Read) -> Result<u32> {
 mod tests {
     use super::*;
 
-    fn parsed(bytes: &[u8]) -> Result<(Graph, LeftOut)> {
-        read_rest(&mut &bytes[4..], Writer::in_memory())
+    fn parsed(bytes: &[u8]) -> Result<(Graph, LinksLeftOut)> {
+        read_rest(&mut &bytes[4..], GraphWriter::in_memory())
     }
 
     #[test]
     fn what_is_written_is_read_and_every_cut_is_noticed() {
-        let mut writer = Writer::in_memory();
+        let mut writer = GraphWriter::in_memory();
         for list in [&[1, 300][..], &[], &[0, 1, 3]] {
             writer.push(list).unwrap();
         }
@@ -95,7 +102,7 @@ mod tests {
         let mut bytes = Vec::new();
         write(&graph, &mut bytes).unwrap();
         let (again, left_out) = parsed(&bytes).unwrap();
-        assert_eq!(left_out, LeftOut::default());
+        assert_eq!(left_out, LinksLeftOut::default());
         for page in 0..301 {
             assert!(graph.links_of(page).eq(again.links_of(page)), "{page}");
         }

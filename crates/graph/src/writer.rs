@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::error::{Error, Result};
+use crate::error::{GraphError, Result};
 use crate::file::{self, Header};
 use crate::graph::{BLOCK, Block, FAR, Graph};
 use crate::mapped::Bytes;
-use crate::{PAGES_MAX, Page, gaps};
+use crate::{PAGES_MAX, PageNumber, gaps};
 
 /// Takes the links of pages, in the order of their numbers.
-pub struct Writer {
+pub struct GraphWriter {
     out: Out,
     scratch: Vec<u8>,
     blocks: Vec<u8>,
     block: Block,
     listed: u32,
     offsets: Vec<u8>,
-    far: Vec<(Page, u64)>,
+    far: Vec<(PageNumber, u64)>,
     pages: u32,
     links: u64,
     lists_bytes: u64,
-    target_max: Option<Page>,
+    target_max: Option<PageNumber>,
 }
 
 enum Out {
@@ -35,27 +35,27 @@ enum Out {
     File { file: BufWriter<File>, hash: Box<Xxh3>, part: PathBuf, path: PathBuf },
 }
 
-impl Writer {
+impl GraphWriter {
     /// The graph will lie in memory.
-    pub fn in_memory() -> Writer {
-        Writer::into(Out::Memory(Vec::new()))
+    pub fn in_memory() -> GraphWriter {
+        GraphWriter::into(Out::Memory(Vec::new()))
     }
 
     /// The graph will lie in a file, which appears when it is whole, and is mapped.
-    pub fn create(path: &Path) -> Result<Writer> {
+    pub fn create(path: &Path) -> Result<GraphWriter> {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).map_err(|error| Error::from(error).of(&part))?;
+        let file = File::create(&part).map_err(|error| GraphError::from(error).of(&part))?;
         let mut file = BufWriter::new(file);
         // Its place; what belongs there is known at the end.
         file.write_all(&[0; file::HEADER_BYTES])?;
         let hash = Box::new(Xxh3::new());
-        Ok(Writer::into(Out::File { file, hash, part, path: path.to_owned() }))
+        Ok(GraphWriter::into(Out::File { file, hash, part, path: path.to_owned() }))
     }
 
-    fn into(out: Out) -> Writer {
-        Writer {
+    fn into(out: Out) -> GraphWriter {
+        GraphWriter {
             out,
             scratch: Vec::new(),
             blocks: Vec::new(),
@@ -76,10 +76,10 @@ impl Writer {
     }
 
     /// The links of the next page: strictly ascending, of pages that may still be to come.
-    pub fn push(&mut self, targets: &[Page]) -> Result<()> {
+    pub fn push(&mut self, targets: &[PageNumber]) -> Result<()> {
         let page = self.pages;
         if page >= PAGES_MAX {
-            return Err(Error::too_large(format!("more than {PAGES_MAX} pages")));
+            return Err(GraphError::too_large(format!("more than {PAGES_MAX} pages")));
         }
         if (page as usize).is_multiple_of(BLOCK) {
             self.end_block();
@@ -130,10 +130,10 @@ impl Writer {
     pub fn finish(mut self) -> Result<Graph> {
         if let Some(target) = self.target_max.filter(|target| *target >= self.pages) {
             let pages = self.pages;
-            return Err(Error::broken(format!("a link to page {target}, but {pages} pages")));
+            return Err(GraphError::broken(format!("a link to page {target}, but {pages} pages")));
         }
         self.end_block();
-        let Writer { out, blocks, offsets, far, pages, listed, links, lists_bytes, .. } = self;
+        let GraphWriter { out, blocks, offsets, far, pages, listed, links, lists_bytes, .. } = self;
         let (mut file, mut hash, part, path) = match out {
             Out::Memory(lists) => {
                 let [lists, blocks, offsets] = [lists, blocks, offsets].map(|mut bytes| {
@@ -153,7 +153,7 @@ impl Writer {
         let header = header.bytes(&mut hash);
         file.seek(SeekFrom::Start(0))?;
         file.write_all(&header)?;
-        let file = file.into_inner().map_err(|error| Error::from(error.into_error()))?;
+        let file = file.into_inner().map_err(|error| GraphError::from(error.into_error()))?;
         file.sync_all()?;
         fs::rename(&part, &path)?;
         file::open(&path)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rhumb_graph::rank::{Jump, pagerank};
-use rhumb_graph::{Format, Page, read};
+use rhumb_graph::{LinkFileFormat, PageNumber, read};
 
 const D: f64 = 0.85;
 
@@ -22,15 +22,18 @@ fn real_graphs_take_at_most_two_bytes_a_link_also_on_disk() {
         let file = dir.path().join(name);
         let loaded = read(&path, 0, Some(&file)).unwrap();
         let graph = loaded.graph;
-        assert_eq!((loaded.format, graph.pages(), graph.links()), (Format::Wg1, pages, links));
+        assert_eq!(
+            (loaded.format, graph.pages(), graph.links()),
+            (LinkFileFormat::Wg1, pages, links)
+        );
         let bytes = std::fs::metadata(&file).unwrap().len();
         assert!(bytes <= 2 * links, "{name}: {bytes} bytes for {links} links");
         assert!(graph.bytes() as u64 <= bytes);
         let degrees = graph.in_degrees();
         let most = (0..).zip(&degrees).max_by_key(|(page, n)| (**n, -i64::from(*page)));
-        assert_eq!(most, Some((in_most.0 as Page, &in_most.1)));
+        assert_eq!(most, Some((in_most.0 as PageNumber, &in_most.1)));
         let again = read(&file, 0, None).unwrap();
-        assert_eq!(again.format, Format::Rlg);
+        assert_eq!(again.format, LinkFileFormat::Rlg);
         assert!((0..pages).all(|page| graph.links_of(page).eq(again.graph.links_of(page))));
     }
 }
@@ -64,7 +67,7 @@ fn personalised_ranks_agree_with_those_computed_elsewhere() {
 fn a_list_of_links_with_a_heading_and_numbers_from_1_is_read_with_its_urls() {
     let Some(path) = graph("hollins.dat") else { return };
     let loaded = read(&path, 1, None).unwrap();
-    assert_eq!((loaded.format, loaded.graph.pages()), (Format::Edges, 6012));
+    assert_eq!((loaded.format, loaded.graph.pages()), (LinkFileFormat::Edges, 6012));
     let left_out = loaded.left_out.self_links + loaded.left_out.repeated;
     assert_eq!(loaded.graph.links() + left_out, 23_875);
     let Some(path) = graph("hollins-urls.dat") else { return };

@@ -7,9 +7,9 @@
 //! `cargo bench -p rhumb-lab --bench refresh`
 
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::refresh::scheduler::Settings;
+use rhumb_engine::refresh::scheduler::SchedulerSettings;
 use rhumb_engine::rng::mix;
-use rhumb_lab::refresh::learned::Collection;
+use rhumb_lab::refresh::learned::ReplayedPages;
 
 /// Visits a page and day.
 const OFTEN: f64 = 0.5;
@@ -26,8 +26,8 @@ fn main() {
 
 fn measure(pages: usize, objective: Objective) {
     let before = resident_bytes();
-    let settings = Settings::new(objective, OFTEN * pages as f64);
-    let mut collection = Collection::fresh(pages, settings);
+    let settings = SchedulerSettings::new(objective, OFTEN * pages as f64);
+    let mut collection = ReplayedPages::fresh(pages, settings);
     let mut visits = 0u64;
     let mut run = |count: u64| {
         for _ in 0..count {

@@ -6,7 +6,7 @@ use rhumb_lab::refresh::cross::{PROMISED_PAGES, TIMES};
 use rhumb_lab::refresh::histories::Histories;
 use rhumb_lab::refresh::policy::Policy;
 use rhumb_lab::refresh::rates;
-use rhumb_lab::refresh::replay::{Contender, Course, replay};
+use rhumb_lab::refresh::replay::{Course, ReplayContender, replay};
 use rhumb_node::settings::open_input;
 use std::io::Read;
 
@@ -29,8 +29,8 @@ fn no_given_set_loses_to_uniform_revisiting_at_any_budget() {
             let of = |contender| {
                 replay(contender, Course::real(&histories, days), rate * times).freshness
             };
-            let learned = of(Contender::Learned(Objective::Harmonic));
-            let less = learned - of(Contender::Known(Policy::Uniform));
+            let learned = of(ReplayContender::Learned(Objective::Harmonic));
+            let less = learned - of(ReplayContender::Known(Policy::Uniform));
             let is_promised = histories.len() >= PROMISED_PAGES;
             assert!(less >= LEAST || !is_promised, "{set} × {times}: {less:+.4}");
             (gained, lines) = (gained + less, lines + 1.0);

@@ -4,7 +4,7 @@
 use rhumb_engine::config::MinorChanges;
 use rhumb_engine::event::StopReason;
 use rhumb_engine::time::Span;
-use rhumb_lab::refresh::whole::Whole;
+use rhumb_lab::refresh::whole::WholeCrawl;
 use rhumb_lab::refresh::whole_score::WholeScores;
 use rhumb_sim::run::Simulated;
 use rhumb_sim::scenario::Faults;
@@ -18,7 +18,7 @@ fn holds(simulated: &Simulated) {
 #[test]
 fn a_crawl_that_goes_on_spends_its_budget_within_two_per_cent_also_through_crashes() {
     for faults in [Faults::default(), Faults::usual()] {
-        let whole = Whole { faults, ..Whole::default() };
+        let whole = WholeCrawl { faults, ..WholeCrawl::default() };
         let simulated = whole.run();
         holds(&simulated);
         let used = simulated.tally.fetches as f64 / (whole.days * whole.requests_per_day) as f64;
@@ -30,7 +30,7 @@ fn a_crawl_that_goes_on_spends_its_budget_within_two_per_cent_also_through_crash
 
 #[test]
 fn no_budget_is_no_request_and_no_end() {
-    let simulated = Whole { requests_per_day: 0, days: 1, ..Whole::default() }.run();
+    let simulated = WholeCrawl { requests_per_day: 0, days: 1, ..WholeCrawl::default() }.run();
     holds(&simulated);
     assert_eq!(simulated.tally.fetches, 0);
 }
@@ -38,7 +38,7 @@ fn no_budget_is_no_request_and_no_end() {
 #[test]
 fn hosts_that_cannot_take_their_share_do_not_keep_the_others_from_theirs() {
     // Two sites with most of the pages, each at most one request in ten minutes.
-    let slow = Whole { sites: 3, delay: Span::secs(600), ..Whole::default() };
+    let slow = WholeCrawl { sites: 3, delay: Span::secs(600), ..WholeCrawl::default() };
     let simulated = slow.run();
     holds(&simulated);
     let most = slow.days * 86_400 / 600 * 3 + 10;
@@ -48,12 +48,12 @@ fn hosts_that_cannot_take_their_share_do_not_keep_the_others_from_theirs() {
 
 #[test]
 fn the_same_seed_does_the_same() {
-    let whole = Whole { days: 2, faults: Faults::usual(), ..Whole::default() };
+    let whole = WholeCrawl { days: 2, faults: Faults::usual(), ..WholeCrawl::default() };
     assert_eq!(whole.run().digest, whole.run().digest);
 }
 
 /// A run and what it bought.
-fn bought(whole: &Whole) -> (Simulated, WholeScores) {
+fn bought(whole: &WholeCrawl) -> (Simulated, WholeScores) {
     let simulated = whole.run();
     holds(&simulated);
     let scores = whole.scores(&simulated);
@@ -63,11 +63,12 @@ fn bought(whole: &Whole) -> (Simulated, WholeScores) {
 
 #[test]
 fn a_clock_set_back_or_ahead_between_two_runs_stops_nothing_and_floods_nobody() {
-    let steady = Whole { faults: Faults { crashes: 2, ..Faults::default() }, ..Whole::default() };
+    let steady =
+        WholeCrawl { faults: Faults { crashes: 2, ..Faults::default() }, ..WholeCrawl::default() };
     let (_, before) = bought(&steady);
     for clock_jump_s in [-40 * 86_400, 40 * 86_400] {
         let faults = Faults { clock_jump_s, ..steady.faults };
-        let jumping = Whole { faults, ..steady.clone() };
+        let jumping = WholeCrawl { faults, ..steady.clone() };
         let (simulated, scores) = bought(&jumping);
         let most = (jumping.days * jumping.requests_per_day) as f64;
         let used = simulated.tally.fetches as f64 / most;
@@ -81,18 +82,18 @@ fn a_clock_set_back_or_ahead_between_two_runs_stops_nothing_and_floods_nobody() 
 
 #[test]
 fn servers_that_lie_about_change_are_seen_through() {
-    let (_, honest) = bought(&Whole::default());
+    let (_, honest) = bought(&WholeCrawl::default());
     let future = Lies { future_dates: 1_000, ..Lies::default() };
-    let (_, scores) = bought(&Whole { lies: future, ..Whole::default() });
+    let (_, scores) = bought(&WholeCrawl { lies: future, ..WholeCrawl::default() });
     assert!(scores.freshness > honest.freshness - 0.03, "dates ahead: {scores:?}, {honest:?}");
     // A tag that is new each time: the date alone earns a 304 where there is one.
     let tags = Lies { new_tags: 1_000, ..Lies::default() };
-    let (simulated, scores) = bought(&Whole { lies: tags, ..Whole::default() });
+    let (simulated, scores) = bought(&WholeCrawl { lies: tags, ..WholeCrawl::default() });
     assert!(scores.freshness > honest.freshness - 0.03, "new tags: {scores:?}, {honest:?}");
     assert!(simulated.counters.unchanged > 100, "{:?}", simulated.counters);
     // 304 for changed pages: caught by the requests without conditions, one in fifty.
     let stale = Lies { stale_answers: 1_000, ..Lies::default() };
-    let whole = Whole { lies: stale, days: 12, ..Whole::default() };
+    let whole = WholeCrawl { lies: stale, days: 12, ..WholeCrawl::default() };
     let (simulated, scores) = bought(&whole);
     assert!(scores.freshness > honest.freshness - 0.1, "stale: {scores:?}, {honest:?}");
     assert!(simulated.counters.unchanged > 0, "they were believed at first");
@@ -101,7 +102,7 @@ fn servers_that_lie_about_change_are_seen_through() {
 #[test]
 fn pages_that_vanish_and_return_are_neither_deleted_nor_forgotten() {
     let lies = Lies { vanishing: 500, ..Lies::default() };
-    let whole = Whole { lies, days: 8, ..Whole::default() };
+    let whole = WholeCrawl { lies, days: 8, ..WholeCrawl::default() };
     let (simulated, scores) = bought(&whole);
     assert!(simulated.counters.gone > 50, "{:?}", simulated.counters);
     let late = simulated
@@ -117,7 +118,7 @@ fn pages_that_vanish_and_return_are_neither_deleted_nor_forgotten() {
 fn changes_of_a_few_words_are_none_if_the_owner_says_so_and_others_still_are() {
     let seen = |minor_changes, small_edits| {
         let lies = Lies { small_edits, ..Lies::default() };
-        let (simulated, _) = bought(&Whole { minor_changes, lies, ..Whole::default() });
+        let (simulated, _) = bought(&WholeCrawl { minor_changes, lies, ..WholeCrawl::default() });
         simulated.counters.changes_seen
     };
     let (count, ignore) = (MinorChanges::Count, MinorChanges::Ignore);
@@ -130,12 +131,12 @@ fn changes_of_a_few_words_are_none_if_the_owner_says_so_and_others_still_are() {
 
 #[test]
 fn announced_changes_are_heard_and_neither_true_nor_false_ones_do_harm() {
-    let told = |lastmod| Whole {
+    let told = |lastmod| WholeCrawl {
         lies: Lies { lastmod, ..Lies::default() },
         sitemaps: 1_000,
         requests_per_day: 500,
         days: 8,
-        ..Whole::default()
+        ..WholeCrawl::default()
     };
     let (_, silent) = bought(&told(Lastmod::Nothing));
     let (simulated, helped) = bought(&told(Lastmod::True));

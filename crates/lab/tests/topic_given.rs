@@ -1,8 +1,8 @@
 //! A topic's part of an encyclopedia: found sooner by what is learnt, and never less of it had than
 //! was proven.
 
-use rhumb_lab::topic::collection::Collection;
-use rhumb_lab::topic::{Setting, Texts, TopicOrder, Truth};
+use rhumb_lab::topic::collection::JudgedPages;
+use rhumb_lab::topic::{Setting, Texts, TopicOrder, TopicTruth};
 use rhumb_node::settings::open_input;
 use std::io::BufReader;
 
@@ -15,7 +15,7 @@ fn what_is_proven_of_a_subject_is_true_and_most_of_it() {
     let Some(pages) = rhumb_given::data("topic/pages.jsonl.zst") else { return };
     let Some(subjects) = rhumb_given::data("topic/subjects.json") else { return };
     let [pages, subjects] = [pages, subjects].map(|f| BufReader::new(open_input(&f).unwrap()));
-    let collection = Collection::read(pages, subjects).unwrap();
+    let collection = JudgedPages::read(pages, subjects).unwrap();
     let texts = Texts::of(&collection);
     let names = [
         "subject.Mathematics",
@@ -25,7 +25,7 @@ fn what_is_proven_of_a_subject_is_true_and_most_of_it() {
     let (mut recall, mut proven) = (0.0, 0.0);
     for name in names {
         let setting = Setting::new(&collection, &texts, &collection.subjects[name], 0).unwrap();
-        let truth = Truth::of(&setting);
+        let truth = TopicTruth::of(&setting);
         for order in [TopicOrder::Focused, TopicOrder::FocusedProven] {
             let (_, had) = setting.run(order, &truth);
             for (at, had) in had.iter().enumerate() {

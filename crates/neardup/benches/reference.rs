@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use rhumb_neardup::Sketch;
-use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
-use rhumb_neardup::estimate::Slots;
+use rhumb_neardup::batch::{BatchError, BatchSettings, Corpus, DocumentBlock, DocumentSigner};
+use rhumb_neardup::estimate::SlotBits;
 use rhumb_neardup::reference::bottom_k::BottomK;
 use rhumb_neardup::reference::{permutations, simhash, sort_and_count};
 use rhumb_neardup::resemblance::{append_set, overlap};
@@ -51,7 +51,7 @@ fn main() {
         "  every pair estimated",
         start,
         &pairs_where(&sets, |a, b| match (&made[a], &made[b]) {
-            (Some(a), Some(b)) => Slots::BYTES.estimate(a.agreeing(b)).resemblance,
+            (Some(a), Some(b)) => SlotBits::BYTES.estimate(a.agreeing(b)).resemblance,
             _ => 0.0,
         }),
     );
@@ -110,10 +110,10 @@ fn set_of(text: &str) -> Vec<u64> {
 }
 
 fn ours(texts: &[&str]) -> Pairs {
-    let settings = Settings { threshold: THRESHOLD, ..Settings::default() };
-    let mut signer = Signer::new(settings.words);
+    let settings = BatchSettings { threshold: THRESHOLD, ..BatchSettings::default() };
+    let mut signer = DocumentSigner::new(settings.words);
     let mut corpus = Corpus::new(settings);
-    let mut block = Block::default();
+    let mut block = DocumentBlock::default();
     texts.iter().for_each(|text| signer.sign(text, &mut block));
     corpus.add(block).expect("memory");
     let matches = corpus.matches().expect("memory");
@@ -126,7 +126,7 @@ fn ours(texts: &[&str]) -> Pairs {
     (0..corpus.texts() as u32).for_each(|text| cross(copies.of_text(text), copies.of_text(text)));
     let found = matches.each(|found| {
         cross(copies.of_text(found.a), copies.of_text(found.b));
-        Ok::<(), Error>(())
+        Ok::<(), BatchError>(())
     });
     found.expect("memory");
     pairs

@@ -4,7 +4,7 @@
 use std::fs;
 use std::hint::black_box;
 
-use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
+use rhumb_neardup::batch::{BatchError, BatchSettings, Corpus, DocumentBlock, DocumentSigner};
 use rhumb_neardup::resemblance::append_set;
 use rhumb_neardup::shingle::{exact_hash, fingerprints};
 use rhumb_neardup::sketch::{Minima, Sketch};
@@ -56,12 +56,12 @@ fn main() {
 
 /// All pairs in memory, by one thread.
 fn batch(texts: &[&str], bytes: usize) {
-    let settings = Settings { memory_bytes: 8 << 30, ..Settings::default() };
+    let settings = BatchSettings { memory_bytes: 8 << 30, ..BatchSettings::default() };
     let start = cpu_s();
-    let mut signer = Signer::new(settings.words);
+    let mut signer = DocumentSigner::new(settings.words);
     let mut corpus = Corpus::new(settings);
     for texts in texts.chunks(256) {
-        let mut block = Block::for_bytes(texts.iter().map(|text| text.len()).sum());
+        let mut block = DocumentBlock::for_bytes(texts.iter().map(|text| text.len()).sum());
         texts.iter().for_each(|text| signer.sign(text, &mut block));
         corpus.add(block).expect("memory");
     }
@@ -72,7 +72,7 @@ fn batch(texts: &[&str], bytes: usize) {
     let mut pairs = 0;
     let counted = matches.each(|_| {
         pairs += 1;
-        Ok::<(), Error>(())
+        Ok::<(), BatchError>(())
     });
     counted.expect("memory");
     let rate = |cpu_s: f64| bytes as f64 / 1e6 / cpu_s;

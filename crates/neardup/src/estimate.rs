@@ -10,13 +10,13 @@ use crate::sketch::K;
 
 /// What a slot keeps of its minimum.
 #[derive(Clone, Copy, Debug)]
-pub struct Slots {
+pub struct SlotBits {
     bits: i32,
 }
 
 /// An estimated resemblance.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
+pub struct ResemblanceEstimate {
     /// From 0 to 1.
     pub resemblance: f64,
     /// One standard error, for texts of some 300 shingles or more.
@@ -24,23 +24,23 @@ pub struct Estimate {
     chance: f64,
 }
 
-impl Slots {
+impl SlotBits {
     /// As in a [`crate::Sketch`].
-    pub const BYTES: Slots = Slots { bits: 8 };
+    pub const BYTES: SlotBits = SlotBits { bits: 8 };
     /// As in the sketches that the batch works on.
-    pub const PAIRS_OF_BYTES: Slots = Slots { bits: 16 };
+    pub const PAIRS_OF_BYTES: SlotBits = SlotBits { bits: 16 };
 
     /// ```
     /// use rhumb_neardup::estimate::Slots;
     /// let estimate = Slots::BYTES.estimate(103);
     /// assert_eq!(format!("{:.3} ± {:.3}", estimate.resemblance, estimate.error), "0.804 ± 0.035");
     /// ```
-    pub fn estimate(self, agreeing: u32) -> Estimate {
+    pub fn estimate(self, agreeing: u32) -> ResemblanceEstimate {
         let chance = self.chance();
         let share = f64::from(agreeing) / K as f64;
         let resemblance = ((share - chance) / (1.0 - chance)).clamp(0.0, 1.0);
         let error = standard_error(resemblance, chance, K as f64);
-        Estimate { resemblance, error, chance }
+        ResemblanceEstimate { resemblance, error, chance }
     }
 
     /// The least number of agreeing slots that speaks for a resemblance of `threshold`, if
@@ -57,7 +57,7 @@ impl Slots {
     }
 }
 
-impl Estimate {
+impl ResemblanceEstimate {
     /// The standard error if the truth is `resemblance` and the texts have some `shingles` each.
     pub fn error_at(&self, resemblance: f64, shingles: u64) -> f64 {
         standard_error(resemblance, self.chance, filled(shingles))

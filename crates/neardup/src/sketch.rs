@@ -144,7 +144,7 @@ fn donor(bin: u64, attempt: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::Slots;
+    use crate::estimate::SlotBits;
 
     fn prints(range: std::ops::Range<u64>) -> Vec<u64> {
         let scrambled = |n| fold(fold(n, 0x9e37_79b9_7f4a_7c15) ^ n, 0xd6e8_feb8_6659_fd93);
@@ -195,7 +195,7 @@ mod tests {
                     let b = prints(base + size - shared..base + 2 * size - shared);
                     let truth = shared as f64 / (2 * size - shared) as f64;
                     let (a, b) = (Sketch::of(&a).expect("a"), Sketch::of(&b).expect("b"));
-                    let estimate = Slots::BYTES.estimate(a.agreeing(&b));
+                    let estimate = SlotBits::BYTES.estimate(a.agreeing(&b));
                     errors.push((estimate.resemblance - truth) / estimate.error_at(truth, size));
                 }
                 let mean = errors.iter().sum::<f64>() / trials as f64;

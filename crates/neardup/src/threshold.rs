@@ -1,7 +1,7 @@
 //! Which texts resemble each other enough: of most pairs their slots tell at a glance that they do
 //! not, and the fine parts of their sketches need not be compared.
 
-use crate::estimate::Slots;
+use crate::estimate::SlotBits;
 use crate::sketch::Sketch;
 
 /// Standard errors below the threshold that no pair of texts makes good.
@@ -17,7 +17,7 @@ pub struct Threshold {
 impl Threshold {
     /// For texts of at least so many shingles: the slots of shorter ones tell less.
     pub fn new(least: f64, shingles_min: u64) -> Threshold {
-        let agreeing_min = Slots::BYTES.agreeing_min(least, HOPELESS_ERRORS, shingles_min);
+        let agreeing_min = SlotBits::BYTES.agreeing_min(least, HOPELESS_ERRORS, shingles_min);
         Threshold { least, agreeing_min }
     }
 

@@ -9,10 +9,10 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::event::Row;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::queue::{Entry, Place};
-use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlId, UrlRecord};
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{Position, State};
-use rhumb_node::watch::Report;
+use rhumb_engine::turn::{ArchivePosition, State};
+use rhumb_node::watch::CrawlReport;
 use rhumb_node::watch::status::{Patience, of_url};
 use rhumb_node::watch::view::{AtWork, HostsBy, ViewQuery, answer};
 use rhumb_page::url::Url;
@@ -98,37 +98,39 @@ fn url(id: u64) -> Url {
 /// twenty is refused, and the others wait.
 fn fill(dir: &Path, urls: u64) {
     let home = Home::open(&dir.join("state")).expect("a store");
-    let (mut state, _) = LocalState::open(home, 1, Position::default()).expect("a new store");
+    let (mut state, _) =
+        LocalState::open(home, 1, ArchivePosition::default()).expect("a new store");
     let mut rows = Vec::with_capacity(BATCH + 4);
     let mut counters = Counters { run: 1, known: urls, next_url: urls, ..Counters::default() };
     for id in 0..urls {
         let status = match id % 20 {
-            0..8 => Status::Fetched,
-            8 => Status::Duplicate,
-            9 => Status::Refused(Refusal::Robots),
-            _ => Status::Queued,
+            0..8 => RecordStatus::Fetched,
+            8 => RecordStatus::Duplicate,
+            9 => RecordStatus::Refused(Refusal::Robots),
+            _ => RecordStatus::Queued,
         };
         let mut record = UrlRecord::new(UrlId(id), status, 1, 0, Time(1));
         record.class = (id % 7) as u8;
-        if status == Status::Duplicate {
+        if status == RecordStatus::Duplicate {
             record.past.duplicate_of = Some(url(id.saturating_sub(URLS_OF_HOST)));
         }
         let at = url(id);
-        if status == Status::Queued {
+        if status == RecordStatus::Queued {
             let place = Place::Now { class: record.class, rank: id, id };
             record.place = Some(place);
             let entry = Some(Entry { url: at.clone(), record: record.clone() });
             rows.push(Row::Queue { host: at.host_key(), place, entry });
             counters.queued += 1;
         }
-        counters.pages += u64::from(matches!(status, Status::Fetched | Status::Duplicate));
+        counters.pages +=
+            u64::from(matches!(status, RecordStatus::Fetched | RecordStatus::Duplicate));
         if id % URLS_OF_HOST == 0 {
             counters.hosts += 1;
             rows.push(Row::Host { key: at.host_key(), record: host_record(id) });
         }
         rows.push(Row::Url { key: at.key(), record });
         if rows.len() >= BATCH {
-            state.commit(&mut rows, Position::default()).expect("a commit");
+            state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
             if state.wants_sync() {
                 state.sync().expect("a sync");
             }
@@ -136,10 +138,12 @@ fn fill(dir: &Path, urls: u64) {
     }
     rows.push(Row::Seed { url: url(0), weight: 1.0 });
     rows.push(Row::Counters(Box::new(counters.clone())));
-    state.commit(&mut rows, Position::default()).expect("a commit");
+    state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
     state.sync().expect("a sync");
     let stopped_because = Some("finished".to_owned());
-    Report { stopped_because, ..Report::at_rest(&counters, None) }.write(dir).expect("a report");
+    CrawlReport { stopped_because, ..CrawlReport::at_rest(&counters, None) }
+        .write(dir)
+        .expect("a report");
 }
 
 fn host_record(id: u64) -> HostRecord {

@@ -18,7 +18,7 @@ pub const GUESS_BYTES_MAX: usize = 64 * 1024;
 
 /// A body as text.
 #[derive(Clone, Debug)]
-pub struct Decoded<'a> {
+pub struct DecodedText<'a> {
     /// The text, without a byte order mark; bytes that mean nothing have become U+FFFD.
     pub text: Cow<'a, str>,
     /// The encoding's name in the Encoding standard: `UTF-8`, `windows-1252`, …
@@ -26,7 +26,7 @@ pub struct Decoded<'a> {
 }
 
 /// Decodes a body; `host` helps the guess (a page of unknown encoding on `.jp` is likely Japanese).
-pub fn decode<'a>(body: &'a [u8], declared: Option<&str>, host: Option<&str>) -> Decoded<'a> {
+pub fn decode<'a>(body: &'a [u8], declared: Option<&str>, host: Option<&str>) -> DecodedText<'a> {
     let stated = Encoding::for_bom(body)
         .map(|(encoding, _)| encoding)
         .or_else(|| declared.and_then(|label| Encoding::for_label(label.trim().as_bytes())))
@@ -34,7 +34,7 @@ pub fn decode<'a>(body: &'a [u8], declared: Option<&str>, host: Option<&str>) ->
     match stated {
         Some(encoding) => decode_in(body, encoding),
         None => match std::str::from_utf8(body) {
-            Ok(text) => Decoded { text: Cow::Borrowed(text), encoding: UTF_8.name() },
+            Ok(text) => DecodedText { text: Cow::Borrowed(text), encoding: UTF_8.name() },
             Err(_) => {
                 let late = prescan(body, LATE_BYTES_MAX);
                 decode_in(body, late.unwrap_or_else(|| guess(body, host)))
@@ -43,9 +43,9 @@ pub fn decode<'a>(body: &'a [u8], declared: Option<&str>, host: Option<&str>) ->
     }
 }
 
-fn decode_in<'a>(body: &'a [u8], encoding: &'static Encoding) -> Decoded<'a> {
+fn decode_in<'a>(body: &'a [u8], encoding: &'static Encoding) -> DecodedText<'a> {
     let (text, encoding, _) = encoding.decode(body);
-    Decoded { text, encoding: encoding.name() }
+    DecodedText { text, encoding: encoding.name() }
 }
 
 fn guess(body: &[u8], host: Option<&str>) -> &'static Encoding {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::date::UnixSeconds;
 use crate::url::Url;
-use crate::xml::{self, Element, Listener};
+use crate::xml::{self, Element, XmlListener};
 
 /// Entries kept of one feed; most have ten to a hundred.
 pub const ENTRIES_MAX: usize = 10_000;
@@ -13,7 +13,7 @@ pub const ENTRIES_MAX: usize = 10_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Feed {
     /// Entries that have a link, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FeedEntry>,
     /// Entries beyond [`ENTRIES_MAX`], not kept.
     pub entries_beyond: u64,
     /// Why the rest could not be read.
@@ -22,7 +22,7 @@ pub struct Feed {
 
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct FeedEntry {
     /// The page it announces.
     pub url: Url,
     /// When it was first published, by its own word.
@@ -82,14 +82,14 @@ impl Reading {
         let Some(url) = url else { return };
         if self.feed.entries.len() < ENTRIES_MAX {
             let Draft { published, updated, .. } = draft;
-            self.feed.entries.push(Entry { url, published, updated });
+            self.feed.entries.push(FeedEntry { url, published, updated });
         } else {
             self.feed.entries_beyond += 1;
         }
     }
 }
 
-impl Listener for Reading {
+impl XmlListener for Reading {
     fn opened(&mut self, path: &[String], element: &Element<'_>) {
         let base = |within: &Url| element.attribute("xml:base").and_then(|b| within.join(&b).ok());
         match path {
@@ -171,7 +171,7 @@ fn read_json(text: &str, base: &Url) -> Feed {
         let Some(url) = link.and_then(|link| base.join(&link).ok()) else { continue };
         let date = |text: Option<String>| text.and_then(|text| UnixSeconds::parse(&text));
         let (published, updated) = (date(item.date_published), date(item.date_modified));
-        feed.entries.push(Entry { url, published, updated });
+        feed.entries.push(FeedEntry { url, published, updated });
     }
     feed
 }

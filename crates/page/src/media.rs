@@ -11,7 +11,7 @@ pub const SNIFF_BYTES_MAX: usize = 1024;
 
 /// What a body is, as far as reading it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum MediaKind {
     /// HTML, and XHTML whatever it is called: one tokenizer reads both.
     Html,
     /// A `urlset` or `sitemapindex`.
@@ -64,17 +64,17 @@ fn lowercase(text: &str) -> Cow<'_, str> {
 }
 
 /// What a body is, from the value of its Content-Type and its first bytes.
-pub fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
+pub fn kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
     let declared = ContentType::parse(content_type.unwrap_or_default()).essence;
     let head = &body[..body.len().min(SNIFF_BYTES_MAX)];
     if let Some(kind) = binary_kind(head) {
         return kind;
     }
     if declared.starts_with("image/") && declared != "image/svg+xml" {
-        return Kind::Image;
+        return MediaKind::Image;
     }
     if ["audio/", "video/", "font/"].iter().any(|other| declared.starts_with(other)) {
-        return Kind::Other;
+        return MediaKind::Other;
     }
     let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if text.starts_with(b"<")
@@ -83,29 +83,31 @@ pub fn kind(content_type: Option<&str>, body: &[u8]) -> Kind {
         return kind;
     }
     match &*declared {
-        "text/html" | "application/xhtml+xml" => Kind::Html,
+        "text/html" | "application/xhtml+xml" => MediaKind::Html,
         "application/rss+xml"
         | "application/atom+xml"
         | "application/rdf+xml"
-        | "application/feed+json" => Kind::Feed,
-        "application/json" if is_json_feed(text) => Kind::Feed,
-        _ if declared.ends_with("/xml") || declared.ends_with("+xml") => Kind::Xml,
-        _ if looks_binary(head) => Kind::Other,
-        "" | "application/octet-stream" | "application/json" | "application/x-ndjson" => Kind::Text,
-        _ if declared.starts_with("text/") => Kind::Text,
-        _ => Kind::Other,
+        | "application/feed+json" => MediaKind::Feed,
+        "application/json" if is_json_feed(text) => MediaKind::Feed,
+        _ if declared.ends_with("/xml") || declared.ends_with("+xml") => MediaKind::Xml,
+        _ if looks_binary(head) => MediaKind::Other,
+        "" | "application/octet-stream" | "application/json" | "application/x-ndjson" => {
+            MediaKind::Text
+        }
+        _ if declared.starts_with("text/") => MediaKind::Text,
+        _ => MediaKind::Other,
     }
 }
 
 /// Kinds that their first bytes give away, whatever was declared.
-fn binary_kind(head: &[u8]) -> Option<Kind> {
+fn binary_kind(head: &[u8]) -> Option<MediaKind> {
     let images: [&[u8]; 7] =
         [b"\x89PNG\r\n", b"\xFF\xD8\xFF", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*"];
     if head.starts_with(b"%PDF-") {
-        return Some(Kind::Pdf);
+        return Some(MediaKind::Pdf);
     }
     if head.starts_with(&[0x1F, 0x8B]) {
-        return Some(Kind::Gzip);
+        return Some(MediaKind::Gzip);
     }
     let is_webp = head.len() > 12 && head.starts_with(b"RIFF") && &head[8..12] == b"WEBP";
     // Text may well begin with "BM"; a bitmap has zeros soon after.
@@ -113,25 +115,25 @@ fn binary_kind(head: &[u8]) -> Option<Kind> {
         head.starts_with(magic) && (magic.len() > 2 || looks_binary(&head[..head.len().min(32)]))
     });
     if is_webp || is_image {
-        return Some(Kind::Image);
+        return Some(MediaKind::Image);
     }
     let others: [&[u8]; 4] = [b"PK\x03\x04", b"\x7FELF", b"Rar!", b"7z\xBC\xAF"];
-    others.iter().any(|magic| head.starts_with(magic)).then_some(Kind::Other)
+    others.iter().any(|magic| head.starts_with(magic)).then_some(MediaKind::Other)
 }
 
 /// The kind of what begins with `<`, from the first element's name.
-fn markup_kind(text: &[u8], declared: &str) -> Option<Kind> {
+fn markup_kind(text: &[u8], declared: &str) -> Option<MediaKind> {
     let root = first_element(text)?;
     let local = root.rsplit(|b| *b == b':').next().unwrap_or(root);
     let is = |name: &[u8]| local.eq_ignore_ascii_case(name);
     if is(b"urlset") || is(b"sitemapindex") {
-        return Some(Kind::Sitemap);
+        return Some(MediaKind::Sitemap);
     }
     if is(b"rss") || is(b"RDF") || (is(b"feed") && declared != "text/html") {
-        return Some(Kind::Feed);
+        return Some(MediaKind::Feed);
     }
     if is(b"svg") && declared != "text/html" {
-        return Some(Kind::Image);
+        return Some(MediaKind::Image);
     }
     let is_untold = matches!(declared, "" | "application/octet-stream" | "text/plain");
     let html: [&[u8]; 12] = [
@@ -140,9 +142,9 @@ fn markup_kind(text: &[u8], declared: &str) -> Option<Kind> {
     ];
     let is_html = html.iter().any(|name| is(name));
     if is(b"html") || (is_untold && is_html) {
-        return Some(Kind::Html);
+        return Some(MediaKind::Html);
     }
-    (is_untold && text.starts_with(b"<?xml")).then_some(Kind::Xml)
+    (is_untold && text.starts_with(b"<?xml")).then_some(MediaKind::Xml)
 }
 
 /// The name of the first element, past declarations and comments.
@@ -188,31 +190,31 @@ mod tests {
     #[test]
     fn the_first_bytes_correct_what_servers_mislabel() {
         for (declared, body, expected) in [
-            (Some("text/html; charset=utf-8"), &b"<p>x"[..], Kind::Html),
-            (Some("text/html"), b"no markup at all", Kind::Html),
-            (Some("text/html"), b"<?xml version='1.0'?>\n<urlset xmlns='x'>", Kind::Sitemap),
-            (Some("text/html"), b"\xEF\xBB\xBF<urlset>", Kind::Sitemap),
-            (Some("text/html"), b"<?xml?><!-- <html> --><sm:sitemapindex>", Kind::Sitemap),
-            (Some("application/xml"), b"<?xml?><rss version='2.0'>", Kind::Feed),
-            (Some("text/xml"), b"<feed xmlns='http://www.w3.org/2005/Atom'>", Kind::Feed),
-            (Some("application/xml"), b"<!DOCTYPE html><html>", Kind::Html),
-            (Some("application/xml"), b"<data>", Kind::Xml),
-            (Some("text/plain"), b"User-agent: *\nDisallow: /<a>", Kind::Text),
-            (Some("text/plain"), b"<!doctype HTML><title>", Kind::Html),
-            (None, b"<!-- hi --><html>", Kind::Html),
-            (None, b"BMW drives", Kind::Text),
-            (None, b"\x00\x01\x02", Kind::Other),
-            (Some("text/html"), b"%PDF-1.7", Kind::Pdf),
-            (Some("text/html"), b"\x89PNG\r\n\x1a\n", Kind::Image),
-            (Some("application/x-gzip"), b"\x1F\x8B\x08", Kind::Gzip),
-            (Some("image/svg+xml"), b"<svg xmlns='x'>", Kind::Image),
+            (Some("text/html; charset=utf-8"), &b"<p>x"[..], MediaKind::Html),
+            (Some("text/html"), b"no markup at all", MediaKind::Html),
+            (Some("text/html"), b"<?xml version='1.0'?>\n<urlset xmlns='x'>", MediaKind::Sitemap),
+            (Some("text/html"), b"\xEF\xBB\xBF<urlset>", MediaKind::Sitemap),
+            (Some("text/html"), b"<?xml?><!-- <html> --><sm:sitemapindex>", MediaKind::Sitemap),
+            (Some("application/xml"), b"<?xml?><rss version='2.0'>", MediaKind::Feed),
+            (Some("text/xml"), b"<feed xmlns='http://www.w3.org/2005/Atom'>", MediaKind::Feed),
+            (Some("application/xml"), b"<!DOCTYPE html><html>", MediaKind::Html),
+            (Some("application/xml"), b"<data>", MediaKind::Xml),
+            (Some("text/plain"), b"User-agent: *\nDisallow: /<a>", MediaKind::Text),
+            (Some("text/plain"), b"<!doctype HTML><title>", MediaKind::Html),
+            (None, b"<!-- hi --><html>", MediaKind::Html),
+            (None, b"BMW drives", MediaKind::Text),
+            (None, b"\x00\x01\x02", MediaKind::Other),
+            (Some("text/html"), b"%PDF-1.7", MediaKind::Pdf),
+            (Some("text/html"), b"\x89PNG\r\n\x1a\n", MediaKind::Image),
+            (Some("application/x-gzip"), b"\x1F\x8B\x08", MediaKind::Gzip),
+            (Some("image/svg+xml"), b"<svg xmlns='x'>", MediaKind::Image),
             (
                 Some("application/json"),
                 b"{\"version\": \"https://jsonfeed.org/version/1.1\"}",
-                Kind::Feed,
+                MediaKind::Feed,
             ),
-            (Some("video/mp4"), b"....", Kind::Other),
-            (None, b"", Kind::Text),
+            (Some("video/mp4"), b"....", MediaKind::Other),
+            (None, b"", MediaKind::Text),
         ] {
             let shown = String::from_utf8_lossy(body);
             assert_eq!(kind(declared, body), expected, "{declared:?} {shown}");

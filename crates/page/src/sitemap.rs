@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 use crate::date::UnixSeconds;
 use crate::feed;
 use crate::url::Url;
-use crate::xml::{self, Element, Listener};
+use crate::xml::{self, Element, XmlListener};
 
 /// Entries of one sitemap; the protocol's limit.
 pub const ENTRIES_MAX: usize = 50_000;
@@ -26,11 +26,11 @@ const UNPACKED_BYTES_FREE: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sitemap {
     /// How it is written; none if this is no sitemap.
-    pub form: Option<Form>,
+    pub form: Option<SitemapForm>,
     /// Pages, in order.
-    pub pages: Vec<Entry>,
+    pub pages: Vec<SitemapEntry>,
     /// Further sitemaps, in order.
-    pub sitemaps: Vec<Entry>,
+    pub sitemaps: Vec<SitemapEntry>,
     /// Entries beyond [`ENTRIES_MAX`], not kept.
     pub entries_beyond: u64,
     /// Entries that name no URL.
@@ -41,7 +41,7 @@ pub struct Sitemap {
 
 /// How a sitemap is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SitemapForm {
     /// A `urlset` or a `sitemapindex`.
     Xml,
     /// One absolute URL a line.
@@ -52,7 +52,7 @@ pub enum Form {
 
 /// A page or a sitemap that a sitemap names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct SitemapEntry {
     /// Where it is.
     pub url: Url,
     /// When it changed last, by its own word.
@@ -119,7 +119,7 @@ fn read_unpacked(body: &[u8], declared_charset: Option<&str>, url: &Url) -> Site
     let outcome = xml::listen(&text, &mut reading);
     reading.sitemap.broken = outcome.err();
     match reading.sitemap.form {
-        Some(Form::Feed) => of_feed(feed::read(body, declared_charset, url)),
+        Some(SitemapForm::Feed) => of_feed(feed::read(body, declared_charset, url)),
         Some(_) => reading.sitemap,
         None => {
             let unknown = || "neither a urlset, a sitemapindex nor a feed".to_owned();
@@ -141,17 +141,17 @@ fn read_lines(text: &str, url: &Url) -> Sitemap {
     }
     let sitemap = reading.sitemap;
     let is_list = sitemap.pages.len() as u64 > sitemap.entries_refused;
-    Sitemap { form: is_list.then_some(Form::Lines), ..sitemap }
+    Sitemap { form: is_list.then_some(SitemapForm::Lines), ..sitemap }
 }
 
 fn of_feed(feed: feed::Feed) -> Sitemap {
-    let entry = |item: feed::Entry| Entry {
+    let entry = |item: feed::FeedEntry| SitemapEntry {
         url: item.url,
         modified: item.updated.or(item.published),
         changes: None,
     };
     Sitemap {
-        form: Some(Form::Feed),
+        form: Some(SitemapForm::Feed),
         pages: feed.entries.into_iter().map(entry).collect(),
         entries_beyond: feed.entries_beyond,
         broken: feed.broken,
@@ -187,16 +187,16 @@ impl<'a> Reading<'a> {
             return;
         };
         let list = if is_sitemap { &mut self.sitemap.sitemaps } else { &mut self.sitemap.pages };
-        list.push(Entry { url, modified, changes });
+        list.push(SitemapEntry { url, modified, changes });
     }
 }
 
-impl Listener for Reading<'_> {
+impl XmlListener for Reading<'_> {
     fn opened(&mut self, path: &[String], _: &Element<'_>) {
         if let [root] = path {
             self.sitemap.form = match root.as_str() {
-                "urlset" | "sitemapindex" => Some(Form::Xml),
-                "rss" | "feed" | "RDF" => Some(Form::Feed),
+                "urlset" | "sitemapindex" => Some(SitemapForm::Xml),
+                "rss" | "feed" | "RDF" => Some(SitemapForm::Feed),
                 _ => None,
             };
         }

@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Who wants to know.
-pub trait Listener {
+pub trait XmlListener {
     /// An element opens; `path` names it and those around it, outermost first.
     fn opened(&mut self, path: &[String], element: &Element<'_>);
     /// An element closes; `text` is what stood directly in it.
@@ -43,7 +43,7 @@ impl Element<'_> {
 
 /// Tells the listener of every element; what was wrong, if the document could not be read to its
 /// end.
-pub fn listen(document: &str, listener: &mut impl Listener) -> Result<(), String> {
+pub fn listen(document: &str, listener: &mut impl XmlListener) -> Result<(), String> {
     let mut reader = Reader::from_str(document);
     let config = reader.config_mut();
     config.allow_dangling_amp = true;

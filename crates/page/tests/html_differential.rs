@@ -5,7 +5,7 @@ mod html_truth;
 use std::io::{BufRead, BufReader};
 
 use html_truth::{Truth, truth};
-use rhumb_page::html::{Limits, read_with_text};
+use rhumb_page::html::{PageLimits, read_with_text};
 use rhumb_page::url::Url;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn real_pages_give_the_links_and_text_that_html5ever_gives() {
 /// How many links the page has, and how ours differs.
 fn compare(html: &str, url: &Url) -> (usize, Vec<String>) {
     let expected = truth(html);
-    let (page, text) = read_with_text(html.as_bytes(), Some("utf-8"), url, &Limits::default());
+    let (page, text) = read_with_text(html.as_bytes(), Some("utf-8"), url, &PageLimits::default());
     let base = expected.base.as_ref().and_then(|base| url.join(base).ok());
     let expected_links = resolved(&expected, base.as_ref().unwrap_or(url));
     let links: Vec<String> =

@@ -9,8 +9,8 @@ mod html_truth;
 
 use html_truth::truth;
 use proptest::prelude::*;
-use rhumb_extract::{Wanted, read_wanted};
-use rhumb_page::html::{Limits, Link, read_with_text};
+use rhumb_extract::{PageWanted, read_wanted};
+use rhumb_page::html::{Link, PageLimits, read_with_text};
 use rhumb_page::url::Url;
 
 proptest! {
@@ -25,7 +25,7 @@ proptest! {
         let html: String = pieces.concat();
         let url = Url::parse("http://page.test/a/b").unwrap();
         let expected = truth(&html);
-        let (page, text) = read_with_text(html.as_bytes(), Some("utf-8"), &url, &Limits::default());
+        let (page, text) = read_with_text(html.as_bytes(), Some("utf-8"), &url, &PageLimits::default());
         let base = expected.base.as_ref().and_then(|base| url.join(base).ok());
         prop_assert_eq!(&page.base, &base, "base of {}", html);
         let resolver = base.as_ref().unwrap_or(&url);
@@ -46,7 +46,7 @@ proptest! {
         let shown: String = text.chars().filter(|c| *c > ' ').collect();
         prop_assert_eq!(shown, expected.text, "text of {}", html);
         // Where nobody wants the text, text and end tags are passed over: with the same outcome.
-        let (limits, wanted) = (Limits::default(), Wanted::default());
+        let (limits, wanted) = (PageLimits::default(), PageWanted::default());
         let alone = read_wanted(html.as_bytes(), Some("utf-8"), &url, &limits, &wanted).page;
         prop_assert_eq!(alone.links, page.links, "links alone of {}", html);
         prop_assert_eq!((alone.title, alone.base), (page.title, page.base), "head of {}", html);
@@ -59,7 +59,7 @@ proptest! {
 fn a_byte_order_mark_within_a_page_is_text_and_one_before_it_is_not() {
     let html = "\u{FEFF}<p>a</p><script></script>\u{FEFF}b";
     let url = Url::parse("http://page.test/").unwrap();
-    let (_, text) = read_with_text(html.as_bytes(), Some("utf-8"), &url, &Limits::default());
+    let (_, text) = read_with_text(html.as_bytes(), Some("utf-8"), &url, &PageLimits::default());
     let shown: String = text.chars().filter(|c| *c > ' ').collect();
     assert_eq!(shown, "a\u{FEFF}b");
     assert_eq!(truth(html).text, shown);

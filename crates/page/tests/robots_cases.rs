@@ -5,21 +5,21 @@
 //! first; by the letter of RFC 9309 more differs. Where an answer is not Google's, a list beside
 //! this file has the case and the reason; the test also fails when a listed case passes.
 
-use rhumb_page::robots::{Reading, Robots};
+use rhumb_page::robots::{Robots, RobotsReading};
 use serde_json::Value;
 
 #[test]
 fn as_a_crawl_reads_the_cases_end_as_with_google_but_for_escaped_unreserved_characters() {
-    check(Reading::Google, include_str!("robots_expected_differences.txt"));
+    check(RobotsReading::Google, include_str!("robots_expected_differences.txt"));
 }
 
 #[test]
 fn read_by_the_rfc_the_cases_differ_only_where_it_says_so() {
-    check(Reading::Rfc, include_str!("robots_expected_failures.txt"));
+    check(RobotsReading::Rfc, include_str!("robots_expected_failures.txt"));
 }
 
 /// Compares with a list of the cases that end otherwise than with Google, each with its reason.
-fn check(reading: Reading, list: &str) {
+fn check(reading: RobotsReading, list: &str) {
     let Some(cases) = cases() else {
         return;
     };
@@ -37,7 +37,7 @@ fn check(reading: Reading, list: &str) {
 }
 
 /// The numbers and URLs of the cases that do not end as Google's parser says.
-fn failures(cases: &[Value], reading: Reading) -> Vec<String> {
+fn failures(cases: &[Value], reading: RobotsReading) -> Vec<String> {
     cases
         .iter()
         .filter(|case| {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rhumb_page::sitemap::{self, ChangeFrequency, ENTRIES_MAX, Form, Sitemap};
+use rhumb_page::sitemap::{self, ChangeFrequency, ENTRIES_MAX, Sitemap, SitemapForm};
 use rhumb_page::url::Url;
 use rhumb_page::{date::UnixSeconds, feed};
 
@@ -60,8 +60,8 @@ fn plain_lines_and_feeds_serve_as_sitemaps() {
     assert_eq!(lines.entries_refused, 1);
     let feed = read_sitemap(b"<rss><channel><item><link>/3</link></item></channel></rss>");
     assert_eq!(pages(&feed), ["https://a.test/3"]);
-    assert_eq!((lines.form, feed.form), (Some(Form::Lines), Some(Form::Feed)));
-    assert_eq!(read_sitemap(&gzip(b"HTTPS://a.test/1\n")).form, Some(Form::Lines));
+    assert_eq!((lines.form, feed.form), (Some(SitemapForm::Lines), Some(SitemapForm::Feed)));
+    assert_eq!(read_sitemap(&gzip(b"HTTPS://a.test/1\n")).form, Some(SitemapForm::Lines));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn prose_and_pages_are_no_sitemaps_and_their_lines_no_urls() {
         assert!(sitemap.sitemaps.is_empty() && sitemap.pages.len() < 2, "{sitemap:?}");
     }
     let index = read_sitemap(b"<sitemapindex></sitemapindex>");
-    assert_eq!((index.form, index.broken), (Some(Form::Xml), None), "empty, and a sitemap");
+    assert_eq!((index.form, index.broken), (Some(SitemapForm::Xml), None), "empty, and a sitemap");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn entries(body: &str) -> Vec<(String, Option<i64>, Option<i64>)> {
     assert_eq!(feed.broken, None);
     let seconds = |time: Option<UnixSeconds>| time.map(|time| time.0);
     let row =
-        |e: &feed::Entry| (e.url.as_str().to_owned(), seconds(e.published), seconds(e.updated));
+        |e: &feed::FeedEntry| (e.url.as_str().to_owned(), seconds(e.published), seconds(e.updated));
     feed.entries.iter().map(row).collect()
 }
 

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use rhumb_archive::{
-    Capture, Content, Limits, Original, Packer, Profile, Reader, Warcinfo, Writer,
+    Capture, Original, Packer, Profile, RecordContent, RecordReader, WarcWriter, Warcinfo,
+    WriterLimits,
 };
 use rhumb_page::url::Url;
 use serde_json::Value;
@@ -276,13 +277,16 @@ fn pipes_are_written_to_and_links_are_followed() {
 
 /// An archive of captures, in the order given: URL, status, media type, body.
 fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
-    let mut writer = Writer::open(dir, Warcinfo::default(), Limits::default(), None).unwrap();
+    let mut writer =
+        WarcWriter::open(dir, Warcinfo::default(), WriterLimits::default(), None).unwrap();
     let mut packer = Packer::default();
     for (at, (url, status, mime, body)) in captures.iter().enumerate() {
         let head = format!("HTTP/1.1 {status} Any\r\nContent-Type: {mime}\r\n\r\n");
         let response = head + body;
-        let content =
-            Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: response.as_bytes() };
+        let content = RecordContent::Http {
+            request: b"GET / HTTP/1.1\r\n\r\n",
+            response: response.as_bytes(),
+        };
         let packed = packer.capture(&Capture {
             protocol: None,
             resource_type: None,
@@ -304,7 +308,8 @@ fn archive(dir: &Path, captures: &[(&str, u16, &str, &str)]) -> PathBuf {
 fn exact_copies_and_mirrors_of_a_crawl_are_found_though_the_archive_keeps_their_bytes_once() {
     let temporary = tempfile::tempdir().unwrap();
     let crawl = temporary.path().join("crawl");
-    let mut writer = Writer::open(&crawl, Warcinfo::default(), Limits::default(), None).unwrap();
+    let mut writer =
+        WarcWriter::open(&crawl, Warcinfo::default(), WriterLimits::default(), None).unwrap();
     let mut packer = Packer::default();
     let mut at_us = 1_700_000_000_000_000;
     for n in 0..30 {
@@ -319,7 +324,7 @@ fn exact_copies_and_mirrors_of_a_crawl_are_found_though_the_archive_keeps_their_
                 url: &first,
                 fetched_us: at_us,
                 address: None,
-                content: Content::Http { request: b"", response: response.as_bytes() },
+                content: RecordContent::Http { request: b"", response: response.as_bytes() },
                 truncated: None,
                 notes: &[],
             };
@@ -392,7 +397,7 @@ fn crawls_and_warc_files_are_read_compressed_or_not_and_torn_ones_to_the_last_wh
     // The last records are cut off: the two pages before them are still compared.
     let half = bytes.windows(17).position(|at| at == b"http://b.test/3\r\n").unwrap() + 100;
     fs::write(&plain, &bytes[..half]).unwrap();
-    let mut records = Reader::open(&warc).unwrap().map(Result::unwrap);
+    let mut records = RecordReader::open(&warc).unwrap().map(Result::unwrap);
     let last = records.find(|record| record.target() == Some("http://b.test/3")).unwrap();
     fs::write(&warc, &packed[..last.offset as usize + 100]).unwrap();
     for input in [&crawl, &warc, &plain] {

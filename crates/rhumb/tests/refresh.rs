@@ -6,7 +6,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use rhumb_lab::refresh::policy::Policy;
-use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
+use rhumb_lab::refresh::rates::{RateSpread, halving_hosts, rates, zipf};
 use rhumb_lab::refresh::table::{Bought, Caps, buy, clipped, measure};
 use serde_json::Value;
 
@@ -70,7 +70,8 @@ fn five_pages_are_visited_as_the_paper_says() {
 #[test]
 fn grids_of_rates_buy_what_the_tables_say_with_and_without_weights() {
     let Some(expected) = expected() else { return };
-    for (table, spread) in [("b_gamma", Spread::Gamma), ("b_lognormal", Spread::Lognormal)] {
+    for (table, spread) in [("b_gamma", RateSpread::Gamma), ("b_lognormal", RateSpread::Lognormal)]
+    {
         let rates = rates(spread, PAGES);
         for weighing in ["unit", "zipf"] {
             let weights = (weighing == "zipf").then(|| zipf(PAGES));
@@ -88,7 +89,7 @@ fn grids_of_rates_buy_what_the_tables_say_with_and_without_weights() {
 #[test]
 fn what_a_saturated_host_cannot_take_goes_to_the_others() {
     let Some(expected) = expected() else { return };
-    let rates = rates(Spread::Lognormal, PAGES);
+    let rates = rates(RateSpread::Lognormal, PAGES);
     let host_of = halving_hosts(PAGES, 10);
     let cap = [10_000.0; 10];
     let caps = Caps { host_of: &host_of, visits: &cap };

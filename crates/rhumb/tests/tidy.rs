@@ -294,3 +294,30 @@ fn each_decision_has_a_number_of_its_own() {
     let twice: Vec<&[String]> = numbers.windows(2).filter(|pair| pair[0] == pair[1]).collect();
     assert!(twice.is_empty(), "numbers of decisions that stand twice: {twice:?}");
 }
+
+/// The name of a public type that a line declares.
+fn public_type(line: &str) -> Option<&str> {
+    let declared = line.trim_start().strip_prefix("pub ")?;
+    let (keyword, rest) = declared.split_once(' ')?;
+    let is_type = ["struct", "enum", "trait", "type", "union"].contains(&keyword);
+    is_type.then(|| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()).flatten()
+}
+
+#[test]
+fn no_public_type_has_the_name_of_another() {
+    let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (path, text) in sources() {
+        // Types as older formats had them keep their names; those of a test or a bench are its own.
+        let mut parts = path.components().map(|part| part.as_os_str());
+        let is_library = parts.clone().any(|part| part == "src");
+        if parts.any(|part| part == "migrate") || !is_library {
+            continue;
+        }
+        for name in code(&text).lines().filter_map(public_type) {
+            places.entry(name.to_owned()).or_default().push(path.clone());
+        }
+    }
+    assert!(places.len() > 500, "{} public types", places.len());
+    places.retain(|_, paths| paths.len() > 1);
+    assert!(places.is_empty(), "one name, several types: {places:#?}");
+}

@@ -8,14 +8,14 @@ use rhumb_engine::event::{Row, StopReason};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Entry, Place, SleepPlace};
-use rhumb_engine::record::{FoundOn, Refusal, Status, UrlId, UrlRecord};
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::record::{FoundOn, RecordStatus, Refusal, UrlId, UrlRecord};
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{Position, State};
-use rhumb_node::watch::control::{self, Reply, Request};
+use rhumb_engine::turn::{ArchivePosition, State};
+use rhumb_node::watch::control::{self, ControlReply, ControlRequest};
 use rhumb_node::watch::status::{self, NextVisit};
 use rhumb_node::watch::urls::{self, UrlLine, UrlQuery, UrlState};
-use rhumb_node::watch::{About, Live, ProgressKind, Report, Watchers, metrics};
+use rhumb_node::watch::{About, CrawlReport, Live, ProgressKind, Watchers, metrics};
 use rhumb_page::url::Url;
 use rhumb_state::local::{Home, LocalState};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ const FOUND: Time = Time(1_700_000_000_000_000);
 #[test]
 fn the_report_has_every_key_of_the_contract_with_the_right_sums() {
     let dir = Scratch::new();
-    let report = Report::running(&live(&dir, &counters()).get());
+    let report = CrawlReport::running(&live(&dir, &counters()).get());
     report.write(&dir).unwrap();
     let text = fs::read_to_string(dir.join("report.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -74,14 +74,14 @@ fn the_report_has_every_key_of_the_contract_with_the_right_sums() {
     assert_eq!(json["filtered"], 3 + 4);
     assert_eq!(json["refused"]["scope"], 3);
     assert!(json["stopped_because"].is_null() && json["coverage"].is_null());
-    assert_eq!(Report::read(&dir).unwrap().unwrap(), report);
+    assert_eq!(CrawlReport::read(&dir).unwrap().unwrap(), report);
 }
 
 #[test]
 fn a_reader_of_the_report_finds_a_whole_one_at_every_moment() {
     let dir = Scratch::new();
     let live = live(&dir, &counters());
-    Report::running(&live.get()).write(&dir).unwrap();
+    CrawlReport::running(&live.get()).write(&dir).unwrap();
     let done = Arc::new(AtomicBool::new(false));
     let reader = {
         let (done, path) = (Arc::clone(&done), dir.join("report.json"));
@@ -97,7 +97,7 @@ fn a_reader_of_the_report_finds_a_whole_one_at_every_moment() {
     };
     for turn in 0..300 {
         live.publish(snapshot(|counters| counters.pages += turn));
-        Report::running(&live.get()).write(&dir).unwrap();
+        CrawlReport::running(&live.get()).write(&dir).unwrap();
     }
     done.store(true, Ordering::Relaxed);
     reader.join().unwrap();
@@ -107,7 +107,7 @@ fn a_reader_of_the_report_finds_a_whole_one_at_every_moment() {
 fn the_report_is_written_again_and_again_though_the_loop_publishes_nothing() {
     let crawl = Crawl::open();
     let watchers = crawl.start(None);
-    let written = || Report::read(&crawl.dir).unwrap().unwrap().written;
+    let written = || CrawlReport::read(&crawl.dir).unwrap().unwrap().written;
     for _ in 0..2 {
         let before = written();
         while written() == before {
@@ -120,11 +120,11 @@ fn the_report_is_written_again_and_again_though_the_loop_publishes_nothing() {
 #[test]
 fn a_second_run_adds_its_time_to_the_first_and_tells_its_own_pages_apart() {
     let dir = Scratch::new();
-    let first = Report { seconds: 100.0, pages: 700, ..Report::default() };
+    let first = CrawlReport { seconds: 100.0, pages: 700, ..CrawlReport::default() };
     first.write(&dir).unwrap();
     let live = live(&dir, &counters());
     live.publish(snapshot(|counters| counters.pages += 50));
-    let report = Report::running(&live.get());
+    let report = CrawlReport::running(&live.get());
     assert!(report.seconds >= 100.0);
     assert_eq!((report.pages, report.run.pages), (750, 50));
     assert!((report.pages_per_s - 750.0 / report.seconds).abs() < 1e-3);
@@ -190,15 +190,15 @@ fn a_crawl_that_runs_answers_on_its_socket_even_where_a_dead_one_left_its_own() 
     let text = status::describe(&crawl.dir, None, false).unwrap();
     assert!(text.contains("running, 6 in flight"), "{text}");
 
-    let bad = Request::Url("no url at all".to_owned());
-    assert!(matches!(control::ask(&crawl.dir, &bad), Ok(Some(Reply::Error(_)))));
+    let bad = ControlRequest::Url("no url at all".to_owned());
+    assert!(matches!(control::ask(&crawl.dir, &bad), Ok(Some(ControlReply::Error(_)))));
     assert!(converse(&socket, b"{\"what\":1}\n").starts_with("{\"error\":"));
     let endless = vec![b'x'; 100 << 10];
     assert!(converse(&socket, &endless).starts_with("{\"error\":"));
 
     let report = watchers.finish(StopReason::Pages, snapshot(|_| {})).unwrap();
     assert_eq!(report.stopped_because.as_deref(), Some("max_pages"));
-    assert_eq!(Report::read(&crawl.dir).unwrap().unwrap(), report);
+    assert_eq!(CrawlReport::read(&crawl.dir).unwrap().unwrap(), report);
     assert!(!socket.exists());
 }
 
@@ -238,7 +238,7 @@ fn a_crawl_that_waits_says_for_what() {
     let crawl = Crawl::open();
     let watchers = crawl.start(None);
     let due = FOUND + Span::secs(3600);
-    crawl.live.publish(Snapshot {
+    crawl.live.publish(EngineSnapshot {
         in_flight: 0,
         next_due: Some((due, "a host is due")),
         ..snapshot(|_| {})
@@ -347,15 +347,15 @@ impl Crawl {
         let (mut state, _) = LocalState::open(
             Home::open(&dir.join("state")).expect("a store"),
             1,
-            Position::default(),
+            ArchivePosition::default(),
         )
         .unwrap();
-        state.commit(&mut rows(), Position::default()).unwrap();
+        state.commit(&mut rows(), ArchivePosition::default()).unwrap();
         let live = live(&dir, &counters());
         Crawl { dir, state, live }
     }
 
-    fn start(&self, metrics: Option<metrics::Bound>) -> Watchers {
+    fn start(&self, metrics: Option<metrics::MetricsPort>) -> Watchers {
         let live = Arc::clone(&self.live);
         let reader = self.state.reader();
         Watchers::start(live, &self.dir, reader, ProgressKind::Quiet, metrics).unwrap()
@@ -397,27 +397,33 @@ fn counters() -> Counters {
     counters
 }
 
-fn snapshot(change: impl FnOnce(&mut Counters)) -> Snapshot {
+fn snapshot(change: impl FnOnce(&mut Counters)) -> EngineSnapshot {
     let mut counters = counters();
     change(&mut counters);
-    Snapshot { now: FOUND, counters, in_flight: 6, hosts_awake: 17, ..Snapshot::default() }
+    EngineSnapshot {
+        now: FOUND,
+        counters,
+        in_flight: 6,
+        hosts_awake: 17,
+        ..EngineSnapshot::default()
+    }
 }
 
 fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = (0..25).flat_map(host_rows).collect();
     for (id, path) in ["first", "second", "page", "behind"].into_iter().enumerate() {
-        let mut record = record(id as u64, Status::Queued);
+        let mut record = record(id as u64, RecordStatus::Queued);
         record.place = Some(Place::Now { class: 1, rank: id as u64, id: id as u64 });
         rows.extend(url_rows(path, record));
     }
-    let mut copy = record(7, Status::Duplicate);
+    let mut copy = record(7, RecordStatus::Duplicate);
     copy.place = Some(Place::Later { due: FOUND + Span::secs(3600), id: 7 });
     copy.past.duplicate_of = Some(url("original"));
     (copy.past.visits, copy.http_status) = (1, 200);
     // A server may send anything.
     copy.past.etag = Some("\"a\x1b[2Jb\"".into());
     rows.extend(url_rows("copy", copy));
-    let mut denied = record(8, Status::Refused(Refusal::Robots));
+    let mut denied = record(8, RecordStatus::Refused(Refusal::Robots));
     denied.found_on = FoundOn::of(Some(Origin::of(2, false)));
     rows.extend(url_rows("denied", denied));
     rows.push(Row::Counters(Box::new(counters())));
@@ -451,7 +457,7 @@ fn url_rows(path: &str, record: UrlRecord) -> Vec<Row> {
     rows
 }
 
-fn record(id: u64, status: Status) -> UrlRecord {
+fn record(id: u64, status: RecordStatus) -> UrlRecord {
     UrlRecord::new(UrlId(id), status, 1, 0, FOUND)
 }
 

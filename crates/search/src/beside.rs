@@ -65,7 +65,7 @@ pub struct RowPlace {
 
 /// What is known of a page besides itself when it is appended.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct KnownPage {
     pub id_hash: u64,
     pub day: i32,
     pub is_removed: bool,
@@ -184,7 +184,7 @@ impl BesideWriter {
     pub fn append(
         &mut self,
         page: &SearchPage,
-        known: Known,
+        known: KnownPage,
         changing: Changing,
         slots: &[u8; SLOTS],
     ) -> Result<u32, SearchError> {
@@ -394,12 +394,12 @@ mod tests {
         let mut writer = BesideWriter::open(dir.path(), Lengths::default()).expect("opened");
         for n in 0..3 {
             let number =
-                writer.append(&page(n), Known::default(), Changing::default(), &[1; SLOTS]);
+                writer.append(&page(n), KnownPage::default(), Changing::default(), &[1; SLOTS]);
             assert_eq!(number.expect("written"), n);
         }
         let lengths = writer.lengths();
         writer
-            .append(&page(3), Known::default(), Changing::default(), &[1; SLOTS])
+            .append(&page(3), KnownPage::default(), Changing::default(), &[1; SLOTS])
             .expect("written");
         drop(writer);
         let mut writer = BesideWriter::open(dir.path(), lengths).expect("opened");

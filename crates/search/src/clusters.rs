@@ -7,7 +7,7 @@
 //! forgotten. A member resembles its leader; two members may differ by twice as much.
 
 use rhumb_neardup::fine::{FINE_BYTES, Fine};
-use rhumb_neardup::online::{LEADERS_MAX, Leaders};
+use rhumb_neardup::online::{LEADERS_MAX, LeaderIndex};
 use rhumb_neardup::resemblance::{append_set, overlap};
 use rhumb_neardup::shingle::{WORDS_DEFAULT, fingerprints};
 use rhumb_neardup::sketch::Sketch;
@@ -35,7 +35,7 @@ pub fn resemblance(a: &[u64], b: &[u64]) -> f64 {
 
 /// Clusters so far.
 pub struct TextClusters {
-    leaders: Leaders,
+    leaders: LeaderIndex,
 }
 
 /// Where a page belongs.
@@ -47,7 +47,7 @@ pub struct ClusterPlace {
 
 impl Default for TextClusters {
     fn default() -> TextClusters {
-        TextClusters { leaders: Leaders::new(LEADERS_MAX, RESEMBLANCE_MIN) }
+        TextClusters { leaders: LeaderIndex::new(LEADERS_MAX, RESEMBLANCE_MIN) }
     }
 }
 

@@ -26,9 +26,9 @@ use crate::language;
 use crate::matching::{Plan, Planner, SoughtWord, day_of_page};
 use crate::page::SearchPage;
 use crate::query::{Atom, Query, day_text, second_text};
-use crate::ranking::{Coefficients, DEPTH, Features, path_depth, saturated_importance};
+use crate::ranking::{Coefficients, DEPTH, RankingFeatures, path_depth, saturated_importance};
 use crate::schema::{Fields, register, schema};
-use crate::shown::{Answer, Explained, Omitted, SearchOptions, Shown};
+use crate::shown::{Omitted, ScoreTerms, SearchAnswer, SearchOptions, Shown};
 use crate::snippet::{Sought, snippet};
 use crate::stemming::Stems;
 use crate::tokens::words;
@@ -67,7 +67,7 @@ pub struct Index {
 struct Found {
     address: DocAddress,
     number: u32,
-    features: Features,
+    features: RankingFeatures,
     score: f32,
 }
 
@@ -136,12 +136,12 @@ impl Index {
 
     /// Answers a query. Files of terms are mapped and not summed at every opening: a damaged one
     /// may show when a query reads it, and then tantivy panics here and there.
-    pub fn search(&self, text: &str, wanted: &SearchOptions) -> Result<Answer, SearchError> {
+    pub fn search(&self, text: &str, wanted: &SearchOptions) -> Result<SearchAnswer, SearchError> {
         let answered = catch_unwind(AssertUnwindSafe(|| self.answered(text, wanted)));
         answered.unwrap_or_else(|_| Err(SearchError::damaged_terms("it makes no sense")))
     }
 
-    fn answered(&self, text: &str, wanted: &SearchOptions) -> Result<Answer, SearchError> {
+    fn answered(&self, text: &str, wanted: &SearchOptions) -> Result<SearchAnswer, SearchError> {
         let query = Query::parse(text);
         let mut stems = self.stems.lock().unwrap_or_else(PoisonError::into_inner);
         let like = self.like(&query, &mut stems)?;
@@ -183,7 +183,7 @@ impl Index {
             }
             results.push(shown);
         }
-        Ok(Answer { query: text.to_owned(), understood, total, results })
+        Ok(SearchAnswer { query: text.to_owned(), understood, total, results })
     }
 
     fn plan(
@@ -275,7 +275,7 @@ impl Index {
             let segment = self.searcher.segment_reader(address.segment_ord);
             let numbers = segment.fast_fields().u64("number")?;
             let Some(number) = numbers.first(address.doc_id) else { continue };
-            let features = Features { bm25, ..Features::default() };
+            let features = RankingFeatures { bm25, ..RankingFeatures::default() };
             found.push(Found { address, number: number as u32, features, score: 0.0 });
         }
         self.add_closeness(&plan.words, &mut found)?;
@@ -438,7 +438,7 @@ impl Index {
             score: found.score,
             day: day_of_page(&self.beside, number).map(day_text),
             fetched: second_text(self.beside.changing(number).fetched),
-            explain: wanted.explain.then(|| Explained::of(&found.features, &self.coefficients)),
+            explain: wanted.explain.then(|| ScoreTerms::of(&found.features, &self.coefficients)),
             ..Shown::default()
         };
         if !wanted.snippets {

@@ -38,5 +38,5 @@ pub use error::SearchError;
 pub use index::{Index, sizes};
 pub use page::SearchPage;
 pub use place::{check_place, clear_index, remove_index};
-pub use shown::{Answer, Explained, Omitted, SearchOptions, Shown};
+pub use shown::{Omitted, ScoreTerms, SearchAnswer, SearchOptions, Shown};
 pub use writer::{IndexMark, Indexer, WriterCounts};

@@ -28,7 +28,7 @@ impl Default for Coefficients {
 
 /// What is known of one page for one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Features {
+pub struct RankingFeatures {
     pub bm25: f32,
     /// 0 to 1.
     pub importance: f32,
@@ -44,7 +44,7 @@ const DEPTH_OF_PATH_MAX: usize = 10;
 /// Times the average importance that count half of all that can be gained.
 const IMPORTANCE_HALF: f32 = 10.0;
 
-impl Features {
+impl RankingFeatures {
     pub fn score(&self, by: &Coefficients) -> f32 {
         self.bm25
             + by.importance * self.importance

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::ranking::{Coefficients, Features};
+use crate::ranking::{Coefficients, RankingFeatures};
 
 /// How much is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl Default for SearchOptions {
 
 /// The answer to a query.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Answer {
+pub struct SearchAnswer {
     pub query: String,
     /// What the query was taken to say.
     pub understood: String,
@@ -61,7 +61,7 @@ pub struct Shown {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<Omitted>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub explain: Option<Explained>,
+    pub explain: Option<ScoreTerms>,
 }
 
 /// A page that is nearly the same as one that is shown.
@@ -78,7 +78,7 @@ pub struct Omitted {
 
 /// Terms of a score: each as it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Explained {
+pub struct ScoreTerms {
     pub bm25: f32,
     pub importance: f32,
     pub closeness: f32,
@@ -86,9 +86,9 @@ pub struct Explained {
     pub depth: f32,
 }
 
-impl Explained {
-    pub fn of(features: &Features, by: &Coefficients) -> Explained {
-        Explained {
+impl ScoreTerms {
+    pub fn of(features: &RankingFeatures, by: &Coefficients) -> ScoreTerms {
+        ScoreTerms {
             bm25: features.bm25,
             importance: by.importance * features.importance,
             closeness: by.closeness * features.closeness,

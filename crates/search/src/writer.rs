@@ -16,7 +16,7 @@ use tantivy::{Index as Terms, IndexSettings, IndexWriter, TantivyDocument, Term}
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::anchors::IncomingAnchors;
-use crate::beside::{Beside, BesideWriter, Changing, Known, Lengths, SLOTS, day_of};
+use crate::beside::{Beside, BesideWriter, Changing, KnownPage, Lengths, SLOTS, day_of};
 use crate::clusters::TextClusters;
 use crate::error::SearchError;
 use crate::language::{self, LanguageTag};
@@ -207,7 +207,7 @@ impl Indexer {
         let earlier = before.map(|number| self.beside.changing(number)).transpose()?;
         let Changing { fetched, importance, .. } = earlier.unwrap_or_default();
         let changing = Changing { leader, fetched: fetched.max(page.fetched), importance };
-        let known = Known { id_hash, day: day_of(&page.day), is_removed: false };
+        let known = KnownPage { id_hash, day: day_of(&page.day), is_removed: false };
         self.beside.append(&page, known, changing, &place.slots)?;
         self.known.push((leader, id_hash));
         if leader == number {
@@ -238,7 +238,7 @@ impl Indexer {
         let id_hash = xxh3_64(id.as_bytes());
         let Some(before) = self.numbers.remove(&id_hash) else { return Ok(false) };
         let number = self.beside.lengths().pages;
-        let known = Known { id_hash, day: 0, is_removed: true };
+        let known = KnownPage { id_hash, day: 0, is_removed: true };
         let changing = Changing { leader: number, ..Changing::default() };
         let page = SearchPage { id: id.to_owned(), ..SearchPage::default() };
         self.beside.append(&page, known, changing, &[0; SLOTS])?;

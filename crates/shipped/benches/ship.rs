@@ -18,13 +18,13 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::SettledRow;
 use rhumb_engine::near::Leader;
 use rhumb_engine::queue::{Entry, Place};
-use rhumb_engine::record::{Status, Twin, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Twin, UrlId, UrlRecord};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
-use rhumb_shipped::{Objects, Shipping, Store};
+use rhumb_shipped::{Objects, ShippedStore, Shipping};
 use rhumb_state::local::{Home, LocalState};
 use std::ops::Range;
 use std::path::Path;
@@ -46,7 +46,8 @@ fn main() {
         let begun = cpu_s();
         for n in 0..partitions {
             let home = Home::open(&dir.path().join(format!("alone-{n}"))).expect("a store");
-            let (mut state, _) = LocalState::open(home, 1, Position::default()).expect("opened");
+            let (mut state, _) =
+                LocalState::open(home, 1, ArchivePosition::default()).expect("opened");
             crawl(&mut state, u64::from(n), each, None);
         }
         cpu_s() - begun
@@ -60,12 +61,12 @@ fn shipped(dir: &Path, partitions: u32, each: u64, alone: f64) {
     let counted = Arc::new(Counted::over(dir));
     let store: Arc<dyn ObjectStore> = Arc::clone(&counted) as Arc<dyn ObjectStore>;
     let objects = Objects::over(store, false, "crawl").expect("a store");
-    let store = Store::start(objects, partitions as usize, 96 << 20).expect("threads");
+    let store = ShippedStore::start(objects, partitions as usize, 96 << 20).expect("threads");
     let take = |n: u32, node: &str| {
         let at = dir.join(format!("{node}-{n}"));
         let taken = store.handle().block_on(store.take(n, node, &at)).expect("taken");
         let home = Home::open(&at.join("state")).expect("a store");
-        let opened = LocalState::open_followed(home, 1, Position::default());
+        let opened = LocalState::open_followed(home, 1, ArchivePosition::default());
         let (state, _, follow) = opened.expect("opened");
         (state, taken.follow(&store, follow, || 0, |_| {}))
     };
@@ -108,7 +109,7 @@ fn crawl(state: &mut LocalState, partition: u64, pages: u64, shipping: Option<&S
     for page in 0..pages {
         rows_of(page, partition, &mut rng, &mut rows);
         if page % PAGES_A_COMMIT == 0 {
-            state.commit(&mut rows, Position::default()).expect("a commit");
+            state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
             if state.wants_sync() {
                 state.sync().expect("a sync");
             }
@@ -118,7 +119,7 @@ fn crawl(state: &mut LocalState, partition: u64, pages: u64, shipping: Option<&S
             }
         }
     }
-    state.commit(&mut rows, Position::default()).expect("a commit");
+    state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
     state.sync().expect("a sync");
 }
 
@@ -130,14 +131,14 @@ fn rows_of(page: u64, partition: u64, rng: &mut Rng, rows: &mut Vec<Row>) {
         Url::parse(&text).expect("a URL")
     };
     let queued = |n: u64| {
-        let record = UrlRecord::new(UrlId(n), Status::Queued, 3, 0, Time(n));
+        let record = UrlRecord::new(UrlId(n), RecordStatus::Queued, 3, 0, Time(n));
         let place = Place::Now { class: 9, rank: n << 20, id: n };
         (url(n), record, place)
     };
     let (own, record, place) = queued(page);
     let key = own.host_key();
     rows.push(Row::Queue { host: key.clone(), place, entry: None });
-    let mut fetched = UrlRecord { status: Status::Fetched, ..record };
+    let mut fetched = UrlRecord { status: RecordStatus::Fetched, ..record };
     fetched.past.content = Some([page as u8; 16]);
     fetched.past.etag = Some(format!("\"{:016x}\"", rng.draw()).into());
     rows.push(Row::Url { key: own.key(), record: fetched });

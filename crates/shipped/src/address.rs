@@ -25,7 +25,7 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(60);
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 
 /// A store, and what all of a crawl's objects begin with before the crawl's name.
-pub struct Place {
+pub struct StoreAddress {
     pub store: Arc<dyn ObjectStore>,
     pub prefix: Path,
     /// An object can be replaced if it is still the same, which files do not know.
@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 /// Opens what an address like `s3://bucket/prefix` names. Nothing is asked of the store yet.
-pub fn open(address: &str) -> Result<Place, Error> {
+pub fn open(address: &str) -> Result<StoreAddress, Error> {
     let url = Url::parse(address).map_err(|e| unreadable(address, &e.to_string()))?;
     let of_url =
         |path: &str| Path::from_url_path(path).map_err(|e| unreadable(address, &e.to_string()));
@@ -57,7 +57,7 @@ pub fn open(address: &str) -> Result<Place, Error> {
         }
         _ => return Err(unreadable(address, "the scheme is unknown")),
     };
-    Ok(Place { store, prefix: of_url(url.path())?, has_updates: true })
+    Ok(StoreAddress { store, prefix: of_url(url.path())?, has_updates: true })
 }
 
 fn amazon(bucket: &str) -> AmazonS3Builder {
@@ -78,13 +78,13 @@ fn retry() -> RetryConfig {
     RetryConfig { max_retries: TRIES_MAX, retry_timeout: TRIES_TIME_MAX, ..RetryConfig::default() }
 }
 
-fn file(address: &str, url: &Url) -> Result<Place, Error> {
+fn file(address: &str, url: &Url) -> Result<StoreAddress, Error> {
     let dir = url.to_file_path().map_err(|()| unreadable(address, "it names no directory here"))?;
     let made = std::fs::create_dir_all(&dir);
     made.map_err(|e| Error::new(ErrorKind::Retry, format!("{}: {e}", dir.display())))?;
     let store = LocalFileSystem::new_with_prefix(&dir).map_err(|e| of_store(address, e))?;
     let store = store.with_fsync(true);
-    Ok(Place { store: Arc::new(store), prefix: Path::default(), has_updates: false })
+    Ok(StoreAddress { store: Arc::new(store), prefix: Path::default(), has_updates: false })
 }
 
 fn unreadable(address: &str, why: &str) -> Error {

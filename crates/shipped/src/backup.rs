@@ -4,7 +4,7 @@
 //! other, and a copy of different moments would not add up. Every database is held at its moment
 //! before the first row is copied; then rows and pieces are copied, and whole files by the store.
 
-use crate::database::{Budget, Database, folder};
+use crate::database::{Database, MemoryBudget, folder};
 use crate::error::of_database;
 use crate::objects::{Objects, Put};
 use crate::pieces::{CDXJ, WARC};
@@ -88,7 +88,7 @@ impl Objects {
     }
 
     async fn copy_rows(&self, partition: u32, from: &DbReader, to: &Objects) -> Result<u64, Error> {
-        let budget = Budget { bytes: BYTES, partitions: 1, merging: Handle::current() };
+        let budget = MemoryBudget { bytes: BYTES, partitions: 1, merging: Handle::current() };
         let database = Database::open(to, partition, &budget).await?;
         let error = |e| of_database(partition, e);
         let options = ScanOptions::default().with_read_ahead_bytes(READ_AHEAD_BYTES);

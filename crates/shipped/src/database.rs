@@ -36,7 +36,7 @@ const MEMTABLES_MAX: usize = 3;
 
 /// What all databases of a node share.
 #[derive(Clone, Debug)]
-pub struct Budget {
+pub struct MemoryBudget {
     /// Memory for rows that are not yet written.
     pub bytes: usize,
     /// Databases that share it.
@@ -45,7 +45,7 @@ pub struct Budget {
     pub merging: Handle,
 }
 
-impl Budget {
+impl MemoryBudget {
     fn memtable_bytes(&self) -> usize {
         let each = self.bytes / self.partitions.max(1) / MEMTABLES_MAX;
         each.clamp(MEMTABLE_BYTES_MIN, MEMTABLE_BYTES_MAX)
@@ -78,7 +78,7 @@ impl Database {
     pub async fn open(
         objects: &Objects,
         partition: u32,
-        budget: &Budget,
+        budget: &MemoryBudget,
     ) -> Result<Database, Error> {
         let path = objects.path(&folder(partition));
         let store = || std::sync::Arc::clone(objects.store());
@@ -156,7 +156,7 @@ pub fn folder(partition: u32) -> String {
     format!("p/{partition:03}/db")
 }
 
-fn settings(objects: &Objects, budget: &Budget) -> Settings {
+fn settings(objects: &Objects, budget: &MemoryBudget) -> Settings {
     let memtable = budget.memtable_bytes();
     Settings {
         // We say when: one write for frames and rows of two seconds, none for nothing.

@@ -12,7 +12,7 @@ const SORT_BYTES: usize = 64 << 20;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportedCrawl {
     pub files: usize,
     pub bytes: u64,
 }
@@ -48,13 +48,13 @@ impl Objects {
 
     /// Writes the whole WARC files, and an index over them, into a directory as `rhumb crawl`
     /// leaves it. What is there already is not fetched again.
-    pub async fn export(&self, dir: &Path) -> Result<Exported, Error> {
+    pub async fn export(&self, dir: &Path) -> Result<ExportedCrawl, Error> {
         let folders = [dir.join("warc"), dir.join("index")];
         for folder in &folders {
             std::fs::create_dir_all(folder).map_err(|e| at(folder, &e))?;
         }
         let [warc, index] = folders;
-        let mut exported = Exported::default();
+        let mut exported = ExportedCrawl::default();
         for (file, length) in self.whole_files().await? {
             exported.files += 1;
             exported.bytes += length;

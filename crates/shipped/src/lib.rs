@@ -6,7 +6,7 @@
 //! that the archive has gained as a piece, then the journal's frames as one row. A commit is
 //! *shipped* when the row of its frame is durable: it survives the machine. When a file of the
 //! journal is full and shipped, its rows are merged and written, and the frames that they came from
-//! are deleted. An opening elsewhere reads rows, then frames ([`Store::take`]).
+//! are deleted. An opening elsewhere reads rows, then frames ([`ShippedStore::take`]).
 //!
 //! Opening a database fences whoever had it: their next write fails with
 //! [`ErrorKind::Fenced`](rhumb_engine::error::ErrorKind::Fenced). So what survives never depends on
@@ -30,9 +30,9 @@ mod taking;
 mod whole;
 
 pub use backup::BackedUp;
-pub use export::Exported;
+pub use export::ExportedCrawl;
 pub use objects::{Objects, Put};
 pub use probe::Probed;
-pub use shipping::{Progress, Shipping};
-pub use store::{BYTES_DEFAULT, Store};
-pub use taking::{Opened, Taken};
+pub use shipping::{Shipping, ShippingProgress};
+pub use store::{BYTES_DEFAULT, ShippedStore};
+pub use taking::{OpenedHow, Taken};

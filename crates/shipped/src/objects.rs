@@ -12,7 +12,7 @@
 //! An answer may be lost after the store has written: so nothing that is put if absent is equal to
 //! what somebody else would put there, and who finds their own bytes has put them.
 
-use crate::address::{self, Place};
+use crate::address::{self, StoreAddress};
 use crate::error::of_store;
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -59,7 +59,7 @@ impl Objects {
     /// The objects of a crawl in the store that an address like `s3://bucket/prefix` names. Keys,
     /// region and endpoint are the usual variables, `AWS_*` and the like. Nothing is asked yet.
     pub fn open(address: &str, crawl: &str) -> Result<Objects, Error> {
-        let Place { store, prefix, has_updates } = address::open(address)?;
+        let StoreAddress { store, prefix, has_updates } = address::open(address)?;
         check_name("crawl", crawl)?;
         let address = format!("{}/{crawl}", address.trim_end_matches('/'));
         Ok(Objects { store, root: prefix.join(crawl), address, has_updates })

@@ -9,11 +9,11 @@
 use crate::database::Database;
 use crate::pieces::Pieces;
 use crate::rows::{self, ArchiveEnd, CHUNK_BYTES_MAX, ChunkHead, Epoch};
-use crate::store::Store;
+use crate::store::ShippedStore;
 use crate::taking::{Copied, Taken};
 use crate::whole;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_state::local::{Follow, JournalFile, commits_in, merged_rows};
 use slatedb::WriteBatch;
 use std::io::{Read, Seek, SeekFrom};
@@ -36,7 +36,7 @@ const BATCH_BYTES_MAX: usize = 256 << 10;
 
 /// How far shipping has come.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
+pub struct ShippingProgress {
     /// The last commit that survives the machine.
     pub shipped: u64,
     /// Bytes of journal and archive behind that, as [`Shipping::progress`] tells them. They lie on
@@ -56,7 +56,7 @@ pub struct Progress {
 /// A partition that is shipped as it is crawled. Dropping it stops that at once.
 pub struct Shipping {
     shared: Arc<Shared>,
-    progress: watch::Receiver<Progress>,
+    progress: watch::Receiver<ShippingProgress>,
     tasks: Vec<JoinHandle<()>>,
     database: Arc<Database>,
     epoch: Epoch,
@@ -78,7 +78,7 @@ struct Shared {
 struct Reached {
     /// Bytes of the journal, as the follower counts them.
     journal_bytes: u64,
-    archived: Position,
+    archived: ArchivePosition,
 }
 
 impl Shared {
@@ -108,10 +108,10 @@ impl Taken {
     /// store's whenever the progress is another.
     pub fn follow(
         self,
-        store: &Store,
+        store: &ShippedStore,
         follow: Follow,
         now_us: fn() -> u64,
-        told: impl Fn(&Progress) + Send + Sync + 'static,
+        told: impl Fn(&ShippingProgress) + Send + Sync + 'static,
     ) -> Shipping {
         let number = self.epoch();
         let Taken { database, partition, dir, copied, epoch, .. } = self;
@@ -131,8 +131,11 @@ impl Taken {
                 shared.work.notify_one();
             }
         });
-        let progress =
-            Progress { shipped: copied.last(), files: copied.files.len(), ..Progress::default() };
+        let progress = ShippingProgress {
+            shipped: copied.last(),
+            files: copied.files.len(),
+            ..ShippingProgress::default()
+        };
         let (tell, progress) = watch::channel(progress);
         let tell = Arc::new(Tell { tell, told: Box::new(told) });
         let (whole_in, whole) = mpsc::unbounded_channel();
@@ -168,9 +171,9 @@ impl Taken {
 }
 
 impl Shipping {
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ShippingProgress {
         let (journal, archive) = (self.shared.unshipped_journal(), self.shared.unshipped_archive());
-        Progress { unshipped_bytes: journal + archive, ..self.progress.borrow().clone() }
+        ShippingProgress { unshipped_bytes: journal + archive, ..self.progress.borrow().clone() }
     }
 
     /// Ships without waiting for others to come.
@@ -198,24 +201,24 @@ impl Shipping {
     }
 
     /// Ships what is committed now; how far it came within this time.
-    pub async fn drain(&self, within: Duration) -> Progress {
+    pub async fn drain(&self, within: Duration) -> ShippingProgress {
         let last = self.shared.follow.committed().commit;
         self.hurry();
         let mut progress = self.progress.clone();
-        let is_done = |at: &Progress| at.shipped >= last || at.failed.is_some();
+        let is_done = |at: &ShippingProgress| at.shipped >= last || at.failed.is_some();
         let _ = timeout(within, progress.wait_for(is_done)).await;
         self.progress()
     }
 
     /// Ships what is committed now, ends the file that is written, and waits until all files are
     /// whole: for a crawl that is over. How far it came within this time.
-    pub async fn finish(&self, within: Duration) -> Progress {
+    pub async fn finish(&self, within: Duration) -> ShippingProgress {
         let last = self.shared.follow.committed().commit;
         self.shared.is_ending.store(true, Ordering::Release);
         self.hurry();
         let mut progress = self.progress.clone();
         let is_ending = || self.shared.is_ending.load(Ordering::Acquire);
-        let is_done = |at: &Progress| {
+        let is_done = |at: &ShippingProgress| {
             at.failed.is_some() || (at.shipped >= last && at.files == 0 && !is_ending())
         };
         let _ = timeout(within, progress.wait_for(is_done)).await;
@@ -223,9 +226,9 @@ impl Shipping {
     }
 
     /// Waits until all files that have ended are whole.
-    pub async fn whole(&self, within: Duration) -> Progress {
+    pub async fn whole(&self, within: Duration) -> ShippingProgress {
         let mut progress = self.progress.clone();
-        let is_done = |at: &Progress| at.files == 0 || at.failed.is_some();
+        let is_done = |at: &ShippingProgress| at.files == 0 || at.failed.is_some();
         let _ = timeout(within, progress.wait_for(is_done)).await;
         self.progress()
     }
@@ -248,12 +251,12 @@ impl Drop for Shipping {
 
 /// Who is told of the progress.
 pub(crate) struct Tell {
-    tell: watch::Sender<Progress>,
-    told: Box<dyn Fn(&Progress) + Send + Sync>,
+    tell: watch::Sender<ShippingProgress>,
+    told: Box<dyn Fn(&ShippingProgress) + Send + Sync>,
 }
 
 impl Tell {
-    pub fn tell(&self, change: impl FnOnce(&mut Progress)) {
+    pub fn tell(&self, change: impl FnOnce(&mut ShippingProgress)) {
         self.tell.send_modify(change);
         (self.told)(&self.tell.borrow());
     }
@@ -446,7 +449,7 @@ impl Shipper {
         &mut self,
         first: u64,
         last: u64,
-        archived: Position,
+        archived: ArchivePosition,
         frames: Vec<u8>,
     ) -> Result<(), Error> {
         // A row never claims what the archive lacks.
@@ -470,13 +473,16 @@ impl Shipper {
     }
 
     /// Puts what the archive has up to there; where that is, and the files that have ended before.
-    async fn put_archive(&self, to: Position) -> Result<(ArchiveEnd, Vec<(String, u64)>), Error> {
+    async fn put_archive(
+        &self,
+        to: ArchivePosition,
+    ) -> Result<(ArchiveEnd, Vec<(String, u64)>), Error> {
         let before = self.copied.archive();
         let mut ended = Vec::new();
-        if to == Position::default() {
+        if to == ArchivePosition::default() {
             return Ok((before, ended));
         }
-        let failed = |e: rhumb_archive::Error| Error::new(ErrorKind::Retry, e.to_string());
+        let failed = |e: rhumb_archive::ArchiveError| Error::new(ErrorKind::Retry, e.to_string());
         let files = rhumb_archive::warc_files(&self.dir).map_err(failed)?;
         let named = |path: &PathBuf| path.file_name()?.to_str().map(str::to_owned);
         let files: Vec<_> =

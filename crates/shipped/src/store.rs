@@ -1,6 +1,6 @@
 //! What the partitions of a node share: threads, memory, and the right to put whole files.
 
-use crate::database::Budget;
+use crate::database::MemoryBudget;
 use crate::objects::Objects;
 use rhumb_engine::error::{Error, ErrorKind};
 use std::sync::Arc;
@@ -17,24 +17,24 @@ const NICENESS: i32 = 10;
 pub const BYTES_DEFAULT: usize = 96 << 20;
 
 /// The store of a crawl, as a node uses it. Its threads end when it is dropped, whatever they do.
-pub struct Store {
+pub struct ShippedStore {
     pub(crate) objects: Objects,
-    pub(crate) budget: Budget,
+    pub(crate) budget: MemoryBudget,
     pub(crate) whole_files: Arc<Semaphore>,
     shipping: Option<Runtime>,
     merging: Option<Runtime>,
 }
 
-impl Store {
+impl ShippedStore {
     /// For a node that may come to own so many partitions, which share these bytes of memory.
-    pub fn start(objects: Objects, partitions: usize, bytes: usize) -> Result<Store, Error> {
+    pub fn start(objects: Objects, partitions: usize, bytes: usize) -> Result<ShippedStore, Error> {
         let shipping = runtime("rhumb-shipping", || {})?;
         let merging = runtime("rhumb-merging", || {
             // A system that does not let us is no slower for it.
             let _ = rustix::process::setpriority_process(None, NICENESS);
         })?;
-        let budget = Budget { bytes, partitions, merging: merging.handle().clone() };
-        Ok(Store {
+        let budget = MemoryBudget { bytes, partitions, merging: merging.handle().clone() };
+        Ok(ShippedStore {
             objects,
             budget,
             whole_files: Arc::new(Semaphore::new(WHOLE_FILES_MAX)),
@@ -53,7 +53,7 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for ShippedStore {
     fn drop(&mut self) {
         for runtime in [self.shipping.take(), self.merging.take()].into_iter().flatten() {
             runtime.shutdown_background();

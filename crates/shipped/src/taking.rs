@@ -5,12 +5,12 @@
 //! the last commit that was shipped is in it, byte by byte, and what it has beyond is shipped.
 //! Elsewhere it is made anew of the copy's rows, and of the frames behind them.
 
-use crate::database::{Budget, Database, Scan};
+use crate::database::{Database, MemoryBudget, Scan};
 use crate::error::format_error;
 use crate::objects::Objects;
 use crate::owned::Owned;
 use crate::rows::{self, ArchiveEnd, ChunkHead, Epoch};
-use crate::store::Store;
+use crate::store::ShippedStore;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::{CopiedRow, FORMAT, Home, commits_in, fill};
 use slatedb::bytes::Bytes;
@@ -31,7 +31,7 @@ const OPEN_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// How a partition was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opened {
+pub enum OpenedHow {
     /// Nothing was ever shipped.
     New,
     /// The local store was kept.
@@ -48,7 +48,7 @@ pub struct Taken {
     pub(crate) dir: PathBuf,
     pub(crate) copied: Copied,
     pub(crate) epoch: Epoch,
-    opened: Opened,
+    opened: OpenedHow,
     kept: Option<Bytes>,
 }
 
@@ -85,7 +85,7 @@ impl Taken {
         format!("p{:03}-e{}", self.partition, self.epoch())
     }
 
-    pub fn opened(&self) -> Opened {
+    pub fn opened(&self) -> OpenedHow {
         self.opened
     }
 
@@ -105,7 +105,7 @@ impl Taken {
     }
 }
 
-impl Store {
+impl ShippedStore {
     /// Takes a partition over. `dir` is this node's directory for it: its local store is in
     /// `dir/state`, its archive in `dir/warc` and `dir/index`. Nobody may have them open.
     pub async fn take(&self, partition: u32, node: &str, dir: &Path) -> Result<Taken, Error> {
@@ -124,7 +124,7 @@ impl Store {
 
 /// A store may answer a put that met another as it answers one that found something there, when
 /// nothing is: SlateDB takes that for damage. Who looks again knows.
-async fn open(objects: &Objects, partition: u32, budget: &Budget) -> Result<Database, Error> {
+async fn open(objects: &Objects, partition: u32, budget: &MemoryBudget) -> Result<Database, Error> {
     let mut opened = Database::open(objects, partition, budget).await;
     for _ in 1..OPENINGS_MAX {
         if !opened.as_ref().is_err_and(|error| error.kind == ErrorKind::Corrupt) {
@@ -162,25 +162,25 @@ impl Taking {
         Ok(Taken { database, partition, dir, copied, epoch, opened, kept })
     }
 
-    async fn open(&self) -> Result<(Epoch, Opened, Copied), Error> {
+    async fn open(&self) -> Result<(Epoch, OpenedHow, Copied), Error> {
         let before = self.epoch().await?;
         let mut copied = self.copied().await?;
         let opened = match &before {
-            Some(before) if self.is_home(before, &copied).await? => Opened::Home,
-            _ if copied.last() == 0 => Opened::New,
-            _ => Opened::Elsewhere,
+            Some(before) if self.is_home(before, &copied).await? => OpenedHow::Home,
+            _ if copied.last() == 0 => OpenedHow::New,
+            _ => OpenedHow::Elsewhere,
         };
-        if opened != Opened::Home {
+        if opened != OpenedHow::Home {
             let dir = self.dir.clone();
             blocking(move || Owned::clear(&dir)).await?;
         }
         let known = before.as_ref().map(|before| before.number);
-        let number = Owned::about_to_open(&self.dir, known.filter(|_| opened == Opened::Home))?;
+        let number = Owned::about_to_open(&self.dir, known.filter(|_| opened == OpenedHow::Home))?;
         let epoch = before.map_or(1, |before| before.epoch + 1);
         let mut batch = WriteBatch::new();
         // Whoever wrote the file before is gone, and its end is what was shipped of it.
         let archive = copied.archive();
-        let is_ended = opened == Opened::Elsewhere && !archive.file.is_empty();
+        let is_ended = opened == OpenedHow::Elsewhere && !archive.file.is_empty();
         if is_ended && !copied.files.iter().any(|(file, _)| *file == archive.file) {
             batch.put(rows::file_key(&archive.file), rows::encode(&archive.length));
             copied.files.push((archive.file, archive.length));
@@ -191,7 +191,7 @@ impl Taking {
         self.database.write(batch).await?;
         self.database.flush().await?;
         Owned::opened(&self.dir, number)?;
-        if opened == Opened::Elsewhere {
+        if opened == OpenedHow::Elsewhere {
             self.fill(copied.mark, copied.last()).await?;
         }
         Ok((row, opened, copied))
@@ -324,7 +324,7 @@ fn has_commit(dir: &Path, commit: Option<(u64, Vec<u8>)>) -> Result<bool, Error>
     let Some((number, bytes)) = commit else { return Ok(true) };
     let Some((archived, there)) = home.find_commit(number)? else { return Ok(false) };
     let synced = home.archived()?;
-    let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
+    let synced = synced.map(|at| rhumb_archive::AppendEnd { file: at.file, length: at.length });
     let end = rhumb_archive::repair(dir, synced);
     let end = end.map_err(|e| Error::new(ErrorKind::Corrupt, e.to_string()))?;
     let end = end.map_or((0, 0), |end| (end.file, end.length));

@@ -7,7 +7,7 @@
 
 use rhumb_engine::config::Config;
 use rhumb_engine::time::Span;
-use rhumb_sim::cluster::plan::{Cost, Plan, Trouble};
+use rhumb_sim::cluster::plan::{ClusterPlan, Cost, PlannedTrouble};
 use rhumb_sim::run::simulate;
 use rhumb_sim::scenario::{NEVER, Scenario};
 use rhumb_sim::web::WebConfig;
@@ -40,10 +40,10 @@ fn main() {
             },
             config: Config { concurrency: 256, ..base.config.clone() },
             partitions: nodes,
-            cluster: Some(Plan {
+            cluster: Some(ClusterPlan {
                 nodes: nodes as usize,
                 pages_max: None,
-                trouble: Trouble::default(),
+                trouble: PlannedTrouble::default(),
                 cost: Some(cost),
             }),
             time_max: Some(Span::secs(LASTS_S as u64)),

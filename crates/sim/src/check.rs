@@ -13,14 +13,14 @@
 use crate::mutant::{Mutant, bound_on_topic};
 use crate::web::Web;
 use crate::world::puts_rules_in_force;
-use crate::written::{Complaints, Written};
+use crate::written::{Complaints, WrittenState};
 use rhumb_engine::config::Config;
-use rhumb_engine::event::{Action, Fetch, FetchId, Purpose, Question, Row};
+use rhumb_engine::event::{Action, FetchId, FetchOrder, Purpose, Question, Row};
 use rhumb_engine::hours::Hours;
 use rhumb_engine::mass::Mass;
-use rhumb_engine::outcome::{FailKind, Outcome, Report, RobotsAnswer};
+use rhumb_engine::outcome::{FailKind, FetchReport, Outcome, RobotsAnswer};
 use rhumb_engine::partition::Partition;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::memory::MemoryRows;
@@ -58,7 +58,7 @@ pub struct Checker {
     /// machine none.
     fetchers: BTreeMap<u32, usize>,
     /// What it knows of rows and archive.
-    pub written: Written,
+    pub written: WrittenState,
     digest: Xxh3,
     pub violations: Vec<Violation>,
     pub first_violation: Option<Time>,
@@ -128,7 +128,7 @@ impl Checker {
             addresses: PlainMap::default(),
             open: BTreeMap::new(),
             fetchers: BTreeMap::new(),
-            written: Written::new(runs),
+            written: WrittenState::new(runs),
             digest: Xxh3::new(),
             violations: Vec::new(),
             first_violation: None,
@@ -186,7 +186,7 @@ impl Checker {
         &mut self,
         (place, is_current): (usize, bool),
         now: Time,
-        fetch: &Fetch,
+        fetch: &FetchOrder,
         web: &Web,
     ) {
         self.tally.fetches += 1;
@@ -259,8 +259,8 @@ impl Checker {
         &mut self,
         (place, is_current): (usize, bool),
         now: Time,
-        fetch: &Fetch,
-        report: &Report,
+        fetch: &FetchOrder,
+        report: &FetchReport,
     ) {
         let (part, group) = self.places[place];
         if is_current && fetch.purpose != Purpose::Robots {
@@ -317,7 +317,7 @@ impl Checker {
 
     /// A partition falls back to what is left of it: rows and archive are that, and of hosts only
     /// the owner's delay is certain to be known.
-    pub fn fell_back(&mut self, part: u32, now: Time, left: Written, rows: &MemoryRows) {
+    pub fn fell_back(&mut self, part: u32, now: Time, left: WrittenState, rows: &MemoryRows) {
         self.written = left;
         let Checker { hosts, places, polite, .. } = self;
         for watch in hosts.values_mut().filter(|watch| places[watch.place].0 == part) {
@@ -357,7 +357,7 @@ impl Checker {
                     watch.unwritten = false;
                 }
             }
-            Row::Url { key, record } if record.status != Status::Foreign => {
+            Row::Url { key, record } if record.status != RecordStatus::Foreign => {
                 self.digest.update(key.as_bytes());
                 self.digest.update(&[record.past.visits as u8]);
             }

@@ -4,7 +4,7 @@
 //! is started again after a while, and the others go on. When none has anything left to do, and no
 //! message is on its way, the crawl has come to its end: of several partitions none could know it.
 
-use crate::mutant::{Mutant, Subject};
+use crate::mutant::{EngineUnderTest, Mutant};
 use crate::process::Process;
 use crate::scenario::Scenario;
 use crate::store::{Shared, SharedRef};
@@ -194,7 +194,7 @@ impl Drive {
 
     /// Holds the books of those that are up against the truth, now and then, and at the end.
     fn compare(&mut self) {
-        let subjects: Vec<&Subject> =
+        let subjects: Vec<&EngineUnderTest> =
             self.processes.iter().filter_map(|process| process.subject.as_ref()).collect();
         let known: u64 = subjects.iter().map(|s| s.engine.counters().known).sum();
         let is_over = self.processes.iter().all(|process| process.over.is_some());

@@ -1,12 +1,12 @@
 //! The checks that need the end of a crawl: nothing is forgotten, and the books are right.
 
 use crate::check::Checker;
-use crate::web::{Place, Scope, Truth, Web};
+use crate::web::{ReachScope, UrlTruth, Web, WebPlace};
 use rhumb_engine::admit::Reach;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::SleepPlace;
-use rhumb_engine::record::{Refusal, Role, Status, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, Role, UrlRecord};
 use rhumb_engine::requisites;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
@@ -15,16 +15,17 @@ use std::collections::BTreeSet;
 /// What must hold when nothing is left to do.
 pub fn check_end(web: &Web, parts: &[&MemoryRows], checker: &mut Checker) {
     parts.iter().for_each(|rows| check_rest(web, rows, checker));
-    let answered = |status: Status| matches!(status, Status::Fetched | Status::Duplicate);
+    let answered =
+        |status: RecordStatus| matches!(status, RecordStatus::Fetched | RecordStatus::Duplicate);
     let urls = parts.iter().flat_map(|rows| rows.urls.iter());
-    let found: BTreeSet<Place> = urls
+    let found: BTreeSet<WebPlace> = urls
         .filter(|(_, record)| answered(record.status))
         .filter_map(|(key, _)| web.place(&key.url()))
         .collect();
     let scope = match checker.written.oracle.rules().scope.reach() {
-        Reach::Host => Scope::Hosts,
-        Reach::Site => Scope::Sites,
-        Reach::Any => Scope::Any,
+        Reach::Host => ReachScope::Hosts,
+        Reach::Site => ReachScope::Sites,
+        Reach::Any => ReachScope::Any,
         Reach::Below => unreachable!("no scenario crawls below a path"),
     };
     // Copies too: the same bytes under another URL may lead elsewhere.
@@ -43,7 +44,7 @@ pub fn check_end(web: &Web, parts: &[&MemoryRows], checker: &mut Checker) {
 /// A copy of what is known may be held back with its pattern.
 fn is_held_back(rows: &MemoryRows, url: &Url) -> bool {
     let record = rows.urls.get(&url.key());
-    record.is_some_and(|record| record.status == Status::Refused(Refusal::Pattern))
+    record.is_some_and(|record| record.status == RecordStatus::Refused(Refusal::Pattern))
 }
 
 /// Another run will find more: a host rests that is not down for ever, or a page failed that is
@@ -54,15 +55,18 @@ pub fn is_worth_another_run(web: &Web, rows: &MemoryRows) -> bool {
     };
     let is_there = |(key, record): (&UrlKey, &UrlRecord)| {
         let truth = || web.truth(&key.url());
-        matches!(record.status, Status::Failed(_))
-            && !matches!(truth(), Truth::Missing | Truth::Broken | Truth::Ghost(_) | Truth::Foreign)
+        matches!(record.status, RecordStatus::Failed(_))
+            && !matches!(
+                truth(),
+                UrlTruth::Missing | UrlTruth::Broken | UrlTruth::Ghost(_) | UrlTruth::Foreign
+            )
     };
     rows.sleep.iter().any(recovers) || rows.urls.iter().any(is_there)
 }
 
 /// Of one partition: nothing waits but at dead hosts, which rest.
 fn check_rest(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
-    let waits = |r: &UrlRecord| r.status == Status::Queued || r.place.is_some();
+    let waits = |r: &UrlRecord| r.status == RecordStatus::Queued || r.place.is_some();
     let rests = |host: &HostKey| {
         let record = rows.hosts.get(host);
         record.is_some_and(|record| matches!(record.sleep, Some(SleepPlace::Resting { .. })))
@@ -93,14 +97,14 @@ fn check_rest(web: &Web, rows: &MemoryRows, checker: &mut Checker) {
 pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
     let mut recount = Counters::default();
     let mut requisites = 0;
-    for record in rows.urls.values().filter(|record| record.status != Status::Foreign) {
+    for record in rows.urls.values().filter(|record| record.status != RecordStatus::Foreign) {
         recount.known += 1;
         match record.status {
-            Status::Refused(why) => {
+            RecordStatus::Refused(why) => {
                 *recount.refused_as(why) += 1;
                 recount.admitted += u64::from(why == Refusal::Robots);
             }
-            Status::Failed(kind) => {
+            RecordStatus::Failed(kind) => {
                 *recount.failed_as(kind) += 1;
                 recount.admitted += 1;
             }
@@ -138,6 +142,6 @@ pub fn check_books(rows: &MemoryRows, checker: &mut Checker) {
 
 fn answered_as_page(record: &UrlRecord) -> bool {
     record.role == Role::Page
-        && matches!(record.status, Status::Fetched | Status::Duplicate)
+        && matches!(record.status, RecordStatus::Fetched | RecordStatus::Duplicate)
         && record.past.content.is_some()
 }

@@ -2,28 +2,28 @@
 //! and what of it is safe. What one partition loses, the others have still seen.
 
 use crate::power::Left;
-use crate::written::Written;
+use crate::written::WrittenState;
 use rhumb_engine::event::Row;
-use rhumb_engine::outcome::Report;
+use rhumb_engine::outcome::FetchReport;
 use rhumb_page::url::Url;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 pub struct History {
     /// As of the last moment up to which all is safe.
-    base: Written,
+    base: WrittenState,
     since: VecDeque<Happened>,
 }
 
 struct Happened {
     part: u32,
-    what: Change,
+    what: PageChange,
     is_safe: bool,
 }
 
-pub enum Change {
+pub enum PageChange {
     /// The web answered a page. Not on any disk: what the watch needs to understand the commits.
-    Answered(Url, Box<Report>),
+    Answered(Url, Box<FetchReport>),
     Archived(Url),
     Commit(Rc<Vec<Row>>),
     /// The process died.
@@ -33,24 +33,24 @@ pub enum Change {
 }
 
 impl History {
-    pub fn new(base: Written) -> History {
+    pub fn new(base: WrittenState) -> History {
         History { base, since: VecDeque::new() }
     }
 
-    pub fn push(&mut self, part: u32, what: Change) {
-        let is_safe = matches!(what, Change::Died | Change::Began(_));
+    pub fn push(&mut self, part: u32, what: PageChange) {
+        let is_safe = matches!(what, PageChange::Died | PageChange::Began(_));
         self.since.push_back(Happened { part, what, is_safe });
     }
 
     pub fn synced_archive(&mut self, part: u32) {
-        self.make_safe(part, |what| matches!(what, Change::Archived(_)));
+        self.make_safe(part, |what| matches!(what, PageChange::Archived(_)));
     }
 
     pub fn synced_state(&mut self, part: u32) {
-        self.make_safe(part, |what| !matches!(what, Change::Archived(_)));
+        self.make_safe(part, |what| !matches!(what, PageChange::Archived(_)));
     }
 
-    fn make_safe(&mut self, part: u32, is_meant: fn(&Change) -> bool) {
+    fn make_safe(&mut self, part: u32, is_meant: fn(&PageChange) -> bool) {
         let of_part = self.since.iter_mut().filter(|happened| happened.part == part);
         of_part.filter(|happened| is_meant(&happened.what)).for_each(|h| h.is_safe = true);
         self.move_base();
@@ -67,8 +67,8 @@ impl History {
     pub fn shipped(&mut self, part: u32, mut bodies: u64, mut commits: u64) {
         for happened in self.since.iter_mut().filter(|h| h.part == part && !h.is_safe) {
             happened.is_safe = match happened.what {
-                Change::Archived(_) => take_one(&mut bodies),
-                Change::Commit(_) => take_one(&mut commits),
+                PageChange::Archived(_) => take_one(&mut bodies),
+                PageChange::Commit(_) => take_one(&mut commits),
                 _ => commits > 0,
             };
         }
@@ -76,12 +76,12 @@ impl History {
     }
 
     /// Of what was not safe of a partition, so much is left, and safe; what is known then.
-    pub fn cut(&mut self, part: u32, left: &Left) -> Written {
+    pub fn cut(&mut self, part: u32, left: &Left) -> WrittenState {
         self.take_back(part, left, true)
     }
 
     /// Of what was not safe of a partition, so much is left; what is known then.
-    pub fn take_back(&mut self, part: u32, left: &Left, is_safe: bool) -> Written {
+    pub fn take_back(&mut self, part: u32, left: &Left, is_safe: bool) -> WrittenState {
         let Left { mut bodies, mut commits } = *left;
         let mut is_lost = false;
         self.since.retain_mut(|happened| {
@@ -90,16 +90,16 @@ impl History {
             }
             happened.is_safe = is_safe;
             match happened.what {
-                Change::Archived(_) => take_one(&mut bodies),
-                Change::Commit(_) => {
+                PageChange::Archived(_) => take_one(&mut bodies),
+                PageChange::Commit(_) => {
                     is_lost |= !take_one(&mut commits);
                     !is_lost
                 }
-                Change::Answered(..) => !is_lost,
-                Change::Died | Change::Began(_) => true,
+                PageChange::Answered(..) => !is_lost,
+                PageChange::Died | PageChange::Began(_) => true,
             }
         });
-        self.push(part, Change::Died);
+        self.push(part, PageChange::Died);
         let mut written = self.base.clone();
         self.since.iter().for_each(|happened| happened.apply(&mut written));
         written
@@ -114,15 +114,15 @@ fn take_one(left: &mut u64) -> bool {
 
 impl Happened {
     /// The watch has complained already, when it happened.
-    fn apply(&self, written: &mut Written) {
+    fn apply(&self, written: &mut WrittenState) {
         match &self.what {
-            Change::Answered(url, report) => written.answered(self.part, url, report),
-            Change::Archived(url) => written.archived(url),
-            Change::Commit(rows) => rows.iter().for_each(|row| {
+            PageChange::Answered(url, report) => written.answered(self.part, url, report),
+            PageChange::Archived(url) => written.archived(url),
+            PageChange::Commit(rows) => rows.iter().for_each(|row| {
                 written.row(self.part, row);
             }),
-            Change::Died => written.oracle.crashed(self.part),
-            Change::Began(run) => written.oracle.begin_run(*run),
+            PageChange::Died => written.oracle.crashed(self.part),
+            PageChange::Began(run) => written.oracle.begin_run(*run),
         }
     }
 }

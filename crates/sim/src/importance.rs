@@ -7,8 +7,8 @@
 
 use crate::numbers::{Named, UrlNumbers};
 use rhumb_engine::config::Config;
-use rhumb_engine::outcome::{Outcome, Report};
-use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+use rhumb_engine::outcome::{FetchReport, Outcome};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
 use rhumb_state::plain::PlainMap;
 use std::collections::VecDeque;
@@ -137,7 +137,7 @@ impl Oracle {
     }
 
     /// The web has answered; whether the engine hears of it is another matter.
-    pub fn answered(&mut self, part: u32, url: &Url, report: &Report) {
+    pub fn answered(&mut self, part: u32, url: &Url, report: &FetchReport) {
         let links = match &report.outcome {
             Outcome::Page(page) => {
                 let weights = page.known.weighted().map(|(_, weight)| weight);
@@ -176,8 +176,8 @@ impl Oracle {
         // What no link may lead to is no node of the graph.
         known.had_turn |= match record.status {
             _ if record.role.is_outside_requisite() => false,
-            Status::Queued | Status::Foreign => false,
-            Status::Refused(why) => why == Refusal::Robots,
+            RecordStatus::Queued | RecordStatus::Foreign => false,
+            RecordStatus::Refused(why) => why == Refusal::Robots,
             _ => true,
         };
         known.visits = record.past.visits;
@@ -278,6 +278,6 @@ impl Oracle {
     }
 }
 
-const FETCHED: Status = Status::Fetched;
-const COPIED: Status = Status::Duplicate;
-const MOVED: Status = Status::Moved;
+const FETCHED: RecordStatus = RecordStatus::Fetched;
+const COPIED: RecordStatus = RecordStatus::Duplicate;
+const MOVED: RecordStatus = RecordStatus::Moved;

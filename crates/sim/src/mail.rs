@@ -2,9 +2,9 @@
 //! any order, and again and again until its sender has heard that it is on record.
 
 use crate::check::Checker;
-use crate::cluster::told::Told;
+use crate::cluster::told::SimTold;
 use crate::scenario::Faults;
-use crate::store::Part;
+use crate::store::DurablePart;
 use rhumb_engine::event::Event;
 use rhumb_engine::rng::Rng;
 use rhumb_engine::time::{Span, Time};
@@ -28,7 +28,7 @@ pub enum Envelope {
 pub enum Leaving {
     Envelope(Envelope),
     /// Of several machines: reports, and what is granted.
-    Told(Told),
+    Told(SimTold),
 }
 
 pub struct Mail {
@@ -62,7 +62,7 @@ impl Mail {
     pub fn deliver(
         &mut self,
         now: Time,
-        parts: &[Part],
+        parts: &[DurablePart],
         checker: &mut Checker,
     ) -> Option<(u32, Event)> {
         while self.next().is_some_and(|at| at <= now) {

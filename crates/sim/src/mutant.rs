@@ -3,13 +3,13 @@
 //! A mutant is the real engine with its events or its step spoilt on the way, or the real loop over
 //! a spoilt disk, so that no broken code lives in the engine itself.
 
-use rhumb_engine::discovery::{Found, FoundAs};
+use rhumb_engine::discovery::{FoundAs, FoundUrl};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{
-    Action, Answer, Event, FetchId, Row, Sifted, Step, StopReason, Target, ToAdmit,
+    Action, Answer, Event, FetchId, Row, SiftTarget, Sifted, Step, StopReason, ToAdmit,
 };
 use rhumb_engine::mass::{ONE, Sums, WALKS};
-use rhumb_engine::outcome::{Outcome, Report, RobotsAnswer};
+use rhumb_engine::outcome::{FetchReport, Outcome, RobotsAnswer};
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::turn::Machine;
 use rhumb_page::url::Url;
@@ -136,7 +136,7 @@ impl Mutant {
 }
 
 /// The engine, whole or spoilt.
-pub struct Subject {
+pub struct EngineUnderTest {
     pub engine: Engine,
     pub mutant: Option<Mutant>,
     hoard: Vec<Event>,
@@ -145,9 +145,9 @@ pub struct Subject {
     asked: HashMap<FetchId, Url>,
 }
 
-impl Subject {
-    pub fn new(engine: Engine, mutant: Option<Mutant>) -> Subject {
-        Subject { engine, mutant, hoard: Vec::new(), keeps: 0, asked: HashMap::new() }
+impl EngineUnderTest {
+    pub fn new(engine: Engine, mutant: Option<Mutant>) -> EngineUnderTest {
+        EngineUnderTest { engine, mutant, hoard: Vec::new(), keeps: 0, asked: HashMap::new() }
     }
 
     pub fn hosts_awake(&self) -> usize {
@@ -165,7 +165,9 @@ impl Subject {
             (Some(Mutant::Gluttonous), Event::Fetched { report, .. }) => report.bytes = 0,
             (
                 Some(Mutant::Deaf),
-                Event::Fetched { report: Report { outcome: Outcome::Robots(answer), .. }, .. },
+                Event::Fetched {
+                    report: FetchReport { outcome: Outcome::Robots(answer), .. }, ..
+                },
             ) => {
                 if matches!(answer, RobotsAnswer::Rules(_)) {
                     *answer = RobotsAnswer::Absent;
@@ -185,22 +187,24 @@ impl Subject {
             }
             (
                 Some(Mutant::Vain),
-                Event::Fetched { fetch, report: Report { outcome: Outcome::Page(page), .. } },
+                Event::Fetched { fetch, report: FetchReport { outcome: Outcome::Page(page), .. } },
             ) => {
                 let url = self.asked.remove(fetch);
-                page.found.extend(url.map(|url| Found::new(url, FoundAs::Link)));
+                page.found.extend(url.map(|url| FoundUrl::new(url, FoundAs::Link)));
             }
             (
                 Some(Mutant::Lenient),
-                Event::Fetched { report: Report { outcome: outcome @ Outcome::Gone, .. }, .. },
+                Event::Fetched {
+                    report: FetchReport { outcome: outcome @ Outcome::Gone, .. }, ..
+                },
             ) => *outcome = Outcome::Page(Box::default()),
             (
                 Some(Mutant::Partisan),
-                Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },
+                Event::Fetched { report: FetchReport { outcome: Outcome::Page(page), .. }, .. },
             ) => page.relevance = page.relevance.saturating_add(64),
             (
                 Some(Mutant::Fickle),
-                Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. },
+                Event::Fetched { report: FetchReport { outcome: Outcome::Page(page), .. }, .. },
             ) => page.found.iter_mut().for_each(|found| found.weight = 15 - found.weight),
             (Some(Mutant::Greedy), Event::Delivered { message, .. }) => {
                 Arc::make_mut(message).iter_mut().for_each(|item| item.mass *= 2);
@@ -252,7 +256,7 @@ impl Subject {
     }
 }
 
-impl Machine for Subject {
+impl Machine for EngineUnderTest {
     fn step(&mut self, now: Time, event: Event, step: &mut Step) {
         let (now, event) = self.spoil_event(now, event);
         self.engine.step(now + self.ahead(), event, step);
@@ -293,10 +297,10 @@ fn forget(sifted: &mut Sifted) {
     let is_kept = |candidate: &ToAdmit| !candidate.discovery.url.fingerprint(0).is_multiple_of(20);
     let kept: Vec<bool> = sifted.to_admit.iter().map(is_kept).collect();
     for target in &mut sifted.targets {
-        if let Target::ToAdmit(at) = *target {
+        if let SiftTarget::ToAdmit(at) = *target {
             let before = kept[..at as usize].iter().filter(|kept| **kept).count() as u32;
             let is_kept = kept[at as usize];
-            *target = if is_kept { Target::ToAdmit(before) } else { Target::Unknown(at) };
+            *target = if is_kept { SiftTarget::ToAdmit(before) } else { SiftTarget::Unknown(at) };
         }
     }
     sifted.to_admit.retain(is_kept);
@@ -304,7 +308,7 @@ fn forget(sifted: &mut Sifted) {
 
 fn event_bytes(event: &Event) -> usize {
     match event {
-        Event::Fetched { report: Report { outcome: Outcome::Page(page), .. }, .. } => {
+        Event::Fetched { report: FetchReport { outcome: Outcome::Page(page), .. }, .. } => {
             size_of::<Event>() + (page.found.len() + page.known.len()) * 120
         }
         Event::Answered(Answer::Sifted(sifted)) => sifted.to_admit.len() * 300,

@@ -6,7 +6,7 @@
 
 use rhumb_engine::event::Row;
 use rhumb_engine::rng::Rng;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_state::memory::MemoryRows;
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub struct Disk {
     /// As of the last sync.
     pub rows: MemoryRows,
     /// Commits since, in order, each with the archive's position.
-    commits: Vec<(Rc<Vec<Row>>, Position)>,
+    commits: Vec<(Rc<Vec<Row>>, ArchivePosition)>,
     /// Bodies in the archive up to its last sync, and those since.
     kept_synced: u64,
     kept: u64,
@@ -42,11 +42,11 @@ impl Disk {
     }
 
     /// Where the archive ends.
-    pub fn archived(&self) -> Position {
-        Position { file: FILE, length: self.kept_synced + self.kept }
+    pub fn archived(&self) -> ArchivePosition {
+        ArchivePosition { file: FILE, length: self.kept_synced + self.kept }
     }
 
-    pub fn commit(&mut self, rows: &Rc<Vec<Row>>, archived: Position) {
+    pub fn commit(&mut self, rows: &Rc<Vec<Row>>, archived: ArchivePosition) {
         self.commits.push((Rc::clone(rows), archived));
     }
 
@@ -73,7 +73,8 @@ impl Disk {
         self.sync_archive();
         let archive_end = self.archived();
         let left = rng.draw() % (self.commits.len() as u64 + 1);
-        let is_believed = |(_, archived): &&(_, Position)| *archived <= archive_end || is_gullible;
+        let is_believed =
+            |(_, archived): &&(_, ArchivePosition)| *archived <= archive_end || is_gullible;
         let believed = self.commits.iter().take(left as usize).take_while(is_believed).count();
         self.commits.truncate(believed);
         self.sync_state();

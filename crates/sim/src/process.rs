@@ -3,7 +3,7 @@
 //! A place is where a partition's rows and bodies lie: one for each partition where all are on one
 //! machine, and one for each partition and node where there are several.
 
-use crate::mutant::{Mutant, Subject};
+use crate::mutant::{EngineUnderTest, Mutant};
 use crate::store::{Shared, SharedRef, SimArchive, SimState};
 use crate::web::Web;
 use crate::world::SimWorld;
@@ -27,7 +27,7 @@ pub struct Process {
     pub place: usize,
     pub world: SimWorld,
     /// None while it is down.
-    pub subject: Option<Subject>,
+    pub subject: Option<EngineUnderTest>,
     pub buffers: TurnBuffers,
     pub starts_at: Time,
     pub over: Option<StopReason>,
@@ -80,7 +80,7 @@ impl Process {
             part.state.rows.seeds.keys().for_each(|seed| config.scope.add(seed));
             (opening, part.told(shared.clock))
         };
-        self.subject = Some(Subject::new(Engine::open(config, opening, now), mutant));
+        self.subject = Some(EngineUnderTest::new(Engine::open(config, opening, now), mutant));
         (self.turns, self.measure_at) = (0, 1);
     }
 
@@ -95,7 +95,7 @@ impl Process {
 
     /// It is up, has nothing left to do, and nothing is on its way to it, or from it.
     pub fn is_quiet(&self, shared: &Shared) -> bool {
-        let is_idle = |subject: &Subject| subject.engine.is_idle();
+        let is_idle = |subject: &EngineUnderTest| subject.engine.is_idle();
         let is_waiting = shared.part(self.place).is_holding();
         let has_heard_all = self.world.next(None).is_none();
         !is_waiting && has_heard_all && self.subject.as_ref().is_some_and(is_idle)

@@ -1,8 +1,8 @@
 //! A simulated crawl from seeds to the end, through crashes, and what it came to.
 
 use crate::check::{Checker, Point, Tally, Violation};
-use crate::cluster::Cluster;
-use crate::cluster::plan::{ClusterTally, Plan};
+use crate::cluster::SimCluster;
+use crate::cluster::plan::{ClusterPlan, ClusterTally};
 use crate::drive::Drive;
 use crate::end;
 use crate::history::History;
@@ -10,7 +10,7 @@ use crate::mail::Mail;
 use crate::mutant::Mutant;
 use crate::power::Disk;
 use crate::scenario::Scenario;
-use crate::store::{CrashPlan, Part, Shared, SharedRef};
+use crate::store::{CrashPlan, DurablePart, Shared, SharedRef};
 use crate::web::Web;
 use crate::world::Visited;
 use rhumb_engine::config::Config;
@@ -66,7 +66,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let part = |own: u32| {
         let (seed, cuts) = (seed ^ u64::from(own) << 32, scenario.faults.power_cuts);
         let disk = (cuts > 0).then(Disk::default);
-        Part::new(own, seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
+        DurablePart::new(own, seed, CrashPlan::new(seed, scenario.faults.crashes, cuts), disk)
     };
     let history = (scenario.faults.power_cuts > 0).then(|| History::new(checker.written.clone()));
     let parts = (0..scenario.partitions).map(part).collect();
@@ -82,7 +82,7 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
     let last = scenario.runs().count() - 1;
     // The owner comes again as long as something failed that may recover.
     for _ in 0..RUNS_MAX {
-        let fails = |part: &Part| end::is_worth_another_run(&web, &part.state.rows);
+        let fails = |part: &DurablePart| end::is_worth_another_run(&web, &part.state.rows);
         if !is_at_end(stopped) || !shared.borrow().parts.iter().any(fails) {
             break;
         }
@@ -120,14 +120,14 @@ pub fn simulate(scenario: &Scenario, mutant: Option<Mutant>) -> Simulated {
 }
 
 /// The same on many machines. What counts in the end is what the bucket has.
-fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> Simulated {
+fn simulate_cluster(scenario: &Scenario, plan: ClusterPlan, mutant: Option<Mutant>) -> Simulated {
     let web = Rc::new(Web::new(scenario.web.clone()));
     let runs = scenario.runs().cloned().collect();
     let mut checker = Checker::new(runs, scenario.partitions, BEGINNING).on_nodes();
     checker.written.oracle.trust(&web.seeds());
     let history = Some(History::new(checker.written.clone()));
     let shared = shared(scenario, Vec::new(), checker, history);
-    let mut cluster = Cluster::new(scenario, plan, &web, &shared, mutant);
+    let mut cluster = SimCluster::new(scenario, plan, &web, &shared, mutant);
     let mut stopped = cluster.run();
     for _ in 0..RUNS_MAX {
         let fails = |rows: &MemoryRows| end::is_worth_another_run(&web, rows);
@@ -169,7 +169,7 @@ fn simulate_cluster(scenario: &Scenario, plan: Plan, mutant: Option<Mutant>) -> 
 
 fn shared(
     scenario: &Scenario,
-    parts: Vec<Part>,
+    parts: Vec<DurablePart>,
     checker: Checker,
     history: Option<History>,
 ) -> SharedRef {

@@ -1,6 +1,6 @@
 //! Named scenarios: a web, a configuration, and what goes wrong.
 
-use crate::cluster::plan::{Plan, Trouble};
+use crate::cluster::plan::{ClusterPlan, PlannedTrouble};
 use crate::web::{Oddities, WebConfig};
 use regex::Regex;
 use rhumb_engine::admit::{Reach, Scope};
@@ -18,7 +18,7 @@ pub struct Scenario {
     /// Among so many engines, each with a store of its own, the crawl is divided.
     pub partitions: u32,
     /// On many machines; none if all is on one.
-    pub cluster: Option<Plan>,
+    pub cluster: Option<ClusterPlan>,
     /// Crawled first, one after the other, each to its end: with other limits or rules. What they
     /// refused is put to admission again by the next, if its rules are others.
     pub before: Vec<Config>,
@@ -309,15 +309,16 @@ impl Scenario {
 
     /// Those on many machines.
     fn on_machines(name: &str, seed: u64) -> Option<Scenario> {
-        let trouble = Trouble::default();
-        let plan = Plan { nodes: 3, pages_max: None, trouble, cost: None };
+        let trouble = PlannedTrouble::default();
+        let plan = ClusterPlan { nodes: 3, pages_max: None, trouble, cost: None };
         let base = Scenario {
             web: WebConfig { seed, ..WebConfig::small() },
             partitions: 6,
             cluster: Some(plan),
             ..Scenario::base(seed)
         };
-        let trouble = Trouble { lasts: Span::secs(120), machine_lost: 1, ..Trouble::default() };
+        let trouble =
+            PlannedTrouble { lasts: Span::secs(120), machine_lost: 1, ..PlannedTrouble::default() };
         let scenario = match name {
             "cluster" => Scenario {
                 name: "cluster",
@@ -328,14 +329,14 @@ impl Scenario {
             "lost" => Scenario {
                 name: "lost",
                 what: "of three nodes one after the other is lost for ever, and others come",
-                cluster: Some(Plan { trouble, ..plan }),
+                cluster: Some(ClusterPlan { trouble, ..plan }),
                 ..base
             },
             "allowed" => Scenario {
                 name: "allowed",
                 what: "three nodes that may fetch so many pages together and no more, of which \
                        one after the other is lost",
-                cluster: Some(Plan { pages_max: Some(150), trouble, ..plan }),
+                cluster: Some(ClusterPlan { pages_max: Some(150), trouble, ..plan }),
                 ..base
             },
             "lossy" => Scenario {
@@ -348,7 +349,7 @@ impl Scenario {
                     cross_per_mille: 900,
                     ..WebConfig::plain(40, 400)
                 },
-                cluster: Some(Plan { trouble: Trouble::of_network(), ..plan }),
+                cluster: Some(ClusterPlan { trouble: PlannedTrouble::of_network(), ..plan }),
                 ..base
             },
             "moving" => Scenario {
@@ -357,7 +358,7 @@ impl Scenario {
                 web: WebConfig { seed, change_period_us: 1_200_000_000, ..WebConfig::small() },
                 config: Config { revisit_after: Some(Span::secs(600)), ..base.config.clone() },
                 time_max: Some(Span::secs(3_600)),
-                cluster: Some(Plan { trouble: Trouble::of_network(), ..plan }),
+                cluster: Some(ClusterPlan { trouble: PlannedTrouble::of_network(), ..plan }),
                 ..base
             },
             _ => return None,
@@ -425,7 +426,7 @@ impl Scenario {
     pub fn with_faults(mut self, faults: Faults) -> Scenario {
         self.faults = faults;
         if let Some(plan) = self.cluster.as_mut().filter(|_| faults != Faults::default()) {
-            plan.trouble = Trouble::all();
+            plan.trouble = PlannedTrouble::all();
         }
         self
     }

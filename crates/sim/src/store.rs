@@ -2,8 +2,8 @@
 
 use crate::check::Checker;
 use crate::cluster::doors::Doors;
-use crate::cluster::journal::Journal;
-use crate::history::{Change, History};
+use crate::cluster::journal::SimJournal;
+use crate::history::{History, PageChange};
 use crate::mail::{Envelope, Leaving, Mail};
 use crate::mutant::Mutant;
 use crate::power::Disk;
@@ -13,7 +13,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{FetchId, Keep, KeepAs, Row};
 use rhumb_engine::rng::Rng;
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Archive, Position, State};
+use rhumb_engine::turn::{Archive, ArchivePosition, State};
 use rhumb_page::url::Url;
 use rhumb_state::memory::MemoryState;
 use rhumb_state::plain::PlainMap;
@@ -26,7 +26,7 @@ pub struct Shared {
     pub clock: Time,
     pub checker: Checker,
     /// By place: where all are on one machine, the partition is the place.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DurablePart>,
     pub mail: Mail,
     /// None where nothing that was committed is ever lost.
     pub history: Option<History>,
@@ -42,7 +42,7 @@ pub struct Shared {
 const UNSHIPPED_MAX: u64 = u64::MAX;
 
 /// All of a partition at one place that outlives a crash, and the bodies that do not.
-pub struct Part {
+pub struct DurablePart {
     /// The partition.
     pub own: u32,
     /// What the crawler's clock is ahead of it, in microseconds.
@@ -59,12 +59,12 @@ pub struct Part {
     /// The last acknowledgement to each partition.
     acknowledged: BTreeMap<u32, u64>,
     /// Commits to be shipped elsewhere; none where a sync ships.
-    pub journal: Option<Journal>,
+    pub journal: Option<SimJournal>,
 }
 
-impl Part {
-    pub fn new(own: u32, seed: u64, crash: CrashPlan, disk: Option<Disk>) -> Part {
-        Part {
+impl DurablePart {
+    pub fn new(own: u32, seed: u64, crash: CrashPlan, disk: Option<Disk>) -> DurablePart {
+        DurablePart {
             own,
             skew_us: 0,
             state: MemoryState::new(seed),
@@ -78,13 +78,13 @@ impl Part {
         }
     }
 
-    pub fn journal_mut(&mut self) -> &mut Journal {
+    pub fn journal_mut(&mut self) -> &mut SimJournal {
         self.journal.as_mut().expect("a place of a node")
     }
 
     /// Power fails: the disk has what was synced, and any part of what came since.
     pub fn fall_back(&mut self) {
-        let Part { crash, disk, state, commits, journal, .. } = self;
+        let DurablePart { crash, disk, state, commits, journal, .. } = self;
         let (Some(disk), Some(journal)) = (disk, journal) else { return };
         let (unsynced, archived) = (disk.unsynced(), disk.archived().length);
         let left = disk.cut(&mut crash.rng, false);
@@ -119,14 +119,14 @@ impl Part {
 }
 
 impl Shared {
-    pub fn part(&self, place: usize) -> &Part {
+    pub fn part(&self, place: usize) -> &DurablePart {
         &self.parts[place]
     }
 
     /// The rules of this run are in force.
     pub fn begin_run(&mut self, run: usize) {
         self.checker.written.oracle.begin_run(run);
-        self.history.iter_mut().for_each(|history| history.push(0, Change::Began(run)));
+        self.history.iter_mut().for_each(|history| history.push(0, PageChange::Began(run)));
     }
 
     /// A process is gone, by a stop or a crash; how many requests were under way.
@@ -145,9 +145,9 @@ impl Shared {
         self.checker.tally.repeated += self.process_ended(place, clock);
         let Shared { checker, parts, history, .. } = self;
         let Some(history) = history else { return };
-        let Part { own, crash, disk, state, .. } = &mut parts[place];
+        let DurablePart { own, crash, disk, state, .. } = &mut parts[place];
         let Some(disk) = disk.as_mut().filter(|_| crash.is_power_cut) else {
-            return history.push(*own, Change::Died);
+            return history.push(*own, PageChange::Died);
         };
         let left = disk.cut(&mut crash.rng, mutant == Some(Mutant::Gullible));
         state.rows = disk.rows.clone();
@@ -183,7 +183,7 @@ impl Shared {
     /// Everything committed survives a power cut now. Where nothing is shipped elsewhere, what
     /// rests on it leaves.
     fn sync_state(&mut self, place: usize) {
-        let Part { own, disk, gate, commits, journal, .. } = &mut self.parts[place];
+        let DurablePart { own, disk, gate, commits, journal, .. } = &mut self.parts[place];
         disk.iter_mut().for_each(Disk::sync_state);
         if journal.is_none() {
             gate.shipped(*commits);
@@ -214,12 +214,12 @@ impl Shared {
         part.commits += 1;
         part.gate.committed(part.commits, 1);
         let rows = Rc::default();
-        let archived = part.disk.as_ref().map_or(Position::default(), Disk::archived);
+        let archived = part.disk.as_ref().map_or(ArchivePosition::default(), Disk::archived);
         part.disk.iter_mut().for_each(|disk| disk.commit(&rows, archived));
         let commits = part.commits;
         part.journal_mut().commit_ledger(commits, ledger, *clock);
         if part.is_current() {
-            history.iter_mut().for_each(|h| h.push(part.own, Change::Commit(Rc::clone(&rows))));
+            history.iter_mut().for_each(|h| h.push(part.own, PageChange::Commit(Rc::clone(&rows))));
         }
     }
 
@@ -294,7 +294,7 @@ pub struct SimArchive {
 }
 
 impl Archive for SimArchive {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<ArchivePosition, Error> {
         let Shared { checker, parts, history, .. } = &mut *self.shared.borrow_mut();
         let part = &mut parts[self.place];
         let is_current = part.is_current();
@@ -314,15 +314,15 @@ impl Archive for SimArchive {
                     }
                     checker.written.archived(&url);
                     part.disk.iter_mut().for_each(Disk::keep);
-                    part.journal.iter_mut().for_each(Journal::keep);
+                    part.journal.iter_mut().for_each(SimJournal::keep);
                     let history = history.iter_mut();
-                    history.for_each(|h| h.push(part.own, Change::Archived(url.clone())));
+                    history.for_each(|h| h.push(part.own, PageChange::Archived(url.clone())));
                 }
                 (_, None) => checker.violated(7, "the archive was given no body to keep"),
             }
         }
         part.crash.point()?;
-        Ok(part.disk.as_ref().map_or(Position::default(), Disk::archived))
+        Ok(part.disk.as_ref().map_or(ArchivePosition::default(), Disk::archived))
     }
 
     fn sync(&mut self) -> Result<(), Error> {
@@ -342,7 +342,7 @@ pub struct SimState {
 }
 
 impl State for SimState {
-    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: ArchivePosition) -> Result<(), Error> {
         let shared = &mut *self.shared.borrow_mut();
         let place = self.place;
         shared.parts[place].crash.point()?;
@@ -371,7 +371,7 @@ impl State for SimState {
             }
             if is_current {
                 let history = shared.history.iter_mut();
-                history.for_each(|h| h.push(own, Change::Commit(Rc::clone(&copy))));
+                history.for_each(|h| h.push(own, PageChange::Commit(Rc::clone(&copy))));
             }
         }
         shared.parts[place].state.commit(rows);

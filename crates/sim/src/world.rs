@@ -1,20 +1,21 @@
 //! The outside world in virtual time: performs the engine's actions against the synthetic web.
 
-use crate::history::Change;
+use crate::history::PageChange;
 use crate::mail::Envelope;
 use crate::mutant::Mutant;
 use crate::scenario::Faults;
 use crate::store::{Shared, SharedRef};
 use crate::topic;
 use crate::web::{
-    AGE_US, Body, DnsAnswer, EPOCH_S, Fault, LinkKind, PageRef, Reply, Truth, Web, What,
+    AGE_US, DnsAnswer, EPOCH_S, Fault, PageRef, UrlTruth, Web, WebBody, WebLinkKind, WebReply, What,
 };
-use rhumb_engine::discovery::{Found, FoundAs};
+use rhumb_engine::discovery::{FoundAs, FoundUrl};
 use rhumb_engine::error::Error;
-use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question};
+use rhumb_engine::event::{Action, Event, FetchOrder, Purpose, Question, ResolvedName};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
-    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots, read_robots,
+    AnswerHead, FailKind, FetchReport, Outcome, PageContent, of_failure, of_page, of_robots,
+    read_robots,
 };
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
@@ -54,7 +55,7 @@ pub struct SimWorld {
     /// Links to what is known carry their addresses, as the order wants it.
     pub wants_addresses: bool,
     /// Requests that may not begin yet: without a lease, or to an address that has enough of them.
-    withheld: VecDeque<Fetch>,
+    withheld: VecDeque<FetchOrder>,
     /// Turns since time last passed or anything last happened.
     idle_turns: u32,
 }
@@ -81,7 +82,7 @@ struct Coming {
 }
 
 enum Due {
-    Event(Event, Option<Box<Fetch>>),
+    Event(Event, Option<Box<FetchOrder>>),
     /// The reading thread gets to a question, and answers after this long.
     Read(Question, Span),
 }
@@ -148,13 +149,13 @@ impl SimWorld {
         for fetch in self.take_requests() {
             let outcome = of_failure(fetch.purpose, FailKind::Closed);
             let (at, took) = (told, Span::ZERO);
-            let report = Report { outcome, status: 0, bytes: 0, at, took, held: false };
+            let report = FetchReport { outcome, status: 0, bytes: 0, at, took, held: false };
             self.send(Span::ZERO, Event::Fetched { fetch: fetch.id, report });
         }
     }
 
     /// Nobody waits for the answers of requests any more, by number.
-    pub fn take_requests(&mut self) -> Vec<Box<Fetch>> {
+    pub fn take_requests(&mut self) -> Vec<Box<FetchOrder>> {
         let (requests, others): (Vec<Coming>, Vec<Coming>) = std::mem::take(&mut self.coming)
             .into_iter()
             .partition(|coming| matches!(*coming.what, Due::Event(_, Some(_))));
@@ -163,7 +164,7 @@ impl SimWorld {
             Due::Event(_, fetch) => fetch,
             Due::Read(..) => None,
         });
-        let mut fetches: Vec<Box<Fetch>> = fetches.collect();
+        let mut fetches: Vec<Box<FetchOrder>> = fetches.collect();
         fetches.sort_unstable_by_key(|fetch| fetch.id);
         let shared = &mut *self.shared.borrow_mut();
         for fetch in &fetches {
@@ -175,7 +176,7 @@ impl SimWorld {
     }
 
     /// Looks at the lease, and at the requests to the address, immediately before it begins.
-    fn fetch_if_permitted(&mut self, fetch: Fetch) {
+    fn fetch_if_permitted(&mut self, fetch: FetchOrder) {
         let may = {
             let shared = &mut *self.shared.borrow_mut();
             let (now, part) = (shared.clock, &shared.parts[self.place]);
@@ -199,7 +200,7 @@ impl SimWorld {
         self.shared.borrow().part(self.place).told(at)
     }
 
-    fn schedule(&mut self, after: Span, event: Event, fetch: Option<Fetch>) {
+    fn schedule(&mut self, after: Span, event: Event, fetch: Option<FetchOrder>) {
         self.expect(after, Due::Event(event, fetch.map(Box::new)));
     }
 
@@ -236,7 +237,7 @@ impl SimWorld {
                         let is_page = fetch.purpose != Purpose::Robots;
                         if let Some(history) = history.as_mut().filter(|_| is_page && is_current) {
                             let report = Box::new(report.clone());
-                            history.push(self.own, Change::Answered(fetch.url.clone(), report));
+                            history.push(self.own, PageChange::Answered(fetch.url.clone(), report));
                         }
                     }
                     if let (false, Event::Fetched { report, .. }) =
@@ -256,7 +257,7 @@ impl SimWorld {
         Ok(())
     }
 
-    fn fetch(&mut self, fetch: Fetch) {
+    fn fetch(&mut self, fetch: FetchOrder) {
         let now = self.shared.borrow().clock;
         {
             let shared = &mut *self.shared.borrow_mut();
@@ -302,8 +303,9 @@ impl SimWorld {
     }
 
     /// Only originals count: a copy is as fresh as it happens to be.
-    fn keep_visit(&mut self, fetch: &Fetch, reply: &Reply, at: Time) {
-        let (Truth::Page { site, n }, Purpose::Page) = (self.web.truth(&fetch.url), fetch.purpose)
+    fn keep_visit(&mut self, fetch: &FetchOrder, reply: &WebReply, at: Time) {
+        let (UrlTruth::Page { site, n }, Purpose::Page) =
+            (self.web.truth(&fetch.url), fetch.purpose)
         else {
             return;
         };
@@ -329,7 +331,7 @@ impl SimWorld {
         per_mille > 0 && self.rng.draw() % 1_000 < u64::from(per_mille)
     }
 
-    fn report(&self, fetch: &Fetch, reply: Reply, at: Time, took: Span) -> Report {
+    fn report(&self, fetch: &FetchOrder, reply: WebReply, at: Time, took: Span) -> FetchReport {
         let failed = match reply.fault {
             // A page that is cut is a page with a note, as far as it goes.
             Fault::None | Fault::Cut(_) | Fault::Drip(_) => None,
@@ -339,9 +341,9 @@ impl SimWorld {
         };
         if let Some(kind) = failed {
             let outcome = of_failure(fetch.purpose, kind);
-            return Report { outcome, status: 0, bytes: 0, at, took, held: false };
+            return FetchReport { outcome, status: 0, bytes: 0, at, took, held: false };
         }
-        let head = Head {
+        let head = AnswerHead {
             status: reply.status,
             location: reply.location.clone(),
             retry_after: reply.retry_after_s.map(|s| Span::secs(u64::from(s))),
@@ -351,16 +353,16 @@ impl SimWorld {
             _ => of_page(head, || self.page(&reply, at)),
         };
         let bytes = u64::from(self.web.config().page_bytes_mean);
-        Report { outcome, status: reply.status, bytes, at, took, held: true }
+        FetchReport { outcome, status: reply.status, bytes, at, took, held: true }
     }
 
-    fn page(&self, reply: &Reply, at: Time) -> Page {
+    fn page(&self, reply: &WebReply, at: Time) -> PageContent {
         let hash = self.web.content_hash(&reply.body);
         let (low, high) = (mix(hash).to_le_bytes(), mix(!hash).to_le_bytes());
         let sketch = text_sketch(self.subject(&reply.body), mix(hash));
         let marks = Marks::NOINDEX.when(reply.noindex) | Marks::NOFOLLOW.when(reply.nofollow);
-        let is_sitemap = matches!(reply.body, Body::Sitemap(_));
-        let mut page = Page { marks, sketch, is_sitemap, ..Page::default() };
+        let is_sitemap = matches!(reply.body, WebBody::Sitemap(_));
+        let mut page = PageContent { marks, sketch, is_sitemap, ..PageContent::default() };
         page.content[..8].copy_from_slice(&low);
         page.content[8..].copy_from_slice(&high);
         page.payload[..8].copy_from_slice(&low);
@@ -375,13 +377,13 @@ impl SimWorld {
             page.found = links
                 .map(|link| {
                     let kind = match (link.kind, &reply.body) {
-                        (LinkKind::Sitemap, _) if self.is_sitemap(&link.url) => FoundAs::Sitemap,
-                        (LinkKind::Sitemap, _) => self.listed(&link.url, now),
-                        (LinkKind::Item, _) => FoundAs::Listed,
+                        (WebLinkKind::Sitemap, _) if self.is_sitemap(&link.url) => FoundAs::Sitemap,
+                        (WebLinkKind::Sitemap, _) => self.listed(&link.url, now),
+                        (WebLinkKind::Item, _) => FoundAs::Listed,
                         _ => FoundAs::Link,
                     };
                     let weight = topic::weight(&link.url, hash);
-                    Found { weight, ..Found::new(link.url, kind) }
+                    FoundUrl { weight, ..FoundUrl::new(link.url, kind) }
                 })
                 .collect();
         }
@@ -395,15 +397,15 @@ impl SimWorld {
     }
 
     /// What a page is about: another thing at each version, unless its edits are small.
-    fn subject(&self, body: &Body) -> u64 {
-        if let Body::Html(page) = *body {
+    fn subject(&self, body: &WebBody) -> u64 {
+        if let WebBody::Html(page) = *body {
             let place = self.web.text_of(page.place);
             if place != page.place {
-                let same = Body::Html(PageRef { place, version: 0 });
+                let same = WebBody::Html(PageRef { place, version: 0 });
                 // One that has a sketch, and is of no family.
                 return mix(self.web.content_hash(&same)) | 2;
             }
-            let first = Body::Html(PageRef { version: 0, ..page });
+            let first = WebBody::Html(PageRef { version: 0, ..page });
             let subject = mix(self.web.content_hash(&first));
             if subject % 1_000 < u64::from(self.web.config().lies.small_edits) {
                 return subject;
@@ -427,9 +429,9 @@ impl SimWorld {
         matches!(what, Some(What::Sitemap | What::SitemapPart(_)))
     }
 
-    fn robots(&self, reply: &Reply) -> Robots {
+    fn robots(&self, reply: &WebReply) -> Robots {
         let mut bytes = Vec::new();
-        if matches!(reply.body, Body::Robots(_)) {
+        if matches!(reply.body, WebBody::Robots(_)) {
             self.web.render(&reply.body, &mut bytes);
         }
         read_robots(&bytes, AGENT)
@@ -441,7 +443,7 @@ fn is_dead(ip: IpAddr) -> bool {
 }
 
 /// What came of a page whose body ended after so many percent.
-fn cut(mut page: Page, percent: u8, kind: FailKind) -> Page {
+fn cut(mut page: PageContent, percent: u8, kind: FailKind) -> PageContent {
     page.content.iter_mut().chain(&mut page.payload).for_each(|byte| *byte ^= percent);
     page.found.truncate(page.found.len() * usize::from(percent) / 100);
     page.marks = page.marks | Marks::TRUNCATED;
@@ -518,7 +520,7 @@ impl World for SimWorld {
                         let is_brief = self.chance(self.faults.brief_per_mille);
                         let good_for = if is_brief { 0 } else { u64::from(ttl_s) };
                         let ips = self.addresses(&host, ip);
-                        Ok(Address { ips, until: now + Span::secs(good_for) })
+                        Ok(ResolvedName { ips, until: now + Span::secs(good_for) })
                     }
                     DnsAnswer::NoSuchName => Err(FailKind::DnsNotFound),
                     DnsAnswer::ServerFailure => Err(FailKind::DnsTemporary),

@@ -4,8 +4,8 @@ use crate::importance::Oracle;
 use crate::numbers::Named;
 use rhumb_engine::config::Config;
 use rhumb_engine::event::Row;
-use rhumb_engine::outcome::Report;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::outcome::FetchReport;
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
 use rhumb_state::memory::MemoryRows;
 
@@ -13,7 +13,7 @@ use rhumb_state::memory::MemoryRows;
 pub type Complaints = Vec<(u8, String)>;
 
 #[derive(Clone)]
-pub struct Written {
+pub struct WrittenState {
     /// By the oracle's numbers.
     urls: Vec<UrlWatch>,
     pub oracle: Oracle,
@@ -31,10 +31,10 @@ struct UrlWatch {
     archived: u32,
 }
 
-impl Written {
+impl WrittenState {
     /// `runs` are the rules of each run, one after the other.
-    pub fn new(runs: Vec<Config>) -> Written {
-        Written { urls: Vec::new(), oracle: Oracle::new(runs) }
+    pub fn new(runs: Vec<Config>) -> WrittenState {
+        WrittenState { urls: Vec::new(), oracle: Oracle::new(runs) }
     }
 
     /// Whether a visit is on record that needs no other; none if no row admits the URL.
@@ -44,7 +44,7 @@ impl Written {
     }
 
     /// The web has answered a page.
-    pub fn answered(&mut self, part: u32, url: &Url, report: &Report) {
+    pub fn answered(&mut self, part: u32, url: &Url, report: &FetchReport) {
         self.oracle.answered(part, url, report);
     }
 
@@ -75,7 +75,7 @@ impl Written {
             }
             Row::Links { page, links, .. } if links.ends => self.oracle.linked(part, *page),
             // Its own partition says what becomes of it.
-            Row::Url { record, .. } if record.status == Status::Foreign => {}
+            Row::Url { record, .. } if record.status == RecordStatus::Foreign => {}
             Row::Url { key, record } => return self.url_row(part, key, record),
             _ => {}
         }
@@ -125,8 +125,11 @@ impl Written {
     }
 }
 
-fn is_done(status: Status) -> bool {
-    matches!(status, Status::Fetched | Status::Duplicate | Status::Moved | Status::Gone)
+fn is_done(status: RecordStatus) -> bool {
+    matches!(
+        status,
+        RecordStatus::Fetched | RecordStatus::Duplicate | RecordStatus::Moved | RecordStatus::Gone
+    )
 }
 
 fn unkept(key: &UrlKey, record: &UrlRecord, kept: u32) -> Option<(u8, String)> {

@@ -2,7 +2,7 @@
 //! invariants hold over the union of all partitions, and every page that can be reached is found.
 
 use rhumb_engine::event::StopReason;
-use rhumb_sim::cluster::plan::{ClusterTally, Plan, Trouble};
+use rhumb_sim::cluster::plan::{ClusterPlan, ClusterTally, PlannedTrouble};
 use rhumb_sim::mutant::Mutant;
 use rhumb_sim::run::{Simulated, simulate};
 use rhumb_sim::scenario::{Faults, Scenario};
@@ -45,7 +45,9 @@ fn machines_that_are_lost_for_ever_take_their_last_seconds_and_no_page() {
 fn as_many_pages_as_are_allowed_are_shipped_and_no_more_whoever_is_lost() {
     for seed in 1..=4 {
         let (simulated, _) = passes(&scenario("allowed", seed));
-        let Some(Plan { pages_max, .. }) = scenario("allowed", seed).cluster else { panic!() };
+        let Some(ClusterPlan { pages_max, .. }) = scenario("allowed", seed).cluster else {
+            panic!()
+        };
         assert_eq!(Some(simulated.counters.pages), pages_max);
         assert_eq!(simulated.stopped, Some(StopReason::Pages));
     }
@@ -102,8 +104,8 @@ fn what_leaves_a_machine_before_it_is_shipped_is_caught() {
 #[test]
 fn journals_removed_marks_written_and_epochs_used_too_early_are_caught() {
     let machines = |seed| {
-        let trouble = Trouble::all();
-        let plan = Plan { nodes: 3, pages_max: None, trouble, cost: None };
+        let trouble = PlannedTrouble::all();
+        let plan = ClusterPlan { nodes: 3, pages_max: None, trouble, cost: None };
         Scenario { cluster: Some(plan), ..scenario("cluster", seed) }
     };
     is_caught(Mutant::Tidy, &[1, 3], machines);

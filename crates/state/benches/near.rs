@@ -7,8 +7,8 @@
 
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::near::{Leader, Likeness, Nearest};
-use rhumb_engine::turn::{Position, State};
-use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
+use rhumb_engine::turn::{ArchivePosition, State};
+use rhumb_neardup::batch::{BatchError, BatchSettings, Corpus, DocumentBlock, DocumentSigner};
 use rhumb_neardup::resemblance::{append_set, overlap};
 use rhumb_neardup::{Sketch, shingle};
 use rhumb_page::url::Url;
@@ -32,7 +32,7 @@ fn main() {
     let dir = std::env::temp_dir().join(format!("rhumb-bench-near-{}", std::process::id()));
     let _ = fs::remove_dir_all(&dir);
     let (mut state, _) =
-        LocalState::open(Home::open(&dir).expect("a store"), 1, Position::default())
+        LocalState::open(Home::open(&dir).expect("a store"), 1, ArchivePosition::default())
             .expect("a new store");
     state.compare_texts(THRESHOLD).expect("no leaders yet");
     let found = crawl(&mut state, &texts);
@@ -89,7 +89,7 @@ fn crawl(state: &mut LocalState, texts: &[&str]) -> Found {
             found.near.push(nearest.map(|Nearest { near, .. }| number(&near.url)));
         }
         found.leaders += rows.len();
-        state.commit(&mut rows, Position::default()).expect("a commit");
+        state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
         found.commit_ns += cpu_ns() - began;
     }
     found
@@ -141,10 +141,10 @@ struct Truth {
 
 impl Truth {
     fn of(texts: &[&str]) -> Truth {
-        let settings = Settings { threshold: THRESHOLD, ..Settings::default() };
-        let mut signer = Signer::new(settings.words);
+        let settings = BatchSettings { threshold: THRESHOLD, ..BatchSettings::default() };
+        let mut signer = DocumentSigner::new(settings.words);
         let mut corpus = Corpus::new(settings);
-        let mut block = Block::default();
+        let mut block = DocumentBlock::default();
         texts.iter().for_each(|text| signer.sign(text, &mut block));
         corpus.add(block).expect("memory");
         let (copies, mut catchable) = (corpus.copies(), BTreeSet::new());
@@ -156,7 +156,7 @@ impl Truth {
         };
         let pairs = corpus.matches().expect("memory").each(|pair| {
             later(copies.of_text(pair.a), copies.of_text(pair.b));
-            Ok::<(), Error>(())
+            Ok::<(), BatchError>(())
         });
         pairs.expect("memory");
         let mut prints = Vec::new();

@@ -5,9 +5,9 @@
 use rhumb_engine::event::{Answer, Question, Row, Wake};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::queue::{Entry, Place};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_page::url::Url;
 use rhumb_state::local::{Home, LocalState};
 use std::time::Instant;
@@ -23,7 +23,7 @@ fn main() {
         let dir = std::env::temp_dir().join(format!("rhumb-bench-wake-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         let (mut state, _) =
-            LocalState::open(Home::open(&dir).expect("a store"), 1, Position::default())
+            LocalState::open(Home::open(&dir).expect("a store"), 1, ArchivePosition::default())
                 .expect("a new store");
         live(&mut state, past);
         let host = url(0).host_key();
@@ -50,23 +50,23 @@ fn live(state: &mut LocalState, past: u64) {
     let all: Vec<u64> = (0..past + LEFT).collect();
     for batch in all.chunks(BATCH as usize) {
         let insert = |id: &u64| {
-            let record = UrlRecord::new(UrlId(*id), Status::Queued, 0, 0, Time::ZERO);
+            let record = UrlRecord::new(UrlId(*id), RecordStatus::Queued, 0, 0, Time::ZERO);
             let entry = Some(Entry { url: url(*id), record });
             Row::Queue { host: host.clone(), place: place(*id), entry }
         };
         state
-            .commit(&mut batch.iter().map(insert).collect(), Position::default())
+            .commit(&mut batch.iter().map(insert).collect(), ArchivePosition::default())
             .expect("a commit");
     }
     for batch in all[..past as usize].chunks(BATCH as usize) {
         let remove = |id: &u64| Row::Queue { host: host.clone(), place: place(*id), entry: None };
         state
-            .commit(&mut batch.iter().map(remove).collect(), Position::default())
+            .commit(&mut batch.iter().map(remove).collect(), ArchivePosition::default())
             .expect("a commit");
     }
     let record = HostRecord { now_after: place(past).before(), ..HostRecord::default() };
     state
-        .commit(&mut vec![Row::Host { key: host, record }], Position::default())
+        .commit(&mut vec![Row::Host { key: host, record }], ArchivePosition::default())
         .expect("a commit");
 }
 

@@ -1,19 +1,19 @@
 //! The engine's questions, answered from a snapshot: the same for every store.
 
-use crate::leaders::Leaders;
+use crate::leaders::LeaderRows;
 use crate::lock;
 use crate::plain::PlainMap;
-use crate::seen::{Fingerprint, Seen, Sighting};
-use crate::snapshot::Snapshot;
+use crate::seen::{SeenFilter, Sighting, UrlFingerprint};
+use crate::snapshot::StateSnapshot;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{
-    Answer, Question, Refilled, Sifted, Target, ToAdmit, Wake, Woken, WokenHost,
+    Answer, Question, Refilled, SiftTarget, Sifted, ToAdmit, Wake, Woken, WokenHost,
 };
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::mass;
 use rhumb_engine::near::{self, Leader, Likeness, Nearest};
-use rhumb_engine::outcome::{ContentDigest, Page};
+use rhumb_engine::outcome::{ContentDigest, PageContent};
 use rhumb_engine::queue::{Section, Sleeper};
 use rhumb_engine::record::{UrlId, UrlRecord};
 use rhumb_neardup::Sketch;
@@ -26,10 +26,10 @@ const LOCKED_MAX: usize = 256;
 /// Leaders whose sketches are read to find the nearest of them, the most promising first.
 const CANDIDATES_MAX: usize = 16;
 
-pub fn answer<S: Snapshot>(
+pub fn answer<S: StateSnapshot>(
     snapshot: &S,
-    seen: &Mutex<Seen>,
-    leaders: &Mutex<Option<Leaders>>,
+    seen: &Mutex<SeenFilter>,
+    leaders: &Mutex<Option<LeaderRows>>,
     question: Question,
 ) -> Result<Answer, Error> {
     match question {
@@ -72,9 +72,9 @@ fn readmission((key, record): &(UrlKey, UrlRecord)) -> Discovery {
 }
 
 /// Bytes that are known cost one look-up; the text is compared only if they are not.
-fn likeness<S: Snapshot>(
+fn likeness<S: StateSnapshot>(
     snapshot: &S,
-    leaders: &Mutex<Option<Leaders>>,
+    leaders: &Mutex<Option<LeaderRows>>,
     (digest, sketch): &(ContentDigest, Option<Arc<Sketch>>),
 ) -> Result<Likeness, Error> {
     if let Some(twin) = snapshot.twin(digest)? {
@@ -87,9 +87,9 @@ fn likeness<S: Snapshot>(
     Ok(near.map_or(Likeness::New, Likeness::Near))
 }
 
-fn near<S: Snapshot>(
+fn near<S: StateSnapshot>(
     snapshot: &S,
-    leaders: &Mutex<Option<Leaders>>,
+    leaders: &Mutex<Option<LeaderRows>>,
     sketch: &Sketch,
 ) -> Result<Option<Nearest>, Error> {
     // The committing thread needs the index too: the store is read without the lock.
@@ -108,8 +108,8 @@ fn near<S: Snapshot>(
 /// if these are wanted: what the sieve would say of them, without asking it. Whoever reads pages
 /// calls this.
 pub fn set_known_apart(
-    (seed, seen): (u64, &Mutex<Seen>),
-    page: &mut Page,
+    (seed, seen): (u64, &Mutex<SeenFilter>),
+    page: &mut PageContent,
     depth: u16,
     with_addresses: bool,
 ) {
@@ -117,7 +117,7 @@ pub fn set_known_apart(
     let mut prints = Vec::with_capacity(page.found.len().min(LOCKED_MAX));
     for some in page.found.chunks(LOCKED_MAX) {
         prints.clear();
-        prints.extend(some.iter().map(|found| Fingerprint::of(&found.url, seed)));
+        prints.extend(some.iter().map(|found| UrlFingerprint::of(&found.url, seed)));
         // Nothing but looking while others wait: what is far in memory is then fetched together.
         let seen = lock(seen);
         ids.extend(some.iter().zip(&prints).map(|(found, print)| {
@@ -144,9 +144,9 @@ pub fn set_known_apart(
 }
 
 /// Repeats in the batch are merged, keeping the shortest way; then each is looked up.
-fn sift<S: Snapshot>(
+fn sift<S: StateSnapshot>(
     snapshot: &S,
-    seen: &Mutex<Seen>,
+    seen: &Mutex<SeenFilter>,
     candidates: Vec<Discovery>,
 ) -> Result<Sifted, Error> {
     let mut sifted = Sifted::default();
@@ -160,13 +160,13 @@ fn sift<S: Snapshot>(
         let record = match sighting {
             Sighting::New => None,
             Sighting::Known(Some(id)) if !rejudged => {
-                targets.push(Target::Known(id));
+                targets.push(SiftTarget::Known(id));
                 continue;
             }
             Sighting::Ask { rises, id: Some(id) } if !rejudged && (is_idle || !rises) => {
                 if snapshot.has_url(&discovery.url.key())? {
                     lock(seen).confirm(print);
-                    targets.push(Target::Known(id));
+                    targets.push(SiftTarget::Known(id));
                     continue;
                 }
                 None
@@ -174,10 +174,10 @@ fn sift<S: Snapshot>(
             _ => snapshot.url(&discovery.url.key())?,
         };
         targets.push(match &record {
-            None if is_idle => Target::Unknown(targets.len() as u32),
+            None if is_idle => SiftTarget::Unknown(targets.len() as u32),
             Some(record) if is_idle || (!rejudged && !rises(sighting)) => known(record),
             _ => {
-                let target = Target::ToAdmit(sifted.to_admit.len() as u32);
+                let target = SiftTarget::ToAdmit(sifted.to_admit.len() as u32);
                 sifted.to_admit.push(ToAdmit { discovery, record });
                 target
             }
@@ -203,27 +203,27 @@ fn rises(sighting: Sighting) -> bool {
 }
 
 /// Beyond all numbers that the books have, a URL is as good as none.
-fn known(record: &UrlRecord) -> Target {
+fn known(record: &UrlRecord) -> SiftTarget {
     match u32::try_from(record.id.0) {
-        Ok(id) => Target::Known(id),
-        Err(_) => Target::Unknown(u32::MAX),
+        Ok(id) => SiftTarget::Known(id),
+        Err(_) => SiftTarget::Unknown(u32::MAX),
     }
 }
 
 struct Candidate {
     discovery: Discovery,
-    print: Fingerprint,
+    print: UrlFingerprint,
     /// One of those merged here asks for a new comparison, known or not.
     rejudged: bool,
 }
 
 /// The candidates without repeats, and for each of all which one it is.
-fn merge(seen: &Mutex<Seen>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec<u32>) {
+fn merge(seen: &Mutex<SeenFilter>, candidates: Vec<Discovery>) -> (Vec<Candidate>, Vec<u32>) {
     let mut of = Vec::with_capacity(candidates.len());
     let mut merged: Vec<Candidate> = Vec::with_capacity(candidates.len());
-    let mut at: PlainMap<Fingerprint, usize> = PlainMap::default();
+    let mut at: PlainMap<UrlFingerprint, usize> = PlainMap::default();
     at.reserve(candidates.len());
-    let prints: Vec<Fingerprint> = {
+    let prints: Vec<UrlFingerprint> = {
         let seen = lock(seen);
         candidates.iter().map(|discovery| seen.fingerprint(&discovery.url)).collect()
     };
@@ -280,7 +280,7 @@ fn weight(kind: FoundAs) -> u8 {
     }
 }
 
-fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
+fn look_up(seen: &Mutex<SeenFilter>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighting)> {
     let mut looked = Vec::with_capacity(merged.len());
     let mut merged = merged.into_iter().peekable();
     while merged.peek().is_some() {
@@ -294,7 +294,7 @@ fn look_up(seen: &Mutex<Seen>, merged: Vec<Candidate>) -> Vec<(Candidate, Sighti
     looked
 }
 
-fn wake<S: Snapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
+fn wake<S: StateSnapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
     let (later_max, after) = &wake.later;
     let (mut sleepers, later_next) = snapshot.sleepers_due(wake.now, after.as_ref(), *later_max)?;
     let (resting_max, after) = &wake.resting;
@@ -315,7 +315,7 @@ fn wake<S: Snapshot>(snapshot: &S, wake: Wake) -> Result<Woken, Error> {
     Ok(Woken { hosts, later_next, resting_next })
 }
 
-fn wake_one<S: Snapshot>(
+fn wake_one<S: StateSnapshot>(
     snapshot: &S,
     host: HostKey,
     sleeper: Option<Sleeper>,
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use crate::memory::MemoryState;
     use rhumb_engine::event::Row;
-    use rhumb_engine::record::{Refusal, Status};
+    use rhumb_engine::record::{RecordStatus, Refusal};
     use rhumb_engine::time::Time;
     use rhumb_page::url::Url;
 
@@ -346,7 +346,7 @@ mod tests {
     fn sifted(kinds: &[FoundAs]) -> Sifted {
         let url = Url::parse("http://a.test/").unwrap();
         let mut state = MemoryState::new(1);
-        let status = Status::Refused(Refusal::HostBudget);
+        let status = RecordStatus::Refused(Refusal::HostBudget);
         let record = UrlRecord::new(UrlId(0), status, 0, 0, Time::ZERO);
         state.commit(&mut vec![Row::Url { key: url.key(), record }]);
         let found = |kind: &FoundAs| {

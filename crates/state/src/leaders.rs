@@ -13,15 +13,15 @@ use rhumb_neardup::online;
 /// Leaders in memory: 400 MB of them.
 pub const LEADERS_MAX: usize = online::LEADERS_MAX;
 
-pub struct Leaders {
+pub struct LeaderRows {
     threshold: f64,
-    index: online::Leaders,
+    index: online::LeaderIndex,
 }
 
-impl Leaders {
+impl LeaderRows {
     /// For near-duplicates of this resemblance.
-    pub fn new(threshold: f64) -> Leaders {
-        Leaders { threshold, index: online::Leaders::new(LEADERS_MAX, threshold) }
+    pub fn new(threshold: f64) -> LeaderRows {
+        LeaderRows { threshold, index: online::LeaderIndex::new(LEADERS_MAX, threshold) }
     }
 
     /// The least resemblance of near-duplicates.

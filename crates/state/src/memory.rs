@@ -1,22 +1,22 @@
 //! The rows in memory: the simulator's store, and the model of the one on disk.
 
 use crate::answer;
-use crate::leaders::Leaders;
+use crate::leaders::LeaderRows;
 use crate::plain::{PlainMap, PlainTable};
-use crate::seen::Seen;
-use crate::snapshot::{Snapshot, UrlPage};
+use crate::seen::SeenFilter;
+use crate::snapshot::{StateSnapshot, UrlPage};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
-use rhumb_engine::event::{Answer, Question, Row, Rows};
+use rhumb_engine::event::{Answer, Question, QueueRows, Row};
 use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{LinkPart, Mass, SettledRow};
 use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::order::LinkModel;
 use rhumb_engine::outbound::{Message, OutboundOpening, SequenceNumbers, taken_back};
-use rhumb_engine::outcome::{ContentDigest, Page};
+use rhumb_engine::outcome::{ContentDigest, PageContent};
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
 use rhumb_engine::record::{Twin, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
@@ -31,8 +31,8 @@ use std::sync::{Arc, Mutex};
 
 pub struct MemoryState {
     pub rows: MemoryRows,
-    seen: Mutex<Seen>,
-    leaders: Mutex<Option<Leaders>>,
+    seen: Mutex<SeenFilter>,
+    leaders: Mutex<Option<LeaderRows>>,
     seed: u64,
 }
 
@@ -110,14 +110,14 @@ impl Queue {
 
 impl MemoryState {
     pub fn new(seed: u64) -> MemoryState {
-        let (seen, leaders) = (Mutex::new(Seen::new(seed)), Mutex::new(None));
+        let (seen, leaders) = (Mutex::new(SeenFilter::new(seed)), Mutex::new(None));
         MemoryState { rows: MemoryRows::default(), seen, leaders, seed }
     }
 
     /// What a restart would find: the filter is built again from the rows, and texts are compared
     /// when that is asked for again.
     pub fn reopen(&mut self) -> Opening {
-        let mut seen = Seen::new(self.seed);
+        let mut seen = SeenFilter::new(self.seed);
         for (key, record) in self.rows.urls.sorted() {
             let fingerprint = seen.fingerprint_key(key.as_bytes());
             seen.insert(fingerprint, record.depth, record.id);
@@ -143,7 +143,7 @@ impl MemoryState {
 
     /// From now on pages are compared with leaders; also with those that the rows have.
     pub fn compare_texts(&mut self, threshold: f64) {
-        let mut leaders = Leaders::new(threshold);
+        let mut leaders = LeaderRows::new(threshold);
         self.rows.leaders.iter().for_each(|(id, leader)| leaders.add(*id, &leader.sketch));
         self.leaders = Mutex::new(Some(leaders));
     }
@@ -153,7 +153,7 @@ impl MemoryState {
     }
 
     /// See [`answer::set_known_apart`].
-    pub fn set_known_apart(&self, page: &mut Page, depth: u16, with_addresses: bool) {
+    pub fn set_known_apart(&self, page: &mut PageContent, depth: u16, with_addresses: bool) {
         answer::set_known_apart((self.seed, &self.seen), page, depth, with_addresses);
     }
 
@@ -290,7 +290,7 @@ impl MemoryRows {
     }
 }
 
-impl Snapshot for MemoryRows {
+impl StateSnapshot for MemoryRows {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error> {
         Ok(self.urls.get(key).cloned())
     }
@@ -313,11 +313,11 @@ impl Snapshot for MemoryRows {
         section: Section,
         after: Option<&Place>,
         max: usize,
-    ) -> Result<Rows, Error> {
+    ) -> Result<QueueRows, Error> {
         let mut found = self.queue.of(host, section, after);
         let rows: Vec<(Place, Entry)> =
             found.by_ref().take(max).map(|(place, entry)| (*place, entry.clone())).collect();
-        Ok(Rows { rows, all: found.next().is_none() })
+        Ok(QueueRows { rows, all: found.next().is_none() })
     }
 
     fn sleepers(

@@ -11,7 +11,7 @@
 //!
 //! Memory: 14.4 to 18 bytes per URL (see `slots`), and a cache of fixed size.
 
-use crate::slots::{ASIDE_MASK, Slot, Slots};
+use crate::slots::{ASIDE_MASK, FilterSlots, Slot};
 use rhumb_engine::record::UrlId;
 use rhumb_page::url::{Url, UrlKey};
 
@@ -24,17 +24,17 @@ const CACHE_WAYS: usize = 8;
 /// In place of a number: several URLs, or one beyond all numbers.
 const UNNUMBERED: u32 = u32::MAX;
 
-pub struct Seen {
+pub struct SeenFilter {
     seed: u64,
     /// By fingerprint: the least depth, and the URL's number.
-    fingerprints: Slots,
+    fingerprints: FilterSlots,
     /// The other half of the hash of URLs that the store confirmed, the latest first; 0 is empty.
     confirmed: Vec<[u64; CACHE_WAYS]>,
 }
 
 /// All 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint(u128);
+pub struct UrlFingerprint(u128);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighting {
@@ -49,30 +49,30 @@ pub enum Sighting {
     },
 }
 
-impl Seen {
-    pub fn new(seed: u64) -> Seen {
-        Seen {
+impl SeenFilter {
+    pub fn new(seed: u64) -> SeenFilter {
+        SeenFilter {
             seed,
-            fingerprints: Slots::new(),
+            fingerprints: FilterSlots::new(),
             confirmed: vec![[0; CACHE_WAYS]; CACHE_SLOTS / CACHE_WAYS],
         }
     }
 
     /// Of a URL's own text: those who read pages have it at hand, and ask most often.
-    pub fn fingerprint(&self, url: &Url) -> Fingerprint {
-        Fingerprint::of(url, self.seed)
+    pub fn fingerprint(&self, url: &Url) -> UrlFingerprint {
+        UrlFingerprint::of(url, self.seed)
     }
 
     /// Of the URL with this key.
-    pub fn fingerprint_key(&self, key: &[u8]) -> Fingerprint {
-        Fingerprint::of_key(key, self.seed)
+    pub fn fingerprint_key(&self, key: &[u8]) -> UrlFingerprint {
+        UrlFingerprint::of_key(key, self.seed)
     }
 
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    pub fn look(&self, fingerprint: Fingerprint, depth: u16) -> Sighting {
+    pub fn look(&self, fingerprint: UrlFingerprint, depth: u16) -> Sighting {
         let (tag, rest) = fingerprint.halves();
         let Some(slot) = self.fingerprints.get(tag) else { return Sighting::New };
         let id = (slot.number != UNNUMBERED).then_some(slot.number);
@@ -86,7 +86,7 @@ impl Seen {
     }
 
     /// The store has it.
-    pub fn confirm(&mut self, fingerprint: Fingerprint) {
+    pub fn confirm(&mut self, fingerprint: UrlFingerprint) {
         let (_, rest) = fingerprint.halves();
         let set = &mut self.confirmed[set(rest)];
         if !set.contains(&rest) {
@@ -96,7 +96,7 @@ impl Seen {
     }
 
     /// Committed, with this depth and number.
-    pub fn insert(&mut self, fingerprint: Fingerprint, depth: u16, id: UrlId) {
+    pub fn insert(&mut self, fingerprint: UrlFingerprint, depth: u16, id: UrlId) {
         let (tag, _) = fingerprint.halves();
         let id = u32::try_from(id.0).unwrap_or(UNNUMBERED);
         let number = match self.fingerprints.get(tag) {
@@ -120,15 +120,15 @@ impl Seen {
     }
 }
 
-impl Fingerprint {
+impl UrlFingerprint {
     /// Of a URL, in a filter with this seed.
-    pub fn of(url: &Url, seed: u64) -> Fingerprint {
-        Fingerprint(url.fingerprint(seed))
+    pub fn of(url: &Url, seed: u64) -> UrlFingerprint {
+        UrlFingerprint(url.fingerprint(seed))
     }
 
     /// Of the URL with this key.
-    pub fn of_key(key: &[u8], seed: u64) -> Fingerprint {
-        Fingerprint(UrlKey::fingerprint(key, seed))
+    pub fn of_key(key: &[u8], seed: u64) -> UrlFingerprint {
+        UrlFingerprint(UrlKey::fingerprint(key, seed))
     }
 
     /// The tag in the table (not 0, its low byte left free) and the half that confirms it (not 0).
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_url_is_new_once_and_asked_about_again_only_by_a_shorter_way() {
-        let mut seen = Seen::new(1);
+        let mut seen = SeenFilter::new(1);
         let url = Url::parse("http://a.test:81/x?y").unwrap();
         let fingerprint = seen.fingerprint(&url);
         assert_eq!(seen.fingerprint_key(url.key().as_bytes()), fingerprint);
@@ -168,9 +168,10 @@ mod tests {
 
     #[test]
     fn what_falls_out_of_the_cache_is_asked_of_the_store() {
-        let mut seen = Seen::new(1);
-        let prints: Vec<Fingerprint> =
-            (0..3 * CACHE_SLOTS as u64).map(|n| Fingerprint(xxh3_128(&n.to_be_bytes()))).collect();
+        let mut seen = SeenFilter::new(1);
+        let prints: Vec<UrlFingerprint> = (0..3 * CACHE_SLOTS as u64)
+            .map(|n| UrlFingerprint(xxh3_128(&n.to_be_bytes())))
+            .collect();
         prints.iter().zip(0..).for_each(|(&p, n)| seen.insert(p, 0, UrlId(n)));
         assert_eq!(seen.len(), prints.len());
         assert_eq!(seen.look(prints[5], 0), Sighting::Ask { rises: false, id: Some(5) });

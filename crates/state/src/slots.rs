@@ -42,7 +42,7 @@ impl Slot {
     }
 }
 
-pub struct Slots {
+pub struct FilterSlots {
     segments: Vec<Segment>,
     len: usize,
 }
@@ -54,9 +54,9 @@ struct Segment {
     used: usize,
 }
 
-impl Slots {
-    pub fn new() -> Slots {
-        Slots { segments: vec![Segment::default(); SEGMENTS], len: 0 }
+impl FilterSlots {
+    pub fn new() -> FilterSlots {
+        FilterSlots { segments: vec![Segment::default(); SEGMENTS], len: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    fn heap_bytes(slots: &Slots) -> usize {
+    fn heap_bytes(slots: &FilterSlots) -> usize {
         let slots: usize = slots.segments.iter().map(|segment| segment.slots.capacity()).sum();
         slots * size_of::<Slot>() + SEGMENTS * size_of::<Segment>()
     }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn it_holds_what_a_map_holds_and_never_much_more_memory() {
-        let mut slots = Slots::new();
+        let mut slots = FilterSlots::new();
         let mut model = HashMap::new();
         slots.reserve(1_000);
         for n in 0..200_000u64 {
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn tags_that_all_begin_alike_are_still_told_apart() {
-        let mut slots = Slots::new();
+        let mut slots = FilterSlots::new();
         let tags: Vec<u64> = (1..5_000u64).map(|n| n << 8).collect();
         tags.iter().for_each(|&tag| slots.put(Slot::new(tag, 1, (tag >> 8) as u32)));
         let found =

@@ -2,7 +2,7 @@
 
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::Error;
-use rhumb_engine::event::Rows;
+use rhumb_engine::event::QueueRows;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
@@ -15,7 +15,7 @@ use rhumb_page::url::{HostKey, Url, UrlKey};
 /// Some URLs, and the key behind which the next ones begin, if there may be more.
 pub type UrlPage = (Vec<(UrlKey, UrlRecord)>, Option<UrlKey>);
 
-pub trait Snapshot {
+pub trait StateSnapshot {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error>;
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error>;
     fn host(&self, key: &HostKey) -> Result<Option<HostRecord>, Error>;
@@ -27,7 +27,7 @@ pub trait Snapshot {
         section: Section,
         after: Option<&Place>,
         max: usize,
-    ) -> Result<Rows, Error>;
+    ) -> Result<QueueRows, Error>;
     /// Hosts that sleep in a class, in order, after `after`.
     fn sleepers(
         &self,

@@ -5,10 +5,10 @@
 //!
 //! Texts are drawn from 50,000 words whose frequencies fall as in real ones, 6 kB each.
 
-use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::link::{LinkWords, Links};
+use rhumb_topic::features::{Feature, TextFeatures};
+use rhumb_topic::link::{LinkScorer, LinkWords};
 use rhumb_topic::training::learn;
-use rhumb_topic::{Part, Topic};
+use rhumb_topic::{Topic, TopicPart};
 use std::fs;
 use std::hint::black_box;
 
@@ -43,11 +43,11 @@ fn main() {
         text
     };
     let texts: Vec<String> = (0..TEXTS).map(|n| text(u64::from(n < EXAMPLES))).collect();
-    let mut features = Features::default();
+    let mut features = TextFeatures::default();
     let taken: Vec<_> = texts.iter().map(|text| features.of(text).to_vec()).collect();
     let (examples, others) = taken.split_at(EXAMPLES);
     let learnt = learn(&slices(examples), &slices(others)).expect("texts to learn from");
-    let topic = Topic::of(Part::Learnt(Box::new(learnt.model)));
+    let topic = Topic::of(TopicPart::Learnt(Box::new(learnt.model)));
     let before = cpu_us();
     for _ in 0..ROUNDS {
         for text in &texts {
@@ -61,7 +61,7 @@ fn main() {
         .flat_map(|text| text.split(' ').step_by(3))
         .filter(|a| !a.is_empty())
         .collect();
-    let mut links = Links::default();
+    let mut links = LinkScorer::default();
     let before = cpu_us();
     for n in 0..LINKS {
         let at = n % (anchors.len() - 2);

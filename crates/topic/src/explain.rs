@@ -1,9 +1,9 @@
 //! Why a text scored as it did: the words that made the score.
 
 use crate::fasttext::FastText;
-use crate::features::{Feature, Features, TEXT_BYTES_MAX, each_word, length, of_pair, of_word};
+use crate::features::{Feature, TEXT_BYTES_MAX, TextFeatures, each_word, length, of_pair, of_word};
 use crate::linear::Linear;
-use crate::topic::{Part, Topic};
+use crate::topic::{Topic, TopicPart};
 use rhumb_neardup::words::word_hash;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Reason {
 
 /// What one part of a topic says of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
+pub struct PartExplained {
     pub part: &'static str,
     pub relevance: f32,
     /// Those that say most first, for and against.
@@ -24,32 +24,32 @@ pub struct Explained {
 }
 
 /// Each part's word on a text, with at most so many reasons.
-pub fn explain(topic: &Topic, text: &str, reasons_max: usize) -> Vec<Explained> {
-    let mut features = Features::default();
-    let of = |part: &Part| {
+pub fn explain(topic: &Topic, text: &str, reasons_max: usize) -> Vec<PartExplained> {
+    let mut features = TextFeatures::default();
+    let of = |part: &TopicPart| {
         let mut explained = match part {
-            Part::Words(words) => {
+            TopicPart::Words(words) => {
                 let counted = words.phrases.iter().zip(words.counted(text));
                 let found = counted.filter(|(_, count)| *count > 0);
                 let reasons = found
                     .map(|(phrase, n)| Reason { words: phrase.join(" "), weight: n as f32 })
                     .collect();
-                Explained { part: "words", relevance: words.relevance(text), reasons }
+                PartExplained { part: "words", relevance: words.relevance(text), reasons }
             }
-            Part::Pattern(pattern) => {
+            TopicPart::Pattern(pattern) => {
                 let found = pattern.found(text).into_iter();
                 let reasons =
                     found.map(|(m, n)| Reason { words: m.to_owned(), weight: n as f32 }).collect();
-                Explained { part: "regex", relevance: pattern.relevance(text), reasons }
+                PartExplained { part: "regex", relevance: pattern.relevance(text), reasons }
             }
-            Part::Learnt(model) => {
+            TopicPart::Learnt(model) => {
                 let features = features.of(text);
                 let reasons = learnt(model, text, features);
-                Explained { part: "model", relevance: model.relevance(features), reasons }
+                PartExplained { part: "model", relevance: model.relevance(features), reasons }
             }
-            Part::FastText(model) => {
+            TopicPart::FastText(model) => {
                 let reasons = known(model, text);
-                Explained { part: "fasttext", relevance: model.relevance(text), reasons }
+                PartExplained { part: "fasttext", relevance: model.relevance(text), reasons }
             }
         };
         explained.reasons.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));

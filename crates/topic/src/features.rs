@@ -51,7 +51,7 @@ impl Feature {
 }
 
 /// Takes texts apart, one after the other, in the same memory: 256 kB and some.
-pub struct Features {
+pub struct TextFeatures {
     times: Box<[u8]>,
     met: Vec<u32>,
     hashes: Vec<u64>,
@@ -60,9 +60,9 @@ pub struct Features {
     often: [Feature; 256],
 }
 
-impl Default for Features {
-    fn default() -> Features {
-        Features {
+impl Default for TextFeatures {
+    fn default() -> TextFeatures {
+        TextFeatures {
             times: vec![0; BUCKETS].into_boxed_slice(),
             met: Vec::new(),
             hashes: Vec::new(),
@@ -72,7 +72,7 @@ impl Default for Features {
     }
 }
 
-impl Features {
+impl TextFeatures {
     /// The distinct features of a text, in the order of their first places.
     pub fn of(&mut self, text: &str) -> &[Feature] {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn features_are_distinct_and_count_by_the_logarithm_and_the_next_text_begins_anew() {
-        let mut features = Features::default();
+        let mut features = TextFeatures::default();
         let twice = features.of("the sea the sea").to_vec();
         assert_eq!(twice.len(), 4, "two words and two pairs");
         assert_eq!(twice.iter().filter(|f| f.often() == ONCE).count(), 1, "`sea the`");

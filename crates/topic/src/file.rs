@@ -9,8 +9,8 @@ use crate::calibration::Calibration;
 use crate::fasttext::FastText;
 use crate::features::BUCKETS;
 use crate::linear::Linear;
-use crate::naming::{Pattern, Words};
-use crate::topic::{Part, Topic};
+use crate::naming::{TopicPattern, TopicWords};
+use crate::topic::{Topic, TopicPart};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8] = b"rhumb topic 1\n";
@@ -37,20 +37,20 @@ pub fn fast_text(bytes: Vec<u8>, label: &str) -> Result<Topic, String> {
         return Err("models of 4 GiB and more are not read".to_owned());
     }
     let model = FastText::read(bytes.into(), label)?;
-    Ok(Topic::of(Part::FastText(Box::new(model))))
+    Ok(Topic::of(TopicPart::FastText(Box::new(model))))
 }
 
 pub fn write(topic: &Topic) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for part in &topic.parts {
         let (kind, body) = match part {
-            Part::Words(words) => {
+            TopicPart::Words(words) => {
                 let phrases: Vec<String> = words.phrases.iter().map(|p| p.join(" ")).collect();
                 (WORDS, phrases.join(",").into_bytes())
             }
-            Part::Pattern(pattern) => (PATTERN, pattern.as_str().as_bytes().to_vec()),
-            Part::Learnt(model) => (LEARNT, model_bytes(model)),
-            Part::FastText(model) => {
+            TopicPart::Pattern(pattern) => (PATTERN, pattern.as_str().as_bytes().to_vec()),
+            TopicPart::Learnt(model) => (LEARNT, model_bytes(model)),
+            TopicPart::FastText(model) => {
                 let (bytes, label) = model.parts();
                 (FAST_TEXT, [label.as_bytes(), b"\0", bytes].concat())
             }
@@ -97,18 +97,18 @@ pub fn read(bytes: &[u8]) -> Result<Topic, &'static str> {
     if topic.parts.is_empty() { Err("it has no parts") } else { Ok(topic) }
 }
 
-fn part(kind: u8, body: &[u8]) -> Option<Part> {
+fn part(kind: u8, body: &[u8]) -> Option<TopicPart> {
     let text = || std::str::from_utf8(body).ok();
     match kind {
         WORDS => {
-            let words = Words::parse(text()?);
-            (!words.phrases.is_empty()).then_some(Part::Words(words))
+            let words = TopicWords::parse(text()?);
+            (!words.phrases.is_empty()).then_some(TopicPart::Words(words))
         }
-        PATTERN => Pattern::parse(text()?).ok().map(Part::Pattern),
+        PATTERN => TopicPattern::parse(text()?).ok().map(TopicPart::Pattern),
         FAST_TEXT => {
             let end = body.iter().position(|byte| *byte == 0)?;
             let (label, bytes) = (std::str::from_utf8(&body[..end]).ok()?, &body[end + 1..]);
-            FastText::read(bytes.into(), label).ok().map(|m| Part::FastText(Box::new(m)))
+            FastText::read(bytes.into(), label).ok().map(|m| TopicPart::FastText(Box::new(m)))
         }
         LEARNT => {
             let (numbers, weights) = body.split_at_checked(NUMBERS * 4)?;
@@ -119,7 +119,8 @@ fn part(kind: u8, body: &[u8]) -> Option<Part> {
             let is_curve = calibration.middle.is_finite() && calibration.reach > 0.0;
             let weights: Vec<i8> = weights.iter().map(|w| *w as i8).collect();
             let model = Linear::of_parts(weights, scale, bias, calibration)?;
-            (is_curve && model.weights().len() == BUCKETS).then(|| Part::Learnt(Box::new(model)))
+            (is_curve && model.weights().len() == BUCKETS)
+                .then(|| TopicPart::Learnt(Box::new(model)))
         }
         _ => None,
     }
@@ -128,19 +129,19 @@ fn part(kind: u8, body: &[u8]) -> Option<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
+    use crate::features::TextFeatures;
 
     #[test]
     fn what_is_read_is_what_was_written_and_garbage_is_refused() {
         let calibration = Calibration { middle: 0.5, reach: 0.25 };
         let weights: Vec<f32> = (0..BUCKETS).map(|n| (n % 7) as f32 - 3.0).collect();
-        let model = Part::Learnt(Box::new(Linear::rounded(&weights, 0.1, calibration)));
-        let words = Part::Words(Words::parse("solar energy, wind"));
-        let pattern = Part::Pattern(Pattern::parse("(wave|tide)s?").unwrap());
+        let model = TopicPart::Learnt(Box::new(Linear::rounded(&weights, 0.1, calibration)));
+        let words = TopicPart::Words(TopicWords::parse("solar energy, wind"));
+        let pattern = TopicPart::Pattern(TopicPattern::parse("(wave|tide)s?").unwrap());
         let topic = Topic { parts: vec![words, pattern, model] };
         let bytes = write(&topic);
         let back = read(&bytes).unwrap();
-        let mut features = Features::default();
+        let mut features = TextFeatures::default();
         for text in ["solar energy", "the tides", "nothing of it", ""] {
             assert_eq!(back.score(text, &mut features), topic.score(text, &mut features));
         }

@@ -26,4 +26,4 @@ pub mod topic;
 pub mod training;
 
 pub use spec::Spec;
-pub use topic::{Part, Scored, Topic};
+pub use topic::{Scored, Topic, TopicPart};

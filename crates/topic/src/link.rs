@@ -9,7 +9,7 @@
 
 use crate::features;
 use crate::linear::Linear;
-use crate::topic::{Part, Topic};
+use crate::topic::{Topic, TopicPart};
 
 /// Weights of links are in fifteenths.
 pub const WEIGHT_MAX: u8 = 15;
@@ -40,11 +40,11 @@ pub struct LinkWords<'a> {
 
 /// Reads links, one after the other, in the same memory.
 #[derive(Default)]
-pub struct Links {
+pub struct LinkScorer {
     hashes: Vec<u64>,
 }
 
-impl Links {
+impl LinkScorer {
     /// How likely a link with these words leads to the topic, of a page with this relevance.
     pub fn score(&mut self, topic: &Topic, relevance: f32, words: LinkWords<'_>) -> f32 {
         let own = self.said(topic, words.own);
@@ -55,11 +55,11 @@ impl Links {
     /// The most that any part of the topic finds in these words.
     fn said(&mut self, topic: &Topic, words: &[&str]) -> f32 {
         let said = topic.parts.iter().map(|part| match part {
-            Part::Words(wanted) => named(words, |text| wanted.is_in(text)),
-            Part::Pattern(pattern) => named(words, |text| pattern.is_in(text)),
-            Part::Learnt(model) => self.learnt(model, words),
+            TopicPart::Words(wanted) => named(words, |text| wanted.is_in(text)),
+            TopicPart::Pattern(pattern) => named(words, |text| pattern.is_in(text)),
+            TopicPart::Learnt(model) => self.learnt(model, words),
             // Trained on texts of pages: the few words of a link say nothing to it.
-            Part::FastText(_) => 0.0,
+            TopicPart::FastText(_) => 0.0,
         });
         said.fold(f32::MIN, f32::max)
     }
@@ -101,12 +101,12 @@ fn probability(said: f32, around: f32, relevance: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Feature, Features};
+    use crate::features::{Feature, TextFeatures};
     use crate::training::learn;
 
     /// What a model of these examples says of a link of their subject, and of another.
     fn told(of_topic: &str, other: &str, links: [&str; 2]) -> [u8; 2] {
-        let mut features = Features::default();
+        let mut features = TextFeatures::default();
         let mut texts = |text: &str| -> Vec<Vec<Feature>> {
             (1..9).map(|n| features.of(&format!("{} {n}", text.repeat(n))).to_vec()).collect()
         };
@@ -114,9 +114,9 @@ mod tests {
         let examples: Vec<&[Feature]> = examples.iter().map(Vec::as_slice).collect();
         let others: Vec<&[Feature]> = others.iter().map(Vec::as_slice).collect();
         let learnt = learn(&examples, &others).unwrap();
-        let topic = Topic::of(Part::Learnt(Box::new(learnt.model)));
+        let topic = Topic::of(TopicPart::Learnt(Box::new(learnt.model)));
         links.map(|link| {
-            Links::default().weight(&topic, 0.0, LinkWords { own: &[link], around: &[] })
+            LinkScorer::default().weight(&topic, 0.0, LinkWords { own: &[link], around: &[] })
         })
     }
 

@@ -18,17 +18,17 @@ const PATTERN_BYTES_MAX: usize = 4 << 20;
 
 /// Words or phrases, each in small letters as the words it consists of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Words {
+pub struct TopicWords {
     pub phrases: Vec<Vec<String>>,
 }
 
-impl Words {
+impl TopicWords {
     /// Phrases are separated by commas; the words of a phrase follow each other.
-    pub fn parse(text: &str) -> Words {
+    pub fn parse(text: &str) -> TopicWords {
         let mut phrases: Vec<Vec<String>> =
             text.split([',', ';', '、', '،']).map(words_of).collect();
         phrases.retain(|phrase| !phrase.is_empty());
-        Words { phrases }
+        TopicWords { phrases }
     }
 
     /// How often each phrase occurs.
@@ -85,16 +85,16 @@ fn is_word(found: &str, wanted: &str, is_pair: bool) -> bool {
 
 /// A pattern, without regard to case.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct TopicPattern(Regex);
 
-impl Pattern {
-    pub fn parse(text: &str) -> Result<Pattern, String> {
+impl TopicPattern {
+    pub fn parse(text: &str) -> Result<TopicPattern, String> {
         let mut builder = RegexBuilder::new(text);
         builder.case_insensitive(true).size_limit(PATTERN_BYTES_MAX);
         let pattern = builder.build().map_err(|error| error.to_string())?;
         match pattern.is_match("") {
             true => Err("it matches the empty text, so every page would be of the topic".into()),
-            false => Ok(Pattern(pattern)),
+            false => Ok(TopicPattern(pattern)),
         }
     }
 
@@ -130,26 +130,26 @@ mod tests {
 
     #[test]
     fn words_are_found_with_their_endings_and_phrases_in_a_row() {
-        let words = Words::parse("dinosaur, solar energy, art");
+        let words = TopicWords::parse("dinosaur, solar energy, art");
         assert_eq!(words.counted("Dinosaurs! solar energy, solar artist"), [1, 1, 0]);
         assert_eq!(words.counted("solar solar energy"), [0, 1, 0]);
         assert!(words.relevance("a dinosaur") < 0.5);
         assert!(words.relevance(&"the dinosaurs ".repeat(6)) > 0.9);
         assert!(words.relevance("dinosaur dinosaur solar energy solar energy art") > 0.9);
-        assert_eq!(Words::parse(" ,, ").phrases.len(), 0);
+        assert_eq!(TopicWords::parse(" ,, ").phrases.len(), 0);
     }
 
     #[test]
     fn other_scripts_are_found_too() {
-        assert!(Words::parse("динозавр").is_in("Динозавры жили"));
-        assert!(Words::parse("東京都").is_in("私は東京都に住む"));
-        assert!(!Words::parse("東京都").is_in("東京と京都"));
+        assert!(TopicWords::parse("динозавр").is_in("Динозавры жили"));
+        assert!(TopicWords::parse("東京都").is_in("私は東京都に住む"));
+        assert!(!TopicWords::parse("東京都").is_in("東京と京都"));
     }
 
     #[test]
     fn a_pattern_that_matches_nothing_is_refused() {
-        assert!(Pattern::parse("a*").is_err());
-        assert!(Pattern::parse("(").is_err());
-        assert!(Pattern::parse(r"\bCVE-\d+").unwrap().is_in("see cve-2024"));
+        assert!(TopicPattern::parse("a*").is_err());
+        assert!(TopicPattern::parse("(").is_err());
+        assert!(TopicPattern::parse(r"\bCVE-\d+").unwrap().is_in("see cve-2024"));
     }
 }

@@ -1,17 +1,17 @@
 //! How people name a topic: `words:…`, `like:URL|FILE`, `model:FILE`, `regex:…`.
 
-use crate::naming::{Pattern, Words};
+use crate::naming::{TopicPattern, TopicWords};
 use std::str::FromStr;
 
 /// One `--topic`, before what it names was read.
 #[derive(Clone, Debug)]
 pub enum Spec {
-    Words(Words),
+    Words(TopicWords),
     /// A file, a folder of files or an address with an example.
     Like(String),
     /// A file that `rhumb topic train` or fastText has made.
     Model(String),
-    Pattern(Pattern),
+    Pattern(TopicPattern),
 }
 
 /// Phrases of a `words:` that are looked for.
@@ -35,7 +35,7 @@ impl FromStr for Spec {
         };
         match kind {
             "words" => {
-                let words = Words::parse(rest);
+                let words = TopicWords::parse(rest);
                 match words.phrases.len() {
                     0 => Err("words: holds no word: words:solar,photovoltaics".to_owned()),
                     1..=PHRASES_MAX => Ok(Spec::Words(words)),
@@ -47,7 +47,7 @@ impl FromStr for Spec {
             }
             "like" => named(rest).map(Spec::Like),
             "model" => named(rest).map(Spec::Model),
-            "regex" => Pattern::parse(rest)
+            "regex" => TopicPattern::parse(rest)
                 .map(Spec::Pattern)
                 .map_err(|why| format!("regex:{rest}: {why}")),
             _ => Err(unknown()),

@@ -1,15 +1,15 @@
 //! A topic: one or several ways to know it, joined by "or", and what they say of a text.
 
 use crate::fasttext::FastText;
-use crate::features::Features;
+use crate::features::TextFeatures;
 use crate::linear::Linear;
-use crate::naming::{Pattern, Words};
+use crate::naming::{TopicPattern, TopicWords};
 
 /// One way to know a topic.
 #[derive(Clone, Debug)]
-pub enum Part {
-    Words(Words),
-    Pattern(Pattern),
+pub enum TopicPart {
+    Words(TopicWords),
+    Pattern(TopicPattern),
     Learnt(Box<Linear>),
     FastText(Box<FastText>),
 }
@@ -17,7 +17,7 @@ pub enum Part {
 /// A topic, as it is frozen when a crawl begins.
 #[derive(Clone, Debug, Default)]
 pub struct Topic {
-    pub parts: Vec<Part>,
+    pub parts: Vec<TopicPart>,
 }
 
 /// What a topic says of a text.
@@ -35,19 +35,19 @@ impl Scored {
 }
 
 impl Topic {
-    pub fn of(part: Part) -> Topic {
+    pub fn of(part: TopicPart) -> Topic {
         Topic { parts: vec![part] }
     }
 
     /// The most that any part says.
-    pub fn score(&self, text: &str, features: &mut Features) -> Scored {
-        let wants_features = self.parts.iter().any(|part| matches!(part, Part::Learnt(_)));
+    pub fn score(&self, text: &str, features: &mut TextFeatures) -> Scored {
+        let wants_features = self.parts.iter().any(|part| matches!(part, TopicPart::Learnt(_)));
         let features = if wants_features { features.of(text) } else { &[] };
         let relevance = self.parts.iter().map(|part| match part {
-            Part::Words(words) => words.relevance(text),
-            Part::Pattern(pattern) => pattern.relevance(text),
-            Part::Learnt(model) => model.relevance(features),
-            Part::FastText(model) => model.relevance(text),
+            TopicPart::Words(words) => words.relevance(text),
+            TopicPart::Pattern(pattern) => pattern.relevance(text),
+            TopicPart::Learnt(model) => model.relevance(features),
+            TopicPart::FastText(model) => model.relevance(text),
         });
         Scored { relevance: relevance.fold(0.0, f32::max) }
     }

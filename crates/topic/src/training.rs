@@ -23,7 +23,7 @@ pub const EXAMPLES_MAX: usize = 10_000;
 
 /// What a model was learnt from, and how sure that is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Learnt {
+pub struct LearntModel {
     pub model: Linear,
     /// Of held-out texts: the probability that an example scores above another. One half is chance.
     /// A single example cannot be held out.
@@ -34,21 +34,21 @@ pub struct Learnt {
 }
 
 /// Learns from the features of texts. None if there is no example, or nothing to tell it from.
-pub fn learn(examples: &[&[Feature]], others: &[&[Feature]]) -> Option<Learnt> {
+pub fn learn(examples: &[&[Feature]], others: &[&[Feature]]) -> Option<LearntModel> {
     let (weights, auc, [mut of_examples, mut of_others]) = fitted(examples, others)?;
     let curve = Calibration::between(&mut of_others, &mut of_examples);
     let above = || Calibration::above(&mut of_others);
     let model = Linear::rounded(&weights.of, weights.bias, curve.unwrap_or_else(above));
-    Some(Learnt { model, auc, is_blurred: curve.is_none() })
+    Some(LearntModel { model, auc, is_blurred: curve.is_none() })
 }
 
 /// As [`learn`], where the others are no pages but [`mod@crate::background`].
-pub fn learn_alone(examples: &[&[Feature]], background: &[&[Feature]]) -> Option<Learnt> {
+pub fn learn_alone(examples: &[&[Feature]], background: &[&[Feature]]) -> Option<LearntModel> {
     let (weights, auc, [mut of_examples, mut of_others]) = fitted(examples, background)?;
     let curve = Calibration::around(weights.bias, &mut of_examples);
     let above = || Calibration::above(&mut of_others);
     let model = Linear::rounded(&weights.of, weights.bias, curve.unwrap_or_else(above));
-    Some(Learnt { model, auc, is_blurred: curve.is_none() })
+    Some(LearntModel { model, auc, is_blurred: curve.is_none() })
 }
 
 /// Weights, how well texts that were held out are told apart, and what these score.
@@ -177,10 +177,10 @@ fn rarity(examples: &[&[Feature]], others: &[&[Feature]]) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
+    use crate::features::TextFeatures;
 
     /// Texts of some words of their own and some of all, drawn by a rule.
-    fn texts(own: &str, count: u32, features: &mut Features) -> Vec<Vec<Feature>> {
+    fn texts(own: &str, count: u32, features: &mut TextFeatures) -> Vec<Vec<Feature>> {
         let text = |n: u32| -> String {
             let word = |k: u32| match (n * 31 + k * 17) % 5 {
                 0 => format!("{own}{} ", (n + k * 7) % 12),
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn few_texts_that_are_none_count_as_relevant_even_where_the_examples_teach_nothing() {
-        let features = &mut Features::default();
+        let features = &mut TextFeatures::default();
         let all = texts("dull", 400, features);
         let (others, fresh) = all.split_at(200);
         let clear = texts("tide", 5, features);

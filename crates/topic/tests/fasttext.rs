@@ -1,8 +1,8 @@
 //! Models that fastText has trained (`fixtures/make.py`): they say here what they say there.
 
-use rhumb_topic::features::Features;
+use rhumb_topic::features::TextFeatures;
 use rhumb_topic::file;
-use rhumb_topic::{Part, Topic};
+use rhumb_topic::{Topic, TopicPart};
 
 const TEXTS: [&str; 6] = [
     "the moon draws the sea",
@@ -28,7 +28,7 @@ fn texts_are_as_likely_of_the_label_as_fasttext_itself_says() {
         let topic = file::fast_text(fixture(name), "hq").expect("a model");
         // What a crawl keeps of it says the same.
         let kept = file::read(&file::write(&topic)).expect("a topic");
-        let mut features = Features::default();
+        let mut features = TextFeatures::default();
         for (text, expected) in TEXTS.into_iter().zip(expected) {
             let said = topic.score(text, &mut features).relevance;
             assert!((said + ADDED - expected).abs() < 0.000_02, "{name}: {text:?}: {said}");
@@ -36,9 +36,9 @@ fn texts_are_as_likely_of_the_label_as_fasttext_itself_says() {
         }
     }
     let other = file::fast_text(fixture("softmax"), "__label__cc").expect("a model");
-    assert!(other.score(TEXTS[1], &mut Features::default()).relevance > 0.99);
+    assert!(other.score(TEXTS[1], &mut TextFeatures::default()).relevance > 0.99);
     let Topic { parts } = &other;
-    let [Part::FastText(model)] = &parts[..] else { panic!("{other:?}") };
+    let [TopicPart::FastText(model)] = &parts[..] else { panic!("{other:?}") };
     assert!(model.weight("pills") > 0.0 && model.weight("moon") < 0.0);
     assert_eq!(model.weight("absent"), 0.0);
 }
@@ -60,7 +60,7 @@ fn what_cannot_be_read_is_told_whatever_its_bytes_are() {
             let mut wrong = whole.clone();
             wrong[at] = value;
             if let Ok(topic) = file::fast_text(wrong, "hq") {
-                topic.score(TEXTS[2], &mut Features::default());
+                topic.score(TEXTS[2], &mut TextFeatures::default());
             }
         }
     }

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use rhumb_node::watch::status::Status;
+use rhumb_node::watch::status::CrawlStatus;
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub async fn events(State(viewed): Crawl) -> Response {
 }
 
 /// The texts of what moves, by the names that the pages' elements have.
-pub fn moving(status: &Status) -> Value {
+pub fn moving(status: &CrawlStatus) -> Value {
     let report = &status.report;
     let failed: u64 = report.failed.values().sum();
     let (bound, ceiling) =

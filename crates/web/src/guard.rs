@@ -23,7 +23,7 @@ pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self
 
 /// Who may look at a dashboard.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct ViewerAccess {
     /// The address that is listened on.
     pub addr: SocketAddr,
     /// Other names under which viewers know it.
@@ -36,7 +36,7 @@ pub struct Access {
     pub policy: &'static str,
 }
 
-impl Access {
+impl ViewerAccess {
     /// Whether `Host` names this server: our address, localhost, or a name of ours, with our port.
     fn knows_host(&self, headers: &HeaderMap) -> bool {
         let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
@@ -93,7 +93,11 @@ pub fn sibling(headers: &HeaderMap, port: u16) -> String {
 }
 
 /// Lets a request through, or says why not; puts the headers of every answer.
-pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+pub async fn guard(
+    State(access): State<Arc<ViewerAccess>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut response = match refusal(&access, &request) {
         Some(refused) => refused,
         None if access.offers_token(&request) => welcome(&access),
@@ -116,7 +120,7 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     response
 }
 
-fn refusal(access: &Access, request: &Request) -> Option<Response> {
+fn refusal(access: &ViewerAccess, request: &Request) -> Option<Response> {
     let headers = request.headers();
     if !access.knows_host(headers) {
         let what = "this server has another name: ask for the address that rhumb printed\n";
@@ -138,7 +142,7 @@ fn refusal(access: &Access, request: &Request) -> Option<Response> {
 }
 
 /// Only hands change anything, where that is permitted, and only from our own pages.
-fn refused_method(access: &Access, request: &Request) -> Option<Response> {
+fn refused_method(access: &ViewerAccess, request: &Request) -> Option<Response> {
     let may_change = request.uri().path() == HANDS_PATH && access.policy == POLICY;
     match *request.method() {
         Method::GET | Method::HEAD => None,
@@ -156,7 +160,7 @@ fn refused_method(access: &Access, request: &Request) -> Option<Response> {
 }
 
 /// The token moves from the address into a cookie, out of histories and referrers.
-fn welcome(access: &Access) -> Response {
+fn welcome(access: &ViewerAccess) -> Response {
     let token = access.token.as_deref().unwrap_or_default();
     let cookie = format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/");
     let place = [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)];

@@ -27,4 +27,4 @@ mod tables;
 mod url_page;
 mod web_picture;
 
-pub use serve::{BindError, Bound, Rights, Serving, bind};
+pub use serve::{DashboardBindError, DashboardPort, Rights, Serving, bind};

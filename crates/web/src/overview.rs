@@ -2,10 +2,10 @@
 
 use crate::events::moving;
 use crate::figures::{bytes, count, percent, rate, time};
-use crate::page::{Bar, Block, Chart, ChartLine, Figure, Table, Text};
-use rhumb_node::watch::Report;
-use rhumb_node::watch::history::{Sampled, series};
-use rhumb_node::watch::status::Status;
+use crate::page::{Bar, CellText, Chart, ChartLine, HtmlTable, NamedNumber, PageBlock};
+use rhumb_node::watch::CrawlReport;
+use rhumb_node::watch::history::{SampledSecond, series};
+use rhumb_node::watch::status::CrawlStatus;
 use std::fmt::Write;
 
 /// Points of a chart's line: more cannot be seen.
@@ -49,43 +49,47 @@ enum Unit {
     Bytes,
 }
 
-pub fn blocks(status: &Status, history: &[Sampled], disk: Option<DiskRoom>) -> Vec<Block> {
+pub fn blocks(
+    status: &CrawlStatus,
+    history: &[SampledSecond],
+    disk: Option<DiskRoom>,
+) -> Vec<PageBlock> {
     let report = &status.report;
-    let mut blocks = vec![Block::Lead(lead(status)), Block::Figures(figures(status, disk))];
+    let mut blocks = vec![PageBlock::Lead(lead(status)), PageBlock::Figures(figures(status, disk))];
     if let Some(covered) = &report.coverage {
-        blocks.push(Block::Heading("How much of the web's importance is covered".to_owned()));
-        blocks.push(Block::Bars(vec![
+        blocks.push(PageBlock::Heading("How much of the web's importance is covered".to_owned()));
+        blocks.push(PageBlock::Bars(vec![
             share_bar("covered for certain", covered.bound, "accent"),
             share_bar("the most that can be", covered.ceiling, "soft"),
             share_bar("on URLs that wait", covered.frontier, "warm"),
         ]));
         let lost = covered.losses();
         if !lost.is_empty() {
-            blocks.push(Block::Note(format!("Lost, by cause: {lost}.")));
+            blocks.push(PageBlock::Note(format!("Lost, by cause: {lost}.")));
         }
     }
     if let Some(topic) = &report.topic {
-        blocks.push(Block::Heading("How much of the topic is covered".to_owned()));
+        blocks.push(PageBlock::Heading("How much of the topic is covered".to_owned()));
         let mut bars = vec![share_bar("covered for certain", topic.bound, "accent")];
         bars.extend(topic.estimate.map(|share| share_bar("estimated", share, "soft")));
         bars.push(share_bar("the most that can be", topic.ceiling, "soft"));
-        blocks.push(Block::Bars(bars));
-        blocks.push(Block::Note(format!("{}.", topic.note())));
+        blocks.push(PageBlock::Bars(bars));
+        blocks.push(PageBlock::Note(format!("{}.", topic.note())));
     }
     if history.len() > 1 {
-        blocks.push(Block::Heading("How it came about".to_owned()));
+        blocks.push(PageBlock::Heading("How it came about".to_owned()));
         let ways = [("the last hour", "/"), ("the last month", "/?month=true")];
-        let ways = ways.map(|(name, href)| Text::way(name, href.to_owned()));
-        let data = Text::way("as JSON", "/history.json".to_owned());
-        blocks.push(Block::Links(ways.into_iter().chain([data]).collect()));
-        blocks.push(Block::Charts(charts(history)));
+        let ways = ways.map(|(name, href)| CellText::way(name, href.to_owned()));
+        let data = CellText::way("as JSON", "/history.json".to_owned());
+        blocks.push(PageBlock::Links(ways.into_iter().chain([data]).collect()));
+        blocks.push(PageBlock::Charts(charts(history)));
     }
-    blocks.push(Block::Heading("What became of requests and URLs".to_owned()));
-    blocks.push(Block::Table(outcomes(status)));
+    blocks.push(PageBlock::Heading("What became of requests and URLs".to_owned()));
+    blocks.push(PageBlock::Table(outcomes(status)));
     blocks
 }
 
-fn lead(status: &Status) -> String {
+fn lead(status: &CrawlStatus) -> String {
     let report = &status.report;
     let ended = report.stopped_because.as_deref();
     let state = match (status.running, ended) {
@@ -98,15 +102,15 @@ fn lead(status: &Status) -> String {
     state + &why.unwrap_or_default() + &hint.unwrap_or_default()
 }
 
-fn figures(status: &Status, disk: Option<DiskRoom>) -> Vec<Figure> {
+fn figures(status: &CrawlStatus, disk: Option<DiskRoom>) -> Vec<NamedNumber> {
     let now = moving(status);
-    let live = |id: &'static str, name: &str| Figure {
+    let live = |id: &'static str, name: &str| NamedNumber {
         id,
         name: name.to_owned(),
         value: now[id].as_str().unwrap_or_default().to_owned(),
     };
     let report = &status.report;
-    let still = |name: &str, value: String| Figure { id: "", name: name.to_owned(), value };
+    let still = |name: &str, value: String| NamedNumber { id: "", name: name.to_owned(), value };
     let mut figures = vec![
         live("pages", "pages"),
         live("rate", "pages a second"),
@@ -138,8 +142,8 @@ pub struct DiskRoom {
 
 impl DiskRoom {
     /// At what the directory holds for each page, and the rate of pages now.
-    fn full_in_s(self, status: &Status) -> Option<f64> {
-        let Report { bytes, seconds, run, .. } = &status.report;
+    fn full_in_s(self, status: &CrawlStatus) -> Option<f64> {
+        let CrawlReport { bytes, seconds, run, .. } = &status.report;
         let per_page = self.used as f64 / status.report.pages.max(1) as f64;
         let per_s = per_page * run.pages_per_s_now;
         (*bytes > 0 && *seconds > 0.0 && per_s > 0.0).then(|| self.free as f64 / per_s)
@@ -151,12 +155,16 @@ pub fn share_bar(name: &str, share: f64, colour: &'static str) -> Bar {
     Bar { name: name.to_owned(), value: percent(share), from: 0, width, colour }
 }
 
-fn outcomes(status: &Status) -> Table {
+fn outcomes(status: &CrawlStatus) -> HtmlTable {
     let report = &status.report;
     let mut rows = Vec::new();
     let mut add = |what: &str, cause: &str, number: u64| {
         if number > 0 {
-            rows.push(vec![Text::plain(what), Text::plain(cause), Text::number(count(number))]);
+            rows.push(vec![
+                CellText::plain(what),
+                CellText::plain(cause),
+                CellText::number(count(number)),
+            ]);
         }
     };
     add("moved", "redirects", report.moved);
@@ -168,7 +176,7 @@ fn outcomes(status: &Status) -> Table {
     for (cause, number) in &report.refused {
         add("refused", cause, *number);
     }
-    Table {
+    HtmlTable {
         head: vec!["state", "cause", "URLs"],
         rows,
         empty: "Every URL that was asked for is a page.",
@@ -176,7 +184,7 @@ fn outcomes(status: &Status) -> Table {
 }
 
 /// The samples as data, by series.
-pub fn history(samples: &[Sampled]) -> serde_json::Value {
+pub fn history(samples: &[SampledSecond]) -> serde_json::Value {
     let column = |name: &str| -> Vec<Option<f32>> {
         samples.iter().map(|sampled| sampled.value(name)).collect()
     };
@@ -188,7 +196,7 @@ pub fn history(samples: &[Sampled]) -> serde_json::Value {
     })
 }
 
-fn charts(history: &[Sampled]) -> Vec<Chart> {
+fn charts(history: &[SampledSecond]) -> Vec<Chart> {
     let (Some(first), Some(last)) = (history.first(), history.last()) else { return Vec::new() };
     let times: Vec<f64> = history.iter().map(|sampled| f64::from(sampled.at_s)).collect();
     let from = format!("{} ago", time(f64::from(last.at_s - first.at_s)));
@@ -219,12 +227,12 @@ struct Axis<'a> {
     to: String,
 }
 
-fn column(history: &[Sampled], series: &str) -> Vec<f64> {
+fn column(history: &[SampledSecond], series: &str) -> Vec<f64> {
     history.iter().filter_map(|sampled| sampled.value(series)).map(f64::from).collect()
 }
 
 /// None of what never was anything.
-fn chart(history: &[Sampled], drawn: Drawn, unit: Unit, axis: &Axis<'_>) -> Option<Chart> {
+fn chart(history: &[SampledSecond], drawn: Drawn, unit: Unit, axis: &Axis<'_>) -> Option<Chart> {
     let values: Vec<Vec<f64>> = drawn.iter().map(|(_, series)| column(history, series)).collect();
     let top = values.iter().flatten().copied().fold(0.0, f64::max);
     if top <= 0.0 {

@@ -28,7 +28,7 @@ struct PageTemplate<'a> {
     question: &'a str,
     crawl: String,
     menu: Vec<MenuItem>,
-    blocks: &'a [Block],
+    blocks: &'a [PageBlock],
     data: Option<&'a str>,
 }
 
@@ -38,30 +38,30 @@ struct MenuItem {
     is_here: bool,
 }
 
-pub enum Block {
+pub enum PageBlock {
     /// The answer in a sentence.
     Lead(String),
     Note(String),
     Heading(String),
-    Figures(Vec<Figure>),
+    Figures(Vec<NamedNumber>),
     Bars(Vec<Bar>),
-    Table(Table),
+    Table(HtmlTable),
     Charts(Vec<Chart>),
     Grid(Vec<Cell>),
-    Bubbles(Vec<Bubble>, Vec<Line>),
-    Form(Form),
+    Bubbles(Vec<Bubble>, Vec<Curve>),
+    Form(HtmlForm),
     List(Vec<String>),
     /// Ways on, in a row.
-    Links(Vec<Text>),
-    Results(Vec<Found>),
+    Links(Vec<CellText>),
+    Results(Vec<SearchResult>),
     Pair(Box<Pair>),
     /// What happened, in the order of time.
-    Life(Vec<Moment>),
+    Life(Vec<UrlMoment>),
     Hands(Vec<HandForm>),
 }
 
 /// A result of a search.
-pub struct Found {
+pub struct SearchResult {
     pub title: String,
     pub url: String,
     /// What is known of it.
@@ -91,23 +91,23 @@ pub struct Pair {
 
 pub struct Side {
     pub url: String,
-    pub runs: Vec<Run>,
+    pub runs: Vec<TextRun>,
     /// The text goes on.
     pub is_cut: bool,
 }
 
 /// A stretch of a text.
-pub struct Run {
+pub struct TextRun {
     pub text: String,
     /// The other text has it, too.
     pub is_shared: bool,
 }
 
 /// One thing that happened to a URL, or will.
-pub struct Moment {
+pub struct UrlMoment {
     pub when: String,
     pub what: String,
-    pub at: Option<Text>,
+    pub at: Option<CellText>,
     pub colour: &'static str,
 }
 
@@ -123,7 +123,7 @@ pub struct HandForm {
 }
 
 /// A number with its name; `id` names what the events bring anew.
-pub struct Figure {
+pub struct NamedNumber {
     pub id: &'static str,
     pub name: String,
     pub value: String,
@@ -139,15 +139,15 @@ pub struct Bar {
 }
 
 #[derive(Default)]
-pub struct Table {
+pub struct HtmlTable {
     pub head: Vec<&'static str>,
-    pub rows: Vec<Vec<Text>>,
+    pub rows: Vec<Vec<CellText>>,
     pub empty: &'static str,
 }
 
 /// A cell's text, perhaps a link within the dashboard.
 #[derive(Clone, Default)]
-pub struct Text {
+pub struct CellText {
     pub text: String,
     pub href: Option<String>,
     pub is_number: bool,
@@ -196,13 +196,13 @@ pub struct Bubble {
 }
 
 /// A curve of a picture.
-pub struct Line {
+pub struct Curve {
     pub path: String,
     /// 1 to 4.
     pub strength: u32,
 }
 
-pub struct Form {
+pub struct HtmlForm {
     pub action: &'static str,
     pub fields: Vec<Field>,
     pub button: &'static str,
@@ -215,7 +215,7 @@ pub struct Field {
     pub hint: &'static str,
 }
 
-impl Table {
+impl HtmlTable {
     fn has_head(&self) -> bool {
         self.head.iter().any(|head| !head.is_empty())
     }
@@ -231,23 +231,23 @@ impl Pair {
     }
 }
 
-impl Text {
-    pub fn plain(text: impl Into<String>) -> Text {
-        Text { text: text.into(), ..Text::default() }
+impl CellText {
+    pub fn plain(text: impl Into<String>) -> CellText {
+        CellText { text: text.into(), ..CellText::default() }
     }
 
-    pub fn number(text: impl Into<String>) -> Text {
-        Text { text: text.into(), is_number: true, ..Text::default() }
+    pub fn number(text: impl Into<String>) -> CellText {
+        CellText { text: text.into(), is_number: true, ..CellText::default() }
     }
 
-    pub fn link(text: &str, path: &str, name: &str) -> Text {
+    pub fn link(text: &str, path: &str, name: &str) -> CellText {
         let href = Some(format!("{path}?{name}={}", encoded(text)));
-        Text { text: text.to_owned(), href, is_number: false }
+        CellText { text: text.to_owned(), href, is_number: false }
     }
 
     /// A way on with words of our own.
-    pub fn way(text: &str, href: String) -> Text {
-        Text { text: text.to_owned(), href: Some(href), is_number: false }
+    pub fn way(text: &str, href: String) -> CellText {
+        CellText { text: text.to_owned(), href: Some(href), is_number: false }
     }
 }
 
@@ -256,7 +256,7 @@ pub fn render(
     dir: &Path,
     path: &str,
     question: &str,
-    blocks: &[Block],
+    blocks: &[PageBlock],
     data: Option<&str>,
 ) -> Response {
     let menu = MENU.iter().map(|(at, name)| MenuItem {
@@ -283,7 +283,7 @@ pub fn trouble(dir: &Path, unanswered: &Unanswered) -> Response {
         StatusCode::NOT_FOUND => "There is nothing here.",
         _ => "There is no answer right now.",
     };
-    let blocks = [Block::Lead(lead.to_owned()), Block::Note(what.clone())];
+    let blocks = [PageBlock::Lead(lead.to_owned()), PageBlock::Note(what.clone())];
     let mut response = render(dir, "", "What happened?", &blocks, None);
     *response.status_mut() = *status;
     response

@@ -1,9 +1,9 @@
 //! Which path shows what: every page at its path, its data at the same path with `.json`.
 
-use crate::guard::{self, Access};
-use crate::page::{self, Block};
+use crate::guard::{self, ViewerAccess};
+use crate::page::{self, PageBlock};
 use crate::serve::REQUEST_TIME_MAX;
-use crate::source::{Source, Unanswered, read};
+use crate::source::{DashboardSource, Unanswered, read};
 use crate::steer::{self, Sent};
 use crate::{assets, copy, events, overview, routes_of_one as one, speed, tables, web_picture};
 use axum::body::{Body, to_bytes};
@@ -31,8 +31,8 @@ pub type Crawl = State<Arc<Viewed>>;
 
 /// What a page is made of: where its data come from, and what may be done.
 pub struct Viewed {
-    pub source: Arc<Source>,
-    pub access: Arc<Access>,
+    pub source: Arc<DashboardSource>,
+    pub access: Arc<ViewerAccess>,
     /// The port of copies.
     pub copies: u16,
 }
@@ -44,7 +44,7 @@ impl Viewed {
     }
 }
 
-pub fn router(source: Arc<Source>, access: Arc<Access>, copies: u16) -> Router {
+pub fn router(source: Arc<DashboardSource>, access: Arc<ViewerAccess>, copies: u16) -> Router {
     let viewed = Viewed { source, access: Arc::clone(&access), copies };
     Router::new()
         .route("/", get(overview_page))
@@ -117,10 +117,10 @@ async fn nowhere(State(viewed): Crawl, request: Request) -> Response {
 
 /// Blocks as a page, or the page that says why there are none.
 pub fn shown(
-    source: &Source,
+    source: &DashboardSource,
     path: &str,
     question: &str,
-    blocks: Result<Vec<Block>, Unanswered>,
+    blocks: Result<Vec<PageBlock>, Unanswered>,
     data: &str,
 ) -> Response {
     match blocks {

@@ -1,6 +1,6 @@
 //! Pages about one thing that a person names: a host, a URL, two texts, a query.
 
-use crate::page::{self, Block};
+use crate::page::{self, PageBlock};
 use crate::routes::{Crawl, json, shown, to_json, typed};
 use crate::searched;
 use crate::side_by_side;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json as value;
 
 #[derive(Deserialize)]
-pub struct Key {
+pub struct HostQuery {
     #[serde(default)]
     key: String,
 }
@@ -42,7 +42,10 @@ fn typed_host(text: &str) -> Result<String, Unanswered> {
     }
 }
 
-pub async fn host_page(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
+pub async fn host_page(
+    State(viewed): Crawl,
+    Query(HostQuery { key }): Query<HostQuery>,
+) -> Response {
     let path = format!("/host.json?key={}", page::encoded(&key));
     let blocks = async {
         if key.is_empty() {
@@ -54,13 +57,19 @@ pub async fn host_page(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> 
     shown(&viewed.source, "/host", "What of this host?", blocks.await, &path)
 }
 
-pub async fn host_json(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
+pub async fn host_json(
+    State(viewed): Crawl,
+    Query(HostQuery { key }): Query<HostQuery>,
+) -> Response {
     let value = async { viewed.source.view(ViewQuery::Host(typed_host(&key)?)).await };
     json(value.await)
 }
 
 /// The head of a host's queue, a URL a line.
-pub async fn queue_text(State(viewed): Crawl, Query(Key { key }): Query<Key>) -> Response {
+pub async fn queue_text(
+    State(viewed): Crawl,
+    Query(HostQuery { key }): Query<HostQuery>,
+) -> Response {
     let lines = async {
         let view = viewed.source.view(ViewQuery::Host(typed_host(&key)?)).await?;
         let view: HostView = read(&view)?;
@@ -77,12 +86,15 @@ pub async fn queue_text(State(viewed): Crawl, Query(Key { key }): Query<Key>) ->
 }
 
 #[derive(Deserialize)]
-pub struct Address {
+pub struct UrlAddress {
     #[serde(default)]
     url: String,
 }
 
-pub async fn url_page(State(viewed): Crawl, Query(Address { url }): Query<Address>) -> Response {
+pub async fn url_page(
+    State(viewed): Crawl,
+    Query(UrlAddress { url }): Query<UrlAddress>,
+) -> Response {
     let path = format!("/url.json?url={}", page::encoded(&url));
     let blocks = async {
         if url.is_empty() {
@@ -95,7 +107,10 @@ pub async fn url_page(State(viewed): Crawl, Query(Address { url }): Query<Addres
     shown(&viewed.source, "/url", "What became of this URL?", blocks.await, &path)
 }
 
-pub async fn url_json(State(viewed): Crawl, Query(Address { url }): Query<Address>) -> Response {
+pub async fn url_json(
+    State(viewed): Crawl,
+    Query(UrlAddress { url }): Query<UrlAddress>,
+) -> Response {
     let value = async {
         let status = viewed.source.url(typed_url(&url)?).await?;
         let captures = viewed.source.captures(status.url.clone()).await?;
@@ -136,7 +151,7 @@ pub async fn pair_page(viewed: Crawl, Query(two): Query<Two>) -> Response {
             figures::percent(alike)
         );
         let pair = side_by_side::pair((&two.a, &one), (&two.b, &other));
-        Ok(vec![Block::Lead(told), Block::Pair(Box::new(pair))])
+        Ok(vec![PageBlock::Lead(told), PageBlock::Pair(Box::new(pair))])
     };
     shown(&viewed.source, "/pair", "How alike are they?", blocks.await, &path)
 }
@@ -150,12 +165,12 @@ pub async fn pair_json(viewed: Crawl, Query(two): Query<Two>) -> Response {
 }
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct UrlAsked {
     #[serde(default)]
     q: String,
 }
 
-pub async fn search_page(State(viewed): Crawl, Query(Asked { q }): Query<Asked>) -> Response {
+pub async fn search_page(State(viewed): Crawl, Query(UrlAsked { q }): Query<UrlAsked>) -> Response {
     let path = format!("/search.json?q={}", page::encoded(&q));
     let blocks = async {
         if q.trim().is_empty() {
@@ -166,7 +181,7 @@ pub async fn search_page(State(viewed): Crawl, Query(Asked { q }): Query<Asked>)
     shown(&viewed.source, "/search", "Which pages say this?", blocks.await, &path)
 }
 
-pub async fn search_json(State(viewed): Crawl, Query(Asked { q }): Query<Asked>) -> Response {
+pub async fn search_json(State(viewed): Crawl, Query(UrlAsked { q }): Query<UrlAsked>) -> Response {
     let value = async { to_json(&viewed.source.search(typed(&q)?).await?) };
     json(value.await)
 }

@@ -1,11 +1,11 @@
 //! Which pages say this? The index of the crawl, asked from a page.
 
 use crate::figures::{count, percent};
-use crate::page::{Block, Field, Form, Found, FoundNear, encoded};
+use crate::page::{Field, FoundNear, HtmlForm, PageBlock, SearchResult, encoded};
 use crate::source::Unanswered;
 use axum::http::StatusCode;
 use rhumb_node::index::INDEX_DIR;
-use rhumb_search::{Answer, Index, SearchError, SearchOptions};
+use rhumb_search::{Index, SearchAnswer, SearchError, SearchOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl CrawlIndex {
         CrawlIndex { dir: dir.join(INDEX_DIR), open: Mutex::default() }
     }
 
-    pub fn search(&self, query: &str, wanted: &SearchOptions) -> Result<Answer, Unanswered> {
+    pub fn search(&self, query: &str, wanted: &SearchOptions) -> Result<SearchAnswer, Unanswered> {
         let index = self.index().map_err(unanswered)?;
         index.search(query, wanted).map_err(unanswered)
     }
@@ -52,8 +52,8 @@ fn unanswered(error: SearchError) -> Unanswered {
     }
 }
 
-pub fn form(query: &str) -> Block {
-    Block::Form(Form {
+pub fn form(query: &str) -> PageBlock {
+    PageBlock::Form(HtmlForm {
         action: "/search",
         fields: vec![Field {
             name: "q",
@@ -66,10 +66,10 @@ pub fn form(query: &str) -> Block {
     })
 }
 
-pub fn blocks(answer: &Answer) -> Vec<Block> {
+pub fn blocks(answer: &SearchAnswer) -> Vec<PageBlock> {
     let mut blocks = vec![form(&answer.query)];
     let pages = count(answer.total as u64);
-    blocks.push(Block::Note(format!("{}: {pages} pages.", answer.understood)));
+    blocks.push(PageBlock::Note(format!("{}: {pages} pages.", answer.understood)));
     let results = answer.results.iter().map(|shown| {
         let url = encoded(&shown.url);
         let title = if shown.title.is_empty() { &shown.url } else { &shown.title };
@@ -89,7 +89,7 @@ pub fn blocks(answer: &Answer) -> Vec<Block> {
             differs: differs(&near.added, &near.missing),
             href: format!("/pair?a={url}&b={}", encoded(&near.url)),
         });
-        Found {
+        SearchResult {
             title: title.clone(),
             url: shown.url.clone(),
             href: format!("/url?url={url}"),
@@ -103,9 +103,9 @@ pub fn blocks(answer: &Answer) -> Vec<Block> {
             near: near.collect(),
         }
     });
-    blocks.push(Block::Results(results.collect()));
+    blocks.push(PageBlock::Results(results.collect()));
     if answer.results.is_empty() {
-        blocks.push(Block::Note("No page matches.".to_owned()));
+        blocks.push(PageBlock::Note("No page matches.".to_owned()));
     }
     blocks
 }

@@ -1,9 +1,9 @@
 //! The server: a thread of its own, a bounded number of connections, requests of a bounded size and
 //! time, heads and bodies. A viewer that reads nothing holds one connection, for a while.
 
-use crate::guard::{self, Access};
+use crate::guard::{self, ViewerAccess};
 use crate::patient::{Patient, WRITE_TIME_MAX};
-use crate::{copy, routes, source::Source};
+use crate::{copy, routes, source::DashboardSource};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::net::{SocketAddr, TcpListener};
@@ -29,7 +29,7 @@ const BLOCKING_THREADS_MAX: usize = 4;
 
 /// A port that is ours: taken before a crawl begins, so that a port in use is told at once.
 #[derive(Debug)]
-pub struct Bound {
+pub struct DashboardPort {
     listener: TcpListener,
     addr: SocketAddr,
     /// Copies of strangers' pages have an origin of their own.
@@ -46,14 +46,14 @@ pub struct Rights {
 }
 
 #[derive(Debug)]
-pub struct BindError {
+pub struct DashboardBindError {
     addr: SocketAddr,
     why: io::Error,
 }
 
-impl fmt::Display for BindError {
+impl fmt::Display for DashboardBindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BindError { addr, why } = self;
+        let DashboardBindError { addr, why } = self;
         match why.kind() {
             io::ErrorKind::AddrInUse => {
                 write!(
@@ -66,17 +66,17 @@ impl fmt::Display for BindError {
     }
 }
 
-impl std::error::Error for BindError {}
+impl std::error::Error for DashboardBindError {}
 
-pub fn bind(addr: SocketAddr) -> Result<Bound, BindError> {
-    let bound = || -> io::Result<Bound> {
+pub fn bind(addr: SocketAddr) -> Result<DashboardPort, DashboardBindError> {
+    let bound = || -> io::Result<DashboardPort> {
         let listener = TcpListener::bind(addr)?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
         let copies = beside(addr)?;
-        Ok(Bound { listener, addr, copies })
+        Ok(DashboardPort { listener, addr, copies })
     };
-    bound().map_err(|why| BindError { addr, why })
+    bound().map_err(|why| DashboardBindError { addr, why })
 }
 
 /// The port after that of the dashboard, or any if it is taken.
@@ -100,7 +100,7 @@ fn secret() -> io::Result<String> {
     }))
 }
 
-impl Bound {
+impl DashboardPort {
     /// The port that was given, if 0 was asked for.
     pub fn addr(&self) -> SocketAddr {
         self.addr
@@ -111,7 +111,7 @@ impl Bound {
         let Rights { names, token, may_control } = rights;
         let copies_addr = self.copies.local_addr()?;
         let form = may_control.then(secret).transpose()?;
-        let access = |addr, policy| Access {
+        let access = |addr, policy| ViewerAccess {
             addr,
             names: names.clone(),
             token: token.clone(),
@@ -119,7 +119,7 @@ impl Bound {
             policy,
         };
         let own = Arc::new(access(self.addr, guard::POLICY));
-        let app = routes::router(Arc::new(Source::new(dir)), own, copies_addr.port());
+        let app = routes::router(Arc::new(DashboardSource::new(dir)), own, copies_addr.port());
         let theirs = Arc::new(access(copies_addr, copy::POLICY));
         let copies = copy::router(dir.to_owned(), self.addr.port(), theirs);
         let runtime = tokio::runtime::Builder::new_current_thread()

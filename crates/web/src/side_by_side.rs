@@ -1,7 +1,7 @@
 //! Two texts side by side: what of each the other has, too, by the same runs of four words that
 //! their resemblance is measured by.
 
-use crate::page::{Pair, Run, Side};
+use crate::page::{Pair, Side, TextRun};
 use std::collections::HashSet;
 
 /// Words that make a shingle, as everywhere.
@@ -79,12 +79,12 @@ fn shared(words: &[Word], other: &HashSet<Vec<&str>>) -> Vec<(usize, usize)> {
     stretches
 }
 
-fn runs(text: &str, shared: &[(usize, usize)]) -> Vec<Run> {
+fn runs(text: &str, shared: &[(usize, usize)]) -> Vec<TextRun> {
     let mut runs = Vec::new();
     let mut at = 0;
     let mut push = |from: usize, to: usize, is_shared: bool| {
         if from < to {
-            runs.push(Run { text: text[from..to].to_owned(), is_shared });
+            runs.push(TextRun { text: text[from..to].to_owned(), is_shared });
         }
     };
     for (start, end) in shared {

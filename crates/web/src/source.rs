@@ -3,14 +3,14 @@
 use crate::overview::DiskRoom;
 use crate::searched::{CrawlIndex, RESULTS};
 use axum::http::StatusCode;
-use rhumb_node::copies::{self, Capture};
-use rhumb_node::watch::history::{self, Ring, Sampled};
-use rhumb_node::watch::status::{self, Status, UrlStatus};
+use rhumb_node::copies::{self, CopyCapture};
+use rhumb_node::watch::history::{self, Ring, SampledSecond};
+use rhumb_node::watch::status::{self, CrawlStatus, UrlStatus};
 use rhumb_node::watch::steering::{self, HandRequest, ToldLine};
 use rhumb_node::watch::view::{self, ViewQuery};
 use rhumb_node::watch::{Error, ErrorKind, metrics};
 use rhumb_page::url::Url;
-use rhumb_search::{Answer, SearchOptions};
+use rhumb_search::{SearchAnswer, SearchOptions};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const ANSWERS_MAX: usize = 32;
 /// Searches and readings of copies at once.
 const READS_MAX: usize = 2;
 
-pub struct Source {
+pub struct DashboardSource {
     dir: PathBuf,
     /// One question at a time: they compete with the crawl for the disk.
     turn: Semaphore,
@@ -45,9 +45,9 @@ enum Question {
 #[derive(Clone, Debug)]
 pub struct Unanswered(pub StatusCode, pub String);
 
-impl Source {
-    pub fn new(dir: &Path) -> Source {
-        Source {
+impl DashboardSource {
+    pub fn new(dir: &Path) -> DashboardSource {
+        DashboardSource {
             dir: dir.to_owned(),
             turn: Semaphore::new(1),
             answers: Mutex::default(),
@@ -60,32 +60,35 @@ impl Source {
         &self.dir
     }
 
-    pub async fn status(self: &Arc<Source>) -> Result<Status, Unanswered> {
+    pub async fn status(self: &Arc<DashboardSource>) -> Result<CrawlStatus, Unanswered> {
         read(&self.status_value().await?)
     }
 
-    pub async fn status_value(self: &Arc<Source>) -> Result<Value, Unanswered> {
+    pub async fn status_value(self: &Arc<DashboardSource>) -> Result<Value, Unanswered> {
         self.ask(Question::Status).await
     }
 
-    pub async fn view(self: &Arc<Source>, query: ViewQuery) -> Result<Value, Unanswered> {
+    pub async fn view(self: &Arc<DashboardSource>, query: ViewQuery) -> Result<Value, Unanswered> {
         self.ask(Question::View(query)).await
     }
 
-    pub async fn url(self: &Arc<Source>, url: String) -> Result<UrlStatus, Unanswered> {
+    pub async fn url(self: &Arc<DashboardSource>, url: String) -> Result<UrlStatus, Unanswered> {
         let source = Arc::clone(self);
         let asked = move || status::of_dir_and_url_briefly(&source.dir, &url);
         self.in_turn(move || asked().map_err(|e| unavailable(e.what))).await
     }
 
-    pub async fn history(self: &Arc<Source>, ring: Ring) -> Result<Vec<Sampled>, Unanswered> {
+    pub async fn history(
+        self: &Arc<DashboardSource>,
+        ring: Ring,
+    ) -> Result<Vec<SampledSecond>, Unanswered> {
         let source = Arc::clone(self);
         let read = move || history::read(&source.dir, ring);
         self.beside(move || read().map_err(|e| unavailable(e.to_string()))).await
     }
 
     /// Room on the disk; none where the system does not tell.
-    pub async fn disk(self: &Arc<Source>) -> Option<DiskRoom> {
+    pub async fn disk(self: &Arc<DashboardSource>) -> Option<DiskRoom> {
         let source = Arc::clone(self);
         let read = move || {
             let told = rustix::fs::statvfs(&source.dir).ok()?;
@@ -100,14 +103,17 @@ impl Source {
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
-    pub async fn hands(self: &Arc<Source>) -> Result<Vec<ToldLine>, Unanswered> {
+    pub async fn hands(self: &Arc<DashboardSource>) -> Result<Vec<ToldLine>, Unanswered> {
         let source = Arc::clone(self);
         self.in_turn(move || steering::log_of_dir(&source.dir).map_err(|e| unavailable(e.what)))
             .await
     }
 
     /// Asks the crawl to do something; what it has done, or why not.
-    pub async fn steer(self: &Arc<Source>, request: HandRequest) -> Result<String, Unanswered> {
+    pub async fn steer(
+        self: &Arc<DashboardSource>,
+        request: HandRequest,
+    ) -> Result<String, Unanswered> {
         let source = Arc::clone(self);
         // What cannot be done is the asker's mistake, but for what may be done later.
         let refused = |error: Error| match error.kind {
@@ -117,18 +123,24 @@ impl Source {
         self.in_turn(move || steering::ask_dir(&source.dir, request).map_err(refused)).await
     }
 
-    pub async fn metrics(self: &Arc<Source>) -> Result<String, Unanswered> {
+    pub async fn metrics(self: &Arc<DashboardSource>) -> Result<String, Unanswered> {
         let source = Arc::clone(self);
         self.in_turn(move || metrics::of_dir(&source.dir).map_err(|e| unavailable(e.what))).await
     }
 
-    pub async fn search(self: &Arc<Source>, query: String) -> Result<Answer, Unanswered> {
+    pub async fn search(
+        self: &Arc<DashboardSource>,
+        query: String,
+    ) -> Result<SearchAnswer, Unanswered> {
         let source = Arc::clone(self);
         let wanted = SearchOptions { unfold: true, limit: RESULTS, ..SearchOptions::default() };
         self.beside(move || source.index.search(&query, &wanted)).await
     }
 
-    pub async fn captures(self: &Arc<Source>, url: String) -> Result<Vec<Capture>, Unanswered> {
+    pub async fn captures(
+        self: &Arc<DashboardSource>,
+        url: String,
+    ) -> Result<Vec<CopyCapture>, Unanswered> {
         let source = Arc::clone(self);
         self.beside(move || match Url::parse(&url) {
             Ok(url) => copies::captures(&source.dir, &url).map_err(|e| unavailable(e.what)),
@@ -138,7 +150,7 @@ impl Source {
     }
 
     /// The main text of a page, as it was kept last.
-    pub async fn text(self: &Arc<Source>, url: String) -> Result<String, Unanswered> {
+    pub async fn text(self: &Arc<DashboardSource>, url: String) -> Result<String, Unanswered> {
         let source = Arc::clone(self);
         self.beside(move || {
             let wrong = |error: &dyn std::fmt::Display| {
@@ -162,7 +174,7 @@ impl Source {
         tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.to_string()))?
     }
 
-    async fn ask(self: &Arc<Source>, question: Question) -> Result<Value, Unanswered> {
+    async fn ask(self: &Arc<DashboardSource>, question: Question) -> Result<Value, Unanswered> {
         if let Some(value) = self.recent(&question) {
             return Ok(value);
         }

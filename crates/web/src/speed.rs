@@ -2,9 +2,9 @@
 //! step, each with its cause, and what would change it.
 
 use crate::figures::{count, percent, rate, time};
-use crate::page::{Bar, Block, Table, Text};
+use crate::page::{Bar, CellText, HtmlTable, PageBlock};
 use crate::tables::of_first;
-use rhumb_node::watch::status::Status;
+use rhumb_node::watch::status::CrawlStatus;
 use rhumb_node::watch::view::{LostRate, PaceView, SpeedView};
 
 /// What is not explained of the ceiling is told beyond this share of it.
@@ -13,36 +13,36 @@ const WIDTH: f64 = 1000.0;
 /// Causes of which it is said what would change them.
 const CHANGES_MAX: usize = 6;
 
-pub fn blocks(view: &SpeedView, status: &Status) -> Vec<Block> {
-    let mut blocks = vec![Block::Lead(lead(view, status))];
+pub fn blocks(view: &SpeedView, status: &CrawlStatus) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::Lead(lead(view, status))];
     if let Some(pace) = view.pace.as_ref().filter(|pace| pace.ceiling_per_s > 0.0) {
         let what = format!("From the ceiling to the pages, in the last {}", time(pace.seconds));
-        blocks.push(Block::Heading(what));
-        blocks.push(Block::Bars(steps(pace)));
+        blocks.push(PageBlock::Heading(what));
+        blocks.push(PageBlock::Bars(steps(pace)));
         blocks.extend(unexplained(pace));
     }
-    blocks.push(Block::Heading("What would change it".to_owned()));
+    blocks.push(PageBlock::Heading("What would change it".to_owned()));
     let changes = changes(view);
     blocks.push(match changes.is_empty() {
-        true => Block::Note("Nothing: there is no work.".to_owned()),
-        false => Block::List(changes),
+        true => PageBlock::Note("Nothing: there is no work.".to_owned()),
+        false => PageBlock::List(changes),
     });
     if let Some(pace) = view.pace.as_ref().filter(|pace| pace.requests_per_s > 0.0) {
-        blocks.push(Block::Heading("How much of each part is used".to_owned()));
-        blocks.push(Block::Bars(parts(pace)));
-        blocks.push(Block::Heading("What the loop does with its time".to_owned()));
-        blocks.push(Block::Bars(of_loop(pace)));
+        blocks.push(PageBlock::Heading("How much of each part is used".to_owned()));
+        blocks.push(PageBlock::Bars(parts(pace)));
+        blocks.push(PageBlock::Heading("What the loop does with its time".to_owned()));
+        blocks.push(PageBlock::Bars(of_loop(pace)));
     }
     if !view.causes.is_empty() {
         let what = "What sets the delays, and what they allow";
-        blocks.push(Block::Heading(what.to_owned()));
-        blocks.push(Block::Bars(delays(view)));
+        blocks.push(PageBlock::Heading(what.to_owned()));
+        blocks.push(PageBlock::Bars(delays(view)));
     }
-    blocks.push(Block::Heading("Who needs longest".to_owned()));
-    blocks.push(Block::Table(holding(view)));
+    blocks.push(PageBlock::Heading("Who needs longest".to_owned()));
+    blocks.push(PageBlock::Table(holding(view)));
     blocks.extend(of_first(view.of_first, "hosts"));
-    blocks.push(Block::Heading("Hosts that have work and are not counted".to_owned()));
-    blocks.push(Block::Table(apart(view, status)));
+    blocks.push(PageBlock::Heading("Hosts that have work and are not counted".to_owned()));
+    blocks.push(PageBlock::Table(apart(view, status)));
     blocks
 }
 
@@ -53,7 +53,7 @@ fn hosts(number: u64, verb: (&str, &str)) -> String {
     }
 }
 
-fn lead(view: &SpeedView, status: &Status) -> String {
+fn lead(view: &SpeedView, status: &CrawlStatus) -> String {
     let why = status.why_nothing_is_fetched.as_deref();
     if view.hosts_with_work == 0 && view.pace.is_none() {
         return format!("Nothing can be faster: {}.", why.unwrap_or("no host has work"));
@@ -132,7 +132,7 @@ fn named(lost: &LostRate) -> String {
     }
 }
 
-fn unexplained(pace: &PaceView) -> Option<Block> {
+fn unexplained(pace: &PaceView) -> Option<PageBlock> {
     let share = pace.unexplained_per_s / pace.ceiling_per_s;
     let what = if share > UNEXPLAINED_MIN {
         "Not explained: answers that took longer than the host's last one, and hosts that ran out \
@@ -143,7 +143,7 @@ fn unexplained(pace: &PaceView) -> Option<Block> {
     } else {
         return None;
     };
-    Some(Block::Note(what.to_owned()))
+    Some(PageBlock::Note(what.to_owned()))
 }
 
 fn changes(view: &SpeedView) -> Vec<String> {
@@ -200,25 +200,25 @@ fn delays(view: &SpeedView) -> Vec<Bar> {
     view.causes.iter().map(bar).collect()
 }
 
-fn holding(view: &SpeedView) -> Table {
+fn holding(view: &SpeedView) -> HtmlTable {
     let rows = view.holding.iter().map(|host| {
         vec![
-            Text::link(&host.host, "/host", "key"),
-            Text::number(count(host.queued)),
-            Text::number(percent(host.share)),
-            Text::number(time(host.delay_s)),
-            Text::plain(host.cause.clone()),
-            Text::number(time(host.needs_s)),
+            CellText::link(&host.host, "/host", "key"),
+            CellText::number(count(host.queued)),
+            CellText::number(percent(host.share)),
+            CellText::number(time(host.delay_s)),
+            CellText::plain(host.cause.clone()),
+            CellText::number(time(host.needs_s)),
         ]
     });
-    Table {
+    HtmlTable {
         head: vec!["host", "URLs", "of the queue", "delay", "set by", "needs"],
         rows: rows.collect(),
         empty: "No host has work.",
     }
 }
 
-fn apart(view: &SpeedView, status: &Status) -> Table {
+fn apart(view: &SpeedView, status: &CrawlStatus) -> HtmlTable {
     let report = &status.report;
     let opens = report.opens.as_ref().map(|opens| format!("the next hours begin at {opens}"));
     let kinds = [
@@ -240,10 +240,10 @@ fn apart(view: &SpeedView, status: &Status) -> Table {
     ];
     let rows = kinds.into_iter().filter(|(_, (hosts, _), _)| *hosts > 0);
     let rows = rows.map(|(why, (hosts, queued), then)| {
-        let (hosts, queued) = (Text::number(count(hosts)), Text::number(count(queued)));
-        vec![Text::plain(why), hosts, queued, Text::plain(then)]
+        let (hosts, queued) = (CellText::number(count(hosts)), CellText::number(count(queued)));
+        vec![CellText::plain(why), hosts, queued, CellText::plain(then)]
     });
-    Table {
+    HtmlTable {
         head: vec!["why", "hosts", "URLs", "then"],
         rows: rows.collect(),
         empty: "None: all hosts with work are counted.",

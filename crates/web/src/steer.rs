@@ -1,7 +1,7 @@
 //! What did its owner ask of it by hand, and what may be asked? The log of hands, and, where the
 //! dashboard was started with that right, the forms.
 
-use crate::page::{Block, Field, HandForm, Table, Text};
+use crate::page::{CellText, Field, HandForm, HtmlTable, PageBlock};
 use rhumb_node::watch::steering::{HandRequest, ToldLine};
 use serde::Deserialize;
 
@@ -44,25 +44,25 @@ impl Sent {
     }
 }
 
-pub fn blocks(log: &[ToldLine], form: Option<&str>, said: Option<&str>) -> Vec<Block> {
+pub fn blocks(log: &[ToldLine], form: Option<&str>, said: Option<&str>) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     if let Some(said) = said {
-        blocks.push(Block::Lead(format!("{said}.")));
+        blocks.push(PageBlock::Lead(format!("{said}.")));
     }
     match form {
         Some(form) => blocks.extend(forms(form)),
-        None => blocks.push(Block::Note(
+        None => blocks.push(PageBlock::Note(
             "This dashboard only shows. Started with --dashboard-control it has forms here; on the \
              command line: rhumb pause, resume, stop, seed, exclude, rest, fetch-now."
                 .to_owned(),
         )),
     }
-    blocks.push(Block::Heading("What was asked so far".to_owned()));
+    blocks.push(PageBlock::Heading("What was asked so far".to_owned()));
     let rows = log
         .iter()
         .rev()
-        .map(|line| vec![Text::plain(line.time.clone()), Text::plain(line.what.clone())]);
-    blocks.push(Block::Table(Table {
+        .map(|line| vec![CellText::plain(line.time.clone()), CellText::plain(line.what.clone())]);
+    blocks.push(PageBlock::Table(HtmlTable {
         head: vec!["time", "hand"],
         rows: rows.collect(),
         empty: "Nothing yet.",
@@ -70,7 +70,7 @@ pub fn blocks(log: &[ToldLine], form: Option<&str>, said: Option<&str>) -> Vec<B
     blocks
 }
 
-fn forms(form: &str) -> Vec<Block> {
+fn forms(form: &str) -> Vec<PageBlock> {
     let simple =
         |hand: &'static str, button: &'static str| hand_form(form, hand, Vec::new(), button);
     let with = |hand, label, hint, button| {
@@ -82,15 +82,15 @@ fn forms(form: &str) -> Vec<Block> {
         Field { name: "minutes", label: "minutes", value: "60".to_owned(), hint: "60" },
     ];
     vec![
-        Block::Hands(vec![
+        PageBlock::Hands(vec![
             simple("pause", "Pause"),
             simple("resume", "Resume"),
             simple("stop", "Stop"),
         ]),
-        Block::Hands(vec![with("seed", "a seed", "https://example.org/", "Add")]),
-        Block::Hands(vec![with("exclude", "leave out URLs that match", r"\?sort=", "Exclude")]),
-        Block::Hands(vec![hand_form(form, "rest", rest, "Rest")]),
-        Block::Hands(vec![with("fetch_now", "a URL", "https://example.org/news", "Fetch now")]),
+        PageBlock::Hands(vec![with("seed", "a seed", "https://example.org/", "Add")]),
+        PageBlock::Hands(vec![with("exclude", "leave out URLs that match", r"\?sort=", "Exclude")]),
+        PageBlock::Hands(vec![hand_form(form, "rest", rest, "Rest")]),
+        PageBlock::Hands(vec![with("fetch_now", "a URL", "https://example.org/news", "Fetch now")]),
     ]
 }
 

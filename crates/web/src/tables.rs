@@ -2,25 +2,27 @@
 
 use crate::figures::{bytes, count, percent, rate, time};
 use crate::overview::share_bar;
-use crate::page::{Bar, Block, Cell, Field, Figure, Form, Table, Text, encoded};
+use crate::page::{
+    Bar, Cell, CellText, Field, HtmlForm, HtmlTable, NamedNumber, PageBlock, encoded,
+};
 use crate::steer;
-use rhumb_node::watch::status::Status;
+use rhumb_node::watch::status::CrawlStatus;
 use rhumb_node::watch::view::{
     AlikeView, ClassLine, FrontierView, HostCell, HostsView, WhatIfView,
 };
 use serde_json::Value;
 use std::path::Path;
 
-pub fn figure(name: &str, value: String) -> Figure {
-    Figure { id: "", name: name.to_owned(), value }
+pub fn figure(name: &str, value: String) -> NamedNumber {
+    NamedNumber { id: "", name: name.to_owned(), value }
 }
 
-pub fn of_first(rows: Option<u64>, what: &str) -> Vec<Block> {
-    let note = |rows| Block::Note(format!("Of the first {} {what} alone.", count(rows)));
+pub fn of_first(rows: Option<u64>, what: &str) -> Vec<PageBlock> {
+    let note = |rows| PageBlock::Note(format!("Of the first {} {what} alone.", count(rows)));
     rows.map(note).into_iter().collect()
 }
 
-pub fn frontier(view: &FrontierView) -> Vec<Block> {
+pub fn frontier(view: &FrontierView) -> Vec<PageBlock> {
     let mut lead = format!(
         "{} hosts have work: {} are due, {} wait for a moment, {} fail and rest.",
         count(view.hosts_with_work),
@@ -48,15 +50,15 @@ pub fn frontier(view: &FrontierView) -> Vec<Block> {
         ),
     };
     let mut blocks = vec![
-        Block::Lead(lead),
-        Block::Heading(heading.to_owned()),
-        Block::Grid(cells),
-        Block::Note(legend.to_owned()),
+        PageBlock::Lead(lead),
+        PageBlock::Heading(heading.to_owned()),
+        PageBlock::Grid(cells),
+        PageBlock::Note(legend.to_owned()),
     ];
     blocks.extend(of_first(view.hosts_of_first, "hosts"));
     if !view.fronts.is_empty() {
-        blocks.push(Block::Heading("Front queues: hosts that are due, by class".to_owned()));
-        blocks.push(Block::Bars(fronts(view)));
+        blocks.push(PageBlock::Heading("Front queues: hosts that are due, by class".to_owned()));
+        blocks.push(PageBlock::Bars(fronts(view)));
     }
     let all = view.classes.iter().sum::<u64>().max(1);
     let classes = view.classes.iter().enumerate().filter(|(_, urls)| **urls > 0);
@@ -64,15 +66,15 @@ pub fn frontier(view: &FrontierView) -> Vec<Block> {
         value: count(*urls),
         ..share_bar(&format!("class {class}"), *urls as f64 / all as f64, "accent")
     });
-    blocks.push(Block::Heading("URLs that wait, the best class first".to_owned()));
-    blocks.push(Block::Bars(bars.collect()));
+    blocks.push(PageBlock::Heading("URLs that wait, the best class first".to_owned()));
+    blocks.push(PageBlock::Bars(bars.collect()));
     blocks.extend(of_first(view.urls_of_first, "URLs"));
     let rows = view.sleeping.iter().map(|host| {
-        let link = Text::link(&host.host, "/host", "key");
-        vec![link, Text::number(time(host.wait_s)), Text::number(count(host.queued))]
+        let link = CellText::link(&host.host, "/host", "key");
+        vec![link, CellText::number(time(host.wait_s)), CellText::number(count(host.queued))]
     });
-    blocks.push(Block::Heading("Hosts asleep until a moment, the first first".to_owned()));
-    blocks.push(Block::Table(Table {
+    blocks.push(PageBlock::Heading("Hosts asleep until a moment, the first first".to_owned()));
+    blocks.push(PageBlock::Table(HtmlTable {
         head: vec!["host", "due in", "URLs"],
         rows: rows.collect(),
         empty: "No host sleeps until a moment.",
@@ -129,30 +131,30 @@ fn filled(wait_s: f64, delay_s: f64) -> u32 {
     (20.0 * share).ceil() as u32
 }
 
-pub fn hosts(view: &HostsView) -> Vec<Block> {
+pub fn hosts(view: &HostsView) -> Vec<PageBlock> {
     let rows = view.hosts.iter().map(|host| {
         vec![
-            Text::link(&host.host, "/host", "key"),
-            Text::number(count(host.pages)),
-            Text::number(count(host.queued)),
-            Text::number(bytes(host.bytes)),
-            Text::number(format!("{} ms", count(host.last_took_ms))),
-            Text::number(time(host.delay_s)),
-            Text::plain(host.delay_cause.clone()),
-            Text::plain(match &host.failing {
+            CellText::link(&host.host, "/host", "key"),
+            CellText::number(count(host.pages)),
+            CellText::number(count(host.queued)),
+            CellText::number(bytes(host.bytes)),
+            CellText::number(format!("{} ms", count(host.last_took_ms))),
+            CellText::number(time(host.delay_s)),
+            CellText::plain(host.delay_cause.clone()),
+            CellText::plain(match &host.failing {
                 Some(kind) => format!("{kind}, {} in a row", host.failures),
                 None => String::new(),
             }),
         ]
     });
-    let table = Table {
+    let table = HtmlTable {
         head: vec!["host", "pages", "wait", "bytes", "last answer", "delay", "set by", "fails"],
         rows: rows.collect(),
         empty: "No host of that kind.",
     };
     let by = ["pages", "queued", "slowest", "failures", "bytes"];
-    let orders = by.map(|by| Text::way(&format!("by {by}"), format!("/hosts?by={by}")));
-    let mut blocks = vec![Block::Links(orders.to_vec()), Block::Table(table)];
+    let orders = by.map(|by| CellText::way(&format!("by {by}"), format!("/hosts?by={by}")));
+    let mut blocks = vec![PageBlock::Links(orders.to_vec()), PageBlock::Table(table)];
     blocks.extend(of_first(view.of_first, "hosts"));
     blocks
 }
@@ -177,43 +179,43 @@ pub fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-pub fn duplicates(view: &AlikeView) -> Vec<Block> {
-    let mut blocks = vec![Block::Lead(format!(
+pub fn duplicates(view: &AlikeView) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::Lead(format!(
         "{} pages are repeated by others.",
         count(view.clusters.len() as u64)
     ))];
     blocks.extend(of_first(view.of_first, "URLs"));
     let rows = view.clusters.iter().flat_map(|cluster| {
         let leader = vec![
-            Text::link(&cluster.leader, "/url", "url"),
-            Text::number(count(cluster.exact)),
-            Text::number(count(cluster.near)),
-            Text::plain("leads"),
+            CellText::link(&cluster.leader, "/url", "url"),
+            CellText::number(count(cluster.exact)),
+            CellText::number(count(cluster.near)),
+            CellText::plain("leads"),
         ];
         let members = cluster.members.iter().map(|member| {
-            let link = Text::link(&member.url, "/url", "url");
-            let none = Text::plain("");
+            let link = CellText::link(&member.url, "/url", "url");
+            let none = CellText::plain("");
             let (a, b) = (encoded(&cluster.leader), encoded(&member.url));
-            let beside = Text::way(&percent(member.resemblance), format!("/pair?a={a}&b={b}"));
+            let beside = CellText::way(&percent(member.resemblance), format!("/pair?a={a}&b={b}"));
             vec![link, none.clone(), none, beside]
         });
         std::iter::once(leader).chain(members)
     });
-    blocks.push(Block::Table(Table {
+    blocks.push(PageBlock::Table(HtmlTable {
         head: vec!["page", "exact copies", "nearly the same", "alike, side by side"],
         rows: rows.collect(),
         empty: "No page repeats another.",
     }));
-    blocks.push(Block::Heading("Mirrors: hosts that hold the same pages".to_owned()));
+    blocks.push(PageBlock::Heading("Mirrors: hosts that hold the same pages".to_owned()));
     let rows = view.mirrors.iter().map(|mirror| {
         vec![
-            Text::link(&mirror.a, "/host", "key"),
-            Text::link(&mirror.b, "/host", "key"),
-            Text::number(count(mirror.pages)),
-            Text::number(percent(mirror.share)),
+            CellText::link(&mirror.a, "/host", "key"),
+            CellText::link(&mirror.b, "/host", "key"),
+            CellText::number(count(mirror.pages)),
+            CellText::number(percent(mirror.share)),
         ]
     });
-    blocks.push(Block::Table(Table {
+    blocks.push(PageBlock::Table(HtmlTable {
         head: vec!["host", "and host", "pages in common", "of the smaller one"],
         rows: rows.collect(),
         empty: "No two hosts have enough pages in common.",
@@ -221,12 +223,12 @@ pub fn duplicates(view: &AlikeView) -> Vec<Block> {
     blocks
 }
 
-pub fn freshness(status: &Status) -> Vec<Block> {
+pub fn freshness(status: &CrawlStatus) -> Vec<PageBlock> {
     let report = &status.report;
     let Some(kept) = &report.collection else {
         let what = "This crawl visits each page once. With --continuous it learns how often \
                     pages change, and places visits where they pay.";
-        return vec![Block::Lead(what.to_owned())];
+        return vec![PageBlock::Lead(what.to_owned())];
     };
     let figures = vec![
         figure("pages kept fresh", count(kept.pages)),
@@ -251,20 +253,20 @@ pub fn freshness(status: &Status) -> Vec<Block> {
             Some(format!("{}: {}", name.replace('_', " "), as_text(value)?))
         });
         Some(vec![
-            Text::link(&url, "/url", "url"),
-            Text::plain(words.collect::<Vec<_>>().join("; ")),
+            CellText::link(&url, "/url", "url"),
+            CellText::plain(words.collect::<Vec<_>>().join("; ")),
         ])
     });
     let used = kept
         .budget
         .used
-        .map(|used| Block::Bars(vec![share_bar("used of the budget so far", used, "accent")]));
-    let mut blocks = vec![Block::Figures(figures)];
+        .map(|used| PageBlock::Bars(vec![share_bar("used of the budget so far", used, "accent")]));
+    let mut blocks = vec![PageBlock::Figures(figures)];
     blocks.extend(used);
     blocks.extend([
-        Block::Note("Beliefs are estimated from a sample of the pages.".to_owned()),
-        Block::Heading("The most overdue".to_owned()),
-        Block::Table(Table {
+        PageBlock::Note("Beliefs are estimated from a sample of the pages.".to_owned()),
+        PageBlock::Heading("The most overdue".to_owned()),
+        PageBlock::Table(HtmlTable {
             head: vec!["page", ""],
             rows: rows.collect(),
             empty: "No page is overdue.",
@@ -273,8 +275,8 @@ pub fn freshness(status: &Status) -> Vec<Block> {
     blocks
 }
 
-fn try_form(view: &WhatIfView) -> Block {
-    Block::Form(Form {
+fn try_form(view: &WhatIfView) -> PageBlock {
+    PageBlock::Form(HtmlForm {
         action: "/what-if",
         fields: vec![
             Field {
@@ -294,13 +296,13 @@ fn try_form(view: &WhatIfView) -> Block {
     })
 }
 
-pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> {
+pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<PageBlock> {
     let mut blocks = vec![try_form(view)];
     if let Some(mistake) = &view.mistake {
-        blocks.push(Block::Lead(format!("That is no pattern: {mistake}.")));
+        blocks.push(PageBlock::Lead(format!("That is no pattern: {mistake}.")));
     } else if view.exclude.as_deref().is_some_and(|pattern| !pattern.is_empty()) {
         let share = view.queued_matched as f64 / view.queued.max(1) as f64;
-        blocks.push(Block::Lead(format!(
+        blocks.push(PageBlock::Lead(format!(
             "{} of {} URLs that wait would be refused ({}); {} pages of the kind were fetched \
              already.",
             count(view.queued_matched),
@@ -309,7 +311,7 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> 
             count(view.fetched_matched)
         )));
         blocks.extend(view.sampled.map(|urls| {
-            Block::Note(format!(
+            PageBlock::Note(format!(
                 "Of {} URLs in {} places all over the store: there are too many to try all.",
                 count(urls),
                 count(view.places)
@@ -317,24 +319,24 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> 
         }));
         if let (Some(now), Some(then)) = (view.coverage_ceiling, view.coverage_ceiling_then) {
             let about = if view.coverage_is_estimated { "about " } else { "" };
-            blocks.push(Block::Lead(format!(
+            blocks.push(PageBlock::Lead(format!(
                 "Coverage could then become {about}{} at most, instead of {}.",
                 percent(then),
                 percent(now)
             )));
         }
-        let rows = view.examples.iter().map(|url| vec![Text::link(url, "/url", "url")]);
-        let table = Table { head: vec!["some of them"], rows: rows.collect(), empty: "" };
+        let rows = view.examples.iter().map(|url| vec![CellText::link(url, "/url", "url")]);
+        let table = HtmlTable { head: vec!["some of them"], rows: rows.collect(), empty: "" };
         if let (Some(secret), Some(pattern)) = (form, &view.exclude) {
             let apply = steer::button(secret, "exclude", pattern, "Exclude these");
-            blocks.push(Block::Hands(vec![apply]));
+            blocks.push(PageBlock::Hands(vec![apply]));
         }
         if view.queued_matched > 0 {
-            blocks.push(Block::Table(table));
+            blocks.push(PageBlock::Table(table));
         }
     }
     if let (Some(then), Some(needs)) = (view.ceiling_per_s_then, view.needs_s_then) {
-        blocks.push(Block::Lead(format!(
+        blocks.push(PageBlock::Lead(format!(
             "At that delay {} would be the most instead of {}; the queue would need at least {} \
              instead of {}.",
             rate(then),
@@ -343,11 +345,11 @@ pub fn what_if(view: &WhatIfView, form: Option<&str>, dir: &Path) -> Vec<Block> 
             time(view.needs_s)
         )));
         let delay = view.delay_s.unwrap_or_default();
-        blocks.push(Block::Note(format!(
+        blocks.push(PageBlock::Note(format!(
             "To apply it, end the run and say: rhumb crawl --dir {} --delay {delay}s",
             dir.display()
         )));
     }
-    blocks.push(Block::Note("Nothing is changed by trying.".to_owned()));
+    blocks.push(PageBlock::Note("Nothing is changed by trying.".to_owned()));
     blocks
 }

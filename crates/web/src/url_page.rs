@@ -1,19 +1,19 @@
 //! What became of this URL? Its life as a list of what happened, its copies, and all the rest.
 
 use crate::figures::count;
-use crate::page::{Block, Field, Form, Moment, Table, Text, encoded};
+use crate::page::{CellText, Field, HtmlForm, HtmlTable, PageBlock, UrlMoment, encoded};
 use crate::searched::{copy_of, is_web};
 use crate::steer;
 use crate::tables::as_text;
-use rhumb_node::copies::Capture;
+use rhumb_node::copies::CopyCapture;
 use rhumb_node::watch::status::{NextVisit, UrlHistory, UrlStatus};
 use serde_json::Value;
 
 /// Captures that are listed, the latest.
 const CAPTURES_SHOWN: usize = 50;
 
-pub fn form(typed: &str) -> Block {
-    Block::Form(Form {
+pub fn form(typed: &str) -> PageBlock {
+    PageBlock::Form(HtmlForm {
         action: "/url",
         fields: vec![Field {
             name: "url",
@@ -25,47 +25,47 @@ pub fn form(typed: &str) -> Block {
     })
 }
 
-pub fn nothing_asked() -> Vec<Block> {
+pub fn nothing_asked() -> Vec<PageBlock> {
     let what = "Each URL has a life: where it was found, which rule decided, its place in the \
                 queue, its fetches, what it repeats, its next visit.";
-    vec![form(""), Block::Note(what.to_owned())]
+    vec![form(""), PageBlock::Note(what.to_owned())]
 }
 
 /// `secret` is what a form must carry that changes something, if that is permitted.
 pub fn blocks(
     status: &UrlStatus,
-    captures: &[Capture],
+    captures: &[CopyCapture],
     typed: &str,
     secret: Option<&str>,
-) -> Vec<Block> {
+) -> Vec<PageBlock> {
     let mut blocks =
-        vec![form(typed), Block::Lead(format!("{}: {}.", status.state, status.meaning))];
+        vec![form(typed), PageBlock::Lead(format!("{}: {}.", status.state, status.meaning))];
     if let Some(secret) = secret {
         let now = steer::button(secret, "fetch_now", &status.url, "Fetch now");
-        blocks.push(Block::Hands(vec![now]));
+        blocks.push(PageBlock::Hands(vec![now]));
     }
     if let Some(history) = &status.record {
-        blocks.push(Block::Heading("Its life".to_owned()));
-        blocks.push(Block::Life(life(status, history, captures)));
+        blocks.push(PageBlock::Heading("Its life".to_owned()));
+        blocks.push(PageBlock::Life(life(status, history, captures)));
     }
-    blocks.push(Block::Heading("All that is known".to_owned()));
-    blocks.push(Block::Table(Table { head: vec!["", ""], rows: facts(status), empty: "" }));
+    blocks.push(PageBlock::Heading("All that is known".to_owned()));
+    blocks.push(PageBlock::Table(HtmlTable { head: vec!["", ""], rows: facts(status), empty: "" }));
     if let Some(host) = &status.host {
-        blocks.push(Block::Links(vec![Text::link(&host.host, "/host", "key")]));
+        blocks.push(PageBlock::Links(vec![CellText::link(&host.host, "/host", "key")]));
     }
     blocks
 }
 
-fn moment(when: &str, what: String, colour: &'static str) -> Moment {
-    Moment { when: when.to_owned(), what, at: None, colour }
+fn moment(when: &str, what: String, colour: &'static str) -> UrlMoment {
+    UrlMoment { when: when.to_owned(), what, at: None, colour }
 }
 
-fn life(status: &UrlStatus, history: &UrlHistory, captures: &[Capture]) -> Vec<Moment> {
+fn life(status: &UrlStatus, history: &UrlHistory, captures: &[CopyCapture]) -> Vec<UrlMoment> {
     let mut life = Vec::new();
     let depth = history.depth;
     let found = match &history.found_on {
-        Some(page) => Moment {
-            at: Some(Text::link(page, "/url", "url")),
+        Some(page) => UrlMoment {
+            at: Some(CellText::link(page, "/url", "url")),
             ..moment(&history.found, format!("found, {depth} links from a seed, on"), "soft")
         },
         None if depth == 0 => moment(&history.found, "named as a seed".to_owned(), "soft"),
@@ -83,9 +83,9 @@ fn life(status: &UrlStatus, history: &UrlHistory, captures: &[Capture]) -> Vec<M
             false => format!("fetched{code} and kept:"),
         };
         let copy = copy_of(&status.url, &capture.timestamp);
-        let at = is_web(&status.url).then(|| Text::way("the copy", copy));
+        let at = is_web(&status.url).then(|| CellText::way("the copy", copy));
         let when = crate::copy::day(&capture.timestamp);
-        life.push(Moment { when, what, at, colour: "accent" });
+        life.push(UrlMoment { when, what, at, colour: "accent" });
     }
     if let Some(page) = history.duplicate_of.as_ref().or(history.near_duplicate_of.as_ref()) {
         let what = match history.resemblance {
@@ -93,8 +93,8 @@ fn life(status: &UrlStatus, history: &UrlHistory, captures: &[Capture]) -> Vec<M
             None => "it has the bytes of another:".to_owned(),
         };
         let (a, b) = (encoded(page), encoded(&status.url));
-        let at = Some(Text::way(page, format!("/pair?a={a}&b={b}")));
-        life.push(Moment { at, ..moment("", what, "warm") });
+        let at = Some(CellText::way(page, format!("/pair?a={a}&b={b}")));
+        life.push(UrlMoment { at, ..moment("", what, "warm") });
     }
     if history.tries > 0 {
         life.push(moment("", format!("failed {} times since", history.tries), "warm"));
@@ -113,7 +113,7 @@ fn life(status: &UrlStatus, history: &UrlHistory, captures: &[Capture]) -> Vec<M
 }
 
 /// All that `rhumb status --url` says, in its words.
-fn facts(status: &UrlStatus) -> Vec<Vec<Text>> {
+fn facts(status: &UrlStatus) -> Vec<Vec<CellText>> {
     let Ok(Value::Object(fields)) = serde_json::to_value(status) else { return Vec::new() };
     let known = fields
         .iter()
@@ -122,9 +122,9 @@ fn facts(status: &UrlStatus) -> Vec<Vec<Text>> {
     known
         .map(|(name, text)| match name.as_str() {
             "found_on" | "duplicate_of" | "near_duplicate_of" => {
-                vec![Text::plain(name.replace('_', " ")), Text::link(&text, "/url", "url")]
+                vec![CellText::plain(name.replace('_', " ")), CellText::link(&text, "/url", "url")]
             }
-            _ => vec![Text::plain(name.replace('_', " ")), Text::plain(text)],
+            _ => vec![CellText::plain(name.replace('_', " ")), CellText::plain(text)],
         })
         .collect()
 }

@@ -1,9 +1,9 @@
 //! What web was seen? Hosts as circles, by importance, with lines for the links between them.
 
 use crate::figures::{count, percent};
-use crate::page::{Block, Bubble, Line, encoded};
+use crate::page::{Bubble, Curve, PageBlock, encoded};
 use crate::tables::of_first;
-use rhumb_node::watch::view::{HostLine, WebView};
+use rhumb_node::watch::view::{HostLink, WebView};
 
 /// Room that the circles fill, of a picture of 1000 × 700.
 const AREA: f64 = 235_000.0;
@@ -12,7 +12,7 @@ const LABEL_RADIUS_MIN: f64 = 26.0;
 const RADIUS_MAX: f64 = 130.0;
 const RADIUS_MIN: f64 = 3.5;
 
-pub fn blocks(view: &WebView) -> Vec<Block> {
+pub fn blocks(view: &WebView) -> Vec<PageBlock> {
     let all: f64 = view.hosts.iter().map(|host| host.weight.sqrt()).sum();
     // Areas by the square root of weights: one host of a million pages leaves room for others.
     let radius = |weight: f64| {
@@ -52,29 +52,29 @@ pub fn blocks(view: &WebView) -> Vec<Block> {
         "A circle is a host: its area grows with the root of {size}, its colour says how many of \
          its URLs are fetched. A line is links from one to another."
     );
-    let picture = Block::Bubbles(circles.collect(), lines(&view.lines, &places));
-    let mut blocks = vec![picture, Block::Note(note)];
+    let picture = PageBlock::Bubbles(circles.collect(), lines(&view.lines, &places));
+    let mut blocks = vec![picture, PageBlock::Note(note)];
     if view.is_awaited {
         let what = "By pages for now: importance is being reckoned, and shown when that is done.";
-        blocks.push(Block::Note(what.to_owned()));
+        blocks.push(PageBlock::Note(what.to_owned()));
     } else if !view.by_importance {
         let what = "By pages: there are too many URLs, or partitions, to reckon importance here.";
-        blocks.push(Block::Note(what.to_owned()));
+        blocks.push(PageBlock::Note(what.to_owned()));
     }
     blocks.extend(of_first(view.of_first, "hosts"));
     blocks
 }
 
 /// Curves between the middles of circles, the stronger the more links.
-fn lines(links: &[HostLine], places: &[(f64, f64)]) -> Vec<Line> {
+fn lines(links: &[HostLink], places: &[(f64, f64)]) -> Vec<Curve> {
     let most = links.iter().map(|line| line.links).max().unwrap_or(1).max(1) as f64;
-    let curve = |line: &HostLine| {
+    let curve = |line: &HostLink| {
         let ((x1, y1), (x2, y2)) = (*places.get(line.from)?, *places.get(line.to)?);
         // Bent to one side, so that there and back are two lines.
         let (bend_x, bend_y) =
             ((x1 + x2) / 2.0 + (y1 - y2) / 8.0, (y1 + y2) / 2.0 + (x2 - x1) / 8.0);
         let share = (line.links as f64).ln_1p() / most.ln_1p().max(f64::MIN_POSITIVE);
-        Some(Line {
+        Some(Curve {
             path: format!("M{x1:.1} {y1:.1}Q{bend_x:.1} {bend_y:.1} {x2:.1} {y2:.1}"),
             strength: (1.0 + 3.0 * share).round() as u32,
         })

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rhumb_archive::{
-    Capture, Content, Limits, Original, Packed, Packer, Profile, Reader, Truncation, Warcinfo,
-    Writer,
+    Capture, Original, Packed, Packer, Profile, RecordContent, RecordReader, WarcTruncation,
+    WarcWriter, Warcinfo, WriterLimits,
 };
 use rhumb_page::url::Url;
 use tempfile::TempDir;
@@ -19,7 +19,7 @@ const SECOND_US: u64 = 1_000_000;
 pub struct Page {
     pub url: Url,
     pub response: Vec<u8>,
-    pub truncated: Option<Truncation>,
+    pub truncated: Option<WarcTruncation>,
 }
 
 pub fn page(url: &str, response: impl Into<Vec<u8>>) -> Page {
@@ -88,11 +88,11 @@ pub fn every_kind() -> Vec<Page> {
         page("http://example.com/no-head-end", "HTTP/1.1 200 OK\r\nContent-Type: text/html"),
         page("http://example.com/not-http", "ICY\r\nno: way\r\n\r\nradio"),
         Page {
-            truncated: Some(Truncation::Length),
+            truncated: Some(WarcTruncation::Length),
             ..html("http://example.com/long", "<p>cut he")
         },
         Page {
-            truncated: Some(Truncation::Disconnect),
+            truncated: Some(WarcTruncation::Disconnect),
             ..page(
                 "http://example.com/lost",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHel",
@@ -128,7 +128,7 @@ fn with_capture(
         url: &page.url,
         fetched_us: START_US + second * SECOND_US,
         address: Some([192, 0, 2, 7].into()),
-        content: Content::Http { request: request.as_bytes(), response: &page.response },
+        content: RecordContent::Http { request: request.as_bytes(), response: &page.response },
         truncated: page.truncated,
         notes: &[("fetchTimeMs", "12"), ("oddities", "a\r\nWARC/1.1\r\nb: c")],
     };
@@ -142,7 +142,7 @@ pub fn resource(url: &str, mime: &str, bytes: &[u8], second: u64) -> Packed {
         url: &Url::parse(url).unwrap(),
         fetched_us: START_US + second * SECOND_US,
         address: None,
-        content: Content::Resource { mime, bytes },
+        content: RecordContent::Resource { mime, bytes },
         truncated: None,
         notes: &[],
     })
@@ -154,7 +154,7 @@ pub fn scratch() -> TempDir {
     if memory.is_dir() { TempDir::new_in(memory).unwrap() } else { TempDir::new().unwrap() }
 }
 
-pub fn open(dir: &Path, limits: Limits) -> Writer {
+pub fn open(dir: &Path, limits: WriterLimits) -> WarcWriter {
     let info = Warcinfo {
         id: "test".into(),
         software: "rhumb/test".into(),
@@ -162,7 +162,7 @@ pub fn open(dir: &Path, limits: Limits) -> Writer {
         robots: "obey".into(),
         fields: vec![("description".into(), "a test".into())],
     };
-    Writer::open(dir, info, limits, None).unwrap()
+    WarcWriter::open(dir, info, limits, None).unwrap()
 }
 
 pub fn warc_paths(dir: &Path) -> Vec<PathBuf> {
@@ -174,7 +174,7 @@ pub fn warc_paths(dir: &Path) -> Vec<PathBuf> {
 
 /// Offset, kind and target of every record of a file.
 pub fn records(path: &Path) -> Vec<(u64, String, Option<String>)> {
-    let reader = Reader::open(path).unwrap();
+    let reader = RecordReader::open(path).unwrap();
     let records = reader.map(|record| record.unwrap());
     records.map(|r| (r.offset, r.kind().to_string(), r.target().map(String::from))).collect()
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rhumb_archive::{ErrorKind, Limits, Reader, Warcinfo, Writer, rebuild, write_index};
+use rhumb_archive::{
+    ArchiveErrorKind, RecordReader, WarcWriter, Warcinfo, WriterLimits, rebuild, write_index,
+};
 
 use crate::captures::{html, open, packed, records, scratch, warc_paths};
 
@@ -28,7 +30,7 @@ fn a_torn_tail_is_cut_back_to_the_last_whole_record_at_every_byte() {
             } else {
                 fs::remove_file(&part).unwrap();
             }
-            let mut writer = open(dir.path(), Limits::default());
+            let mut writer = open(dir.path(), WriterLimits::default());
             let kept = ends.iter().copied().filter(|end| *end <= cut).max().unwrap();
             assert_eq!(fs::read(&warc).unwrap(), whole[..kept], "cut at {cut}");
             writer.append(&packed(&html("http://a.com/next", "next"), 9)).unwrap();
@@ -47,7 +49,7 @@ fn a_part_torn_at_any_byte_is_completed_from_its_warc() {
     let whole = fs::read(&part).unwrap();
     for cut in 0..=whole.len() {
         fs::write(&part, &whole[..cut]).unwrap();
-        drop(open(dir.path(), Limits::default()));
+        drop(open(dir.path(), WriterLimits::default()));
         assert_eq!(fs::read(&part).unwrap(), whole, "cut at {cut}");
     }
 }
@@ -67,7 +69,7 @@ fn a_part_that_contradicts_its_warc_is_made_again() {
     ];
     for line in wrong {
         fs::write(&part, format!("{line}\n")).unwrap();
-        drop(open(dir.path(), Limits::default()));
+        drop(open(dir.path(), WriterLimits::default()));
         assert_eq!(fs::read_to_string(&part).unwrap(), whole, "{line}");
     }
 }
@@ -79,16 +81,16 @@ fn zeros_behind_the_last_record_are_cut_as_a_power_loss_leaves_them() {
     let warc = warc_paths(dir.path()).remove(0);
     let whole = fs::read(&warc).unwrap();
     fs::write(&warc, [whole.as_slice(), &[0; 5000]].concat()).unwrap();
-    drop(open(dir.path(), Limits::default()));
+    drop(open(dir.path(), WriterLimits::default()));
     assert_eq!(fs::read(&warc).unwrap(), whole);
 }
 
 #[test]
 fn a_file_begun_but_never_written_is_used() {
     let dir = scratch();
-    drop(open(dir.path(), Limits::default()));
+    drop(open(dir.path(), WriterLimits::default()));
     fs::write(dir.path().join("warc/rhumb-20251115210700-00007-test.warc.gz"), b"").unwrap();
-    let mut writer = open(dir.path(), Limits::default());
+    let mut writer = open(dir.path(), WriterLimits::default());
     let location = writer.append(&packed(&html("http://a.com/", "first"), 0)).unwrap();
     assert_eq!(location.file, 7);
     writer.sync().unwrap();
@@ -107,22 +109,23 @@ fn damage_before_whole_records_is_named_and_not_cut_away() {
     fs::write(&warc, &bytes).unwrap();
     fs::remove_file(part_of(dir.path())).unwrap();
 
-    let error =
-        Writer::open(dir.path(), Warcinfo::default(), Limits::default(), None).err().unwrap();
-    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let error = WarcWriter::open(dir.path(), Warcinfo::default(), WriterLimits::default(), None)
+        .err()
+        .unwrap();
+    assert_eq!(error.kind(), ArchiveErrorKind::Corrupt);
     assert_eq!((error.file(), error.offset()), (warc.as_path(), Some(damaged)));
     assert!(error.to_string().contains(&format!("at byte {damaged}")), "{error}");
     assert_eq!(fs::read(&warc).unwrap(), bytes);
 
-    let read: Vec<_> = Reader::open(&warc).unwrap().collect();
+    let read: Vec<_> = RecordReader::open(&warc).unwrap().collect();
     assert_eq!(read.iter().filter(|record| record.is_ok()).count(), 4);
     assert_eq!(read.len(), 5, "reading ends at the damage");
 }
 
 /// Appends and syncs some captures, then flushes others; returns how long the synced file was.
 fn write_captures(dir: &Path, synced: u64, flushed: u64) -> usize {
-    let mut writer = open(dir, Limits::default());
-    let append = |writer: &mut Writer, n: u64| {
+    let mut writer = open(dir, WriterLimits::default());
+    let append = |writer: &mut WarcWriter, n: u64| {
         let page = html(&format!("http://a.com/{n}"), &format!("page {n} "));
         writer.append(&packed(&page, n)).unwrap();
     };

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rhumb_archive::{ErrorKind, Limits};
+use rhumb_archive::{ArchiveErrorKind, WriterLimits};
 
 use crate::captures::{html, open, packed, records, scratch, warc_paths};
 
@@ -30,7 +30,7 @@ fn a_full_disk_is_said_and_the_file_ends_with_a_whole_record() {
 
     let kept = records(&warc_paths(dir.path())[0]).len();
     assert!(kept > 10 && kept % 3 == 1, "a warcinfo and three records a capture: {kept}");
-    let mut writer = open(dir.path(), Limits::default());
+    let mut writer = open(dir.path(), WriterLimits::default());
     writer.append(&packed(&html("http://a.com/after", "after"), 9999)).unwrap();
     writer.sync().unwrap();
     assert_eq!(records(&warc_paths(dir.path())[0]).len(), kept + 1 + 3);
@@ -38,14 +38,14 @@ fn a_full_disk_is_said_and_the_file_ends_with_a_whole_record() {
 
 /// In the child, whose files may not grow beyond the limit.
 fn append_until_the_disk_is_full(dir: &Path) {
-    let mut writer = open(dir, Limits { file_bytes_max: 1 << 30, buffer_bytes_max: 3000 });
+    let mut writer = open(dir, WriterLimits { file_bytes_max: 1 << 30, buffer_bytes_max: 3000 });
     let error = (0..1000)
         .find_map(|n| writer.append(&packed(&html("http://a.com/", "text"), n)).err())
         .expect("the disk fills up");
-    assert_eq!(error.kind(), ErrorKind::Full);
+    assert_eq!(error.kind(), ArchiveErrorKind::Full);
     assert!(error.to_string().contains("free some space"), "{error}");
     let again = writer.flush().unwrap_err();
-    assert_eq!((again.kind(), again.file()), (ErrorKind::Full, warc(dir).as_path()));
+    assert_eq!((again.kind(), again.file()), (ArchiveErrorKind::Full, warc(dir).as_path()));
 }
 
 fn warc(dir: &Path) -> PathBuf {

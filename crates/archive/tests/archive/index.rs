@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rhumb_archive::{Limits, Reader, lookup, rebuild, write_index};
+use rhumb_archive::{RecordReader, WriterLimits, lookup, rebuild, write_index};
 
 use crate::captures::{html, open, packed, scratch, warc_paths};
 
@@ -13,7 +13,7 @@ const MEMORY_BYTES: usize = 1000;
 #[test]
 fn the_index_grows_over_runs_and_equals_one_rebuilt_from_warc_alone() {
     let dir = scratch();
-    let limits = Limits { file_bytes_max: 20_000, buffer_bytes_max: 5000 };
+    let limits = WriterLimits { file_bytes_max: 20_000, buffer_bytes_max: 5000 };
     for run in 0..4 {
         let mut writer = open(dir.path(), limits);
         for n in 0..100 {
@@ -42,7 +42,7 @@ fn the_index_grows_over_runs_and_equals_one_rebuilt_from_warc_alone() {
 #[test]
 fn a_capture_is_found_by_its_key_and_read_at_its_place() {
     let dir = scratch();
-    let mut writer = open(dir.path(), Limits { file_bytes_max: 5000, buffer_bytes_max: 100 });
+    let mut writer = open(dir.path(), WriterLimits { file_bytes_max: 5000, buffer_bytes_max: 100 });
     let pages: Vec<_> =
         (0..40).map(|n| html(&format!("http://a.com/{n}"), &format!("page {n}"))).collect();
     for (n, page) in pages.iter().enumerate() {
@@ -57,7 +57,8 @@ fn a_capture_is_found_by_its_key_and_read_at_its_place() {
         let found = lookup(&dir.path().join("index.cdxj"), surt.as_str(), 10).unwrap();
         assert_eq!(found.len(), 1);
         let warc = dir.path().join("warc").join(&found[0].filename);
-        let record = Reader::open_at(&warc, found[0].offset).unwrap().next().unwrap().unwrap();
+        let record =
+            RecordReader::open_at(&warc, found[0].offset).unwrap().next().unwrap().unwrap();
         assert_eq!(record.length, found[0].length);
         assert_eq!(record.block, page.response);
     }
@@ -66,7 +67,7 @@ fn a_capture_is_found_by_its_key_and_read_at_its_place() {
 #[test]
 fn an_empty_crawl_has_an_empty_index() {
     let dir = scratch();
-    drop(open(dir.path(), Limits::default()));
+    drop(open(dir.path(), WriterLimits::default()));
     write_index(dir.path(), MEMORY_BYTES).unwrap();
     assert!(index_lines(dir.path()).is_empty());
 }
@@ -78,7 +79,7 @@ fn index_lines(dir: &Path) -> Vec<String> {
 #[test]
 fn files_that_are_full_are_sorted_while_the_crawl_goes_on_and_merged_when_they_are_many() {
     let dir = scratch();
-    let mut writer = open(dir.path(), Limits { file_bytes_max: 1000, buffer_bytes_max: 100 });
+    let mut writer = open(dir.path(), WriterLimits { file_bytes_max: 1000, buffer_bytes_max: 100 });
     for n in 0..600 {
         writer
             .append(&packed(&html(&format!("http://a.com/{}", n * 37 % 600), "text"), n))
@@ -105,7 +106,7 @@ fn files_that_are_full_are_sorted_while_the_crawl_goes_on_and_merged_when_they_a
 #[test]
 fn whatever_a_kill_leaves_of_parts_and_segments_the_index_is_whole() {
     let dir = scratch();
-    let limits = Limits { file_bytes_max: 1000, buffer_bytes_max: 100 };
+    let limits = WriterLimits { file_bytes_max: 1000, buffer_bytes_max: 100 };
     let mut writer = open(dir.path(), limits);
     for n in 0..80 {
         writer.append(&packed(&html(&format!("http://a.com/{n}"), "text"), n)).unwrap();

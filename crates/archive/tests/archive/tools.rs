@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rhumb_archive::{Limits, PayloadDigest, Profile, Reader, write_index};
+use rhumb_archive::{Profile, RecordReader, Sha1Digest, WriterLimits, write_index};
 
 use crate::captures::{
     every_kind, open, packed, records, resource, revisited, scratch, warc_paths,
@@ -12,7 +12,7 @@ use crate::captures::{
 #[test]
 fn warcio_and_cdxj_indexer_accept_every_kind_of_capture() {
     let dir = scratch();
-    write_every_kind(dir.path(), Limits::default());
+    write_every_kind(dir.path(), WriterLimits::default());
     let paths = warc_paths(dir.path());
     assert_eq!(paths.len(), 1);
 
@@ -31,7 +31,7 @@ fn warcio_and_cdxj_indexer_accept_every_kind_of_capture() {
 #[test]
 fn an_archive_in_many_files_is_indexed_as_cdxj_indexer_does() {
     let dir = scratch();
-    let limits = Limits { file_bytes_max: 3000, buffer_bytes_max: 100 };
+    let limits = WriterLimits { file_bytes_max: 3000, buffer_bytes_max: 100 };
     write_every_kind(dir.path(), limits);
     let paths = warc_paths(dir.path());
     assert!(paths.len() > 10);
@@ -50,8 +50,9 @@ fn an_archive_in_many_files_is_indexed_as_cdxj_indexer_does() {
 #[test]
 fn blocks_are_kept_as_received() {
     let dir = scratch();
-    write_every_kind(dir.path(), Limits::default());
-    let records = Reader::open(&warc_paths(dir.path())[0]).unwrap().map(|record| record.unwrap());
+    write_every_kind(dir.path(), WriterLimits::default());
+    let records =
+        RecordReader::open(&warc_paths(dir.path())[0]).unwrap().map(|record| record.unwrap());
     let responses: Vec<_> = records.filter(|record| record.kind() == "response").collect();
     let pages = every_kind();
     assert_eq!(responses.len(), pages.len());
@@ -64,8 +65,9 @@ fn blocks_are_kept_as_received() {
 #[test]
 fn the_digest_of_a_chunked_body_without_its_framing_is_noted() {
     let dir = scratch();
-    write_every_kind(dir.path(), Limits::default());
-    let records = Reader::open(&warc_paths(dir.path())[0]).unwrap().map(|record| record.unwrap());
+    write_every_kind(dir.path(), WriterLimits::default());
+    let records =
+        RecordReader::open(&warc_paths(dir.path())[0]).unwrap().map(|record| record.unwrap());
     let noted: Vec<(String, String)> = records
         .filter(|record| record.kind() == "metadata")
         .filter_map(|record| {
@@ -74,7 +76,7 @@ fn the_digest_of_a_chunked_body_without_its_framing_is_noted() {
             Some((record.target()?.to_string(), digest.to_string()))
         })
         .collect();
-    let digest = |bytes: &[u8]| PayloadDigest::of(bytes).to_string();
+    let digest = |bytes: &[u8]| Sha1Digest::of(bytes).to_string();
     assert!(noted.contains(&(
         "https://www.example.com/chunked?b=2&a=1".to_string(),
         digest(b"Hello, world")
@@ -83,7 +85,7 @@ fn the_digest_of_a_chunked_body_without_its_framing_is_noted() {
     assert_eq!(noted.len(), 3, "none for broken framing, bare bodies or revisits: {noted:?}");
 }
 
-fn write_every_kind(dir: &Path, limits: Limits) {
+fn write_every_kind(dir: &Path, limits: WriterLimits) {
     let mut writer = open(dir, limits);
     let pages = every_kind();
     let mut second = 0;

@@ -5,7 +5,7 @@
 //! the number of states stays finite and small.
 
 use rhumb_cluster::beat::{Heartbeat, Identity, Timing};
-use rhumb_cluster::event::{Command, Event, Exit};
+use rhumb_cluster::event::{Command, Exit, MemberEvent};
 use rhumb_cluster::member::Member;
 use rhumb_engine::time::{Span, Time};
 use std::collections::BTreeMap;
@@ -251,7 +251,7 @@ impl World {
         match step {
             Step::Tick(n) => {
                 self.nodes[n].needs_tick = false;
-                self.event(n, Event::Tick);
+                self.event(n, MemberEvent::Tick);
             }
             Step::Effect(n, i) => {
                 let pending = &mut self.nodes[n].pending[i];
@@ -297,7 +297,7 @@ impl World {
             Step::Leave(n, returns) => {
                 self.budget.leaves -= 1;
                 let returns_within = returns.then_some(Span(6));
-                self.event(n, Event::Leave { returns_within });
+                self.event(n, MemberEvent::Leave { returns_within });
             }
             Step::Pass => self.pass(),
         }
@@ -390,25 +390,28 @@ impl World {
         let end = Time(self.now + ahead);
         let effect = pending.effect.expect("it has taken effect");
         let event = match (pending.operation, effect) {
-            (Operation::Look, Effect::Seen(beats)) => {
-                Event::Looked { began, beats: beats.into_iter().map(|beat| *beat.0).collect() }
-            }
+            (Operation::Look, Effect::Seen(beats)) => MemberEvent::Looked {
+                began,
+                beats: beats.into_iter().map(|beat| *beat.0).collect(),
+            },
             (Operation::Beat(counter, _), _) => {
                 let began = match self.mutant {
                     Some(Mutant::LeaseFromTheEnd) => end,
                     _ => began,
                 };
-                Event::Beaten { counter, began }
+                MemberEvent::Beaten { counter, began }
             }
             (Operation::Open(partition), Effect::Opened(epoch)) => {
-                self.event(n, Event::Opened { partition, epoch });
-                Event::Obeyed { partition, order: 0 }
+                self.event(n, MemberEvent::Opened { partition, epoch });
+                MemberEvent::Obeyed { partition, order: 0 }
             }
             (Operation::Prove(partition, _) | Operation::Release(partition, _), Effect::Fenced) => {
-                Event::Fenced { partition }
+                MemberEvent::Fenced { partition }
             }
-            (Operation::Prove(partition, epoch), _) => Event::Durable { partition, epoch, began },
-            (Operation::Release(partition, epoch), _) => Event::Closed { partition, epoch },
+            (Operation::Prove(partition, epoch), _) => {
+                MemberEvent::Durable { partition, epoch, began }
+            }
+            (Operation::Release(partition, epoch), _) => MemberEvent::Closed { partition, epoch },
             (operation, effect) => unreachable!("{operation:?} has {effect:?}"),
         };
         self.event(n, event);
@@ -421,9 +424,9 @@ impl World {
             self.nodes[n].orphans.push(pending.operation.clone());
         }
         match pending.operation {
-            Operation::Look => self.event(n, Event::LookFailed),
-            Operation::Beat(counter, _) => self.event(n, Event::BeatFailed { counter }),
-            Operation::Open(partition) => self.event(n, Event::OpenFailed { partition }),
+            Operation::Look => self.event(n, MemberEvent::LookFailed),
+            Operation::Beat(counter, _) => self.event(n, MemberEvent::BeatFailed { counter }),
+            Operation::Open(partition) => self.event(n, MemberEvent::OpenFailed { partition }),
             Operation::Prove(..) | Operation::Release(..) => {
                 let again = Pending { effect: None, is_slow: true, ..pending };
                 self.nodes[n].pending.push(again);
@@ -431,7 +434,7 @@ impl World {
         }
     }
 
-    fn event(&mut self, n: usize, event: Event) {
+    fn event(&mut self, n: usize, event: MemberEvent) {
         let node = &mut self.nodes[n];
         let mut commands = Vec::new();
         node.member.step(Time(self.now + node.ahead), event, &mut commands);
@@ -465,7 +468,7 @@ impl World {
                 node.unshipped.remove(&partition);
                 return;
             }
-            Command::Copy { partition } => return self.event(n, Event::Copied { partition }),
+            Command::Copy { partition } => return self.event(n, MemberEvent::Copied { partition }),
             Command::Exit(exit) => {
                 node.gone = Some(exit);
                 node.allowed.clear();
@@ -506,7 +509,7 @@ impl World {
         for tick in 0..=ticks {
             for n in 0..self.nodes.len() {
                 if self.nodes[n].gone.is_none() {
-                    self.event(n, Event::Tick);
+                    self.event(n, MemberEvent::Tick);
                 }
                 while !self.nodes[n].pending.is_empty() && self.nodes[n].gone.is_none() {
                     self.step(Step::Finish(n, 0));

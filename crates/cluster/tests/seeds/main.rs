@@ -6,7 +6,7 @@
 //! when the faults are over, every partition has an owner before long.
 
 use rhumb_cluster::beat::{Heartbeat, Identity, Timing};
-use rhumb_cluster::event::{Command, Event, Exit};
+use rhumb_cluster::event::{Command, Exit, MemberEvent};
 use rhumb_cluster::member::Member;
 use rhumb_engine::rng::Rng;
 use rhumb_engine::time::{Span, Time};
@@ -67,7 +67,7 @@ struct World {
     nodes: Vec<Node>,
     due: BinaryHeap<Reverse<(u64, u64, Due)>>,
     order: u64,
-    operations: BTreeMap<u64, (u64, Operation, Option<Event>)>,
+    operations: BTreeMap<u64, (u64, Operation, Option<MemberEvent>)>,
     away_until: u64,
     beats: BTreeMap<String, Heartbeat>,
     epochs: BTreeMap<u32, u64>,
@@ -179,7 +179,7 @@ impl World {
         match due {
             Due::Wake(n, run) => {
                 if self.nodes[n].woken_at <= self.now && self.is_awake(n, run, &due) {
-                    self.event(n, Event::Tick);
+                    self.event(n, MemberEvent::Tick);
                 }
             }
             Due::Ship(n, run) => {
@@ -211,22 +211,24 @@ impl World {
         }
     }
 
-    fn answered(&mut self, n: usize, event: Event) {
+    fn answered(&mut self, n: usize, event: MemberEvent) {
         let opened = match event {
-            Event::Opened { partition, .. } => Some(partition),
+            MemberEvent::Opened { partition, .. } => Some(partition),
             _ => None,
         };
         self.event(n, event);
         if let Some(partition) = opened {
-            self.event(n, Event::Obeyed { partition, order: 0 });
+            self.event(n, MemberEvent::Obeyed { partition, order: 0 });
         }
     }
 
     fn failed(&mut self, n: usize, operation: Operation) {
         match operation {
-            Operation::Look => self.event(n, Event::LookFailed),
-            Operation::Beat(beat) => self.event(n, Event::BeatFailed { counter: beat.counter }),
-            Operation::Open(partition) => self.event(n, Event::OpenFailed { partition }),
+            Operation::Look => self.event(n, MemberEvent::LookFailed),
+            Operation::Beat(beat) => {
+                self.event(n, MemberEvent::BeatFailed { counter: beat.counter })
+            }
+            Operation::Open(partition) => self.event(n, MemberEvent::OpenFailed { partition }),
             // The store's client tries again until it is answered.
             Operation::Write(..) | Operation::Close(..) | Operation::Copy(_) => {
                 self.begin_operation(n, operation);
@@ -260,26 +262,26 @@ impl World {
         let began = self.nodes[n].clock(began);
         let event = match operation.clone() {
             Operation::Look => {
-                Event::Looked { began, beats: self.beats.values().cloned().collect() }
+                MemberEvent::Looked { began, beats: self.beats.values().cloned().collect() }
             }
             Operation::Beat(beat) => self.land(n, *beat, began),
             Operation::Open(partition) => {
                 let epoch = self.epochs.entry(partition).or_default();
                 *epoch += 1;
                 self.takeovers += 1;
-                Event::Opened { partition, epoch: *epoch }
+                MemberEvent::Opened { partition, epoch: *epoch }
             }
-            Operation::Copy(partition) => Event::Copied { partition },
+            Operation::Copy(partition) => MemberEvent::Copied { partition },
             Operation::Write(partition, epoch) | Operation::Close(partition, epoch) => {
                 if self.epochs[&partition] != epoch {
-                    Event::Fenced { partition }
+                    MemberEvent::Fenced { partition }
                 } else {
                     if self.nodes[n].run == run {
                         self.nodes[n].unshipped.remove(&partition);
                     }
                     match operation {
-                        Operation::Close(..) => Event::Closed { partition, epoch },
-                        _ => Event::Durable { partition, epoch, began },
+                        Operation::Close(..) => MemberEvent::Closed { partition, epoch },
+                        _ => MemberEvent::Durable { partition, epoch, began },
                     }
                 }
             }
@@ -287,7 +289,7 @@ impl World {
         self.operations.entry(id).and_modify(|(_, _, answer)| *answer = Some(event));
     }
 
-    fn land(&mut self, n: usize, beat: Heartbeat, began: Time) -> Event {
+    fn land(&mut self, n: usize, beat: Heartbeat, began: Time) -> MemberEvent {
         let counter = beat.counter;
         let unshipped = &self.nodes[n].unshipped;
         let early = beat.released.iter().find(|(p, epoch)| unshipped.get(*p) == Some(*epoch));
@@ -298,10 +300,10 @@ impl World {
         if last.is_none_or(|last| key(last) < key(&beat)) {
             self.beats.insert(beat.node.id.clone(), beat);
         }
-        Event::Beaten { counter, began }
+        MemberEvent::Beaten { counter, began }
     }
 
-    fn event(&mut self, n: usize, event: Event) {
+    fn event(&mut self, n: usize, event: MemberEvent) {
         let mut commands = Vec::new();
         let now = self.nodes[n].clock(self.now);
         self.nodes[n].member.step(now, event, &mut commands);
@@ -396,7 +398,7 @@ impl World {
             }
             6 if is_up => {
                 let returns_within = self.rng.draw().is_multiple_of(2).then_some(Span::secs(20));
-                self.event(n, Event::Leave { returns_within });
+                self.event(n, MemberEvent::Leave { returns_within });
             }
             _ => {}
         }

@@ -4,7 +4,7 @@
 //! after the host's usual delay, and the host counts as failing only when none is left. The address
 //! that answered last stays in use, also when the name is resolved again.
 
-use crate::event::Address;
+use crate::event::ResolvedName;
 use crate::time::Time;
 use rhumb_page::url::HostKey;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct AddressList {
 impl AddressList {
     /// The name was resolved: its addresses are good until then. `good` is one that answered when
     /// the first one did not.
-    pub fn resolved(&mut self, answer: Address, good: Option<IpAddr>, until: Time) {
+    pub fn resolved(&mut self, answer: ResolvedName, good: Option<IpAddr>, until: Time) {
         let before = self.last().or(good);
         self.ips = answer.ips.into_iter().take(ADDRESSES_MAX).collect();
         self.in_use = self.ips.iter().position(|ip| Some(*ip) == before).unwrap_or(0);
@@ -112,7 +112,7 @@ mod tests {
     fn each_address_is_tried_once_and_the_one_that_answers_stays_in_use() {
         let ip = |n: u8| IpAddr::from([10, 0, 0, n]);
         let answer =
-            |ns: &[u8]| Address { ips: ns.iter().map(|n| ip(*n)).collect(), until: Time(9) };
+            |ns: &[u8]| ResolvedName { ips: ns.iter().map(|n| ip(*n)).collect(), until: Time(9) };
         let mut list = AddressList::default();
         list.resolved(answer(&[1, 2, 3]), None, Time(9));
         assert_eq!((list.current(Time(0)), list.current(Time(9))), (Some(ip(1)), None));

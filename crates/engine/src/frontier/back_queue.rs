@@ -11,7 +11,7 @@
 //! A row that is here may be served sooner than its place in the store says: whichever of them is
 //! taken, nothing at or before the cursor is lost sight of. That costs no write.
 
-use crate::event::Rows;
+use crate::event::QueueRows;
 use crate::queue::{Entry, Place};
 use crate::record::UrlId;
 use crate::refresh::past::Visits;
@@ -74,7 +74,7 @@ impl BackQueue {
     }
 
     /// A queue of which these rows were read, behind `after`.
-    pub fn from_rows(after: Option<Place>, rows: Rows, rows_max: usize) -> BackQueue {
+    pub fn from_rows(after: Option<Place>, rows: QueueRows, rows_max: usize) -> BackQueue {
         let mut queue = BackQueue::unknown(after, rows_max);
         queue.late = Some(Late::default());
         queue.refilled(rows);
@@ -218,7 +218,7 @@ impl BackQueue {
     }
 
     /// The answer to a refill.
-    pub fn refilled(&mut self, answer: Rows) {
+    pub fn refilled(&mut self, answer: QueueRows) {
         let late = self.late.take().expect("a refill was asked for");
         let covered = match (answer.all, answer.rows.last()) {
             (true, _) => None,
@@ -296,7 +296,7 @@ impl Late {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Status, UrlRecord};
+    use crate::record::{RecordStatus, UrlRecord};
     use crate::rng::Rng;
     use crate::time::Time;
     use rhumb_page::url::Url;
@@ -348,7 +348,7 @@ mod tests {
         }
 
         fn entry(&self, place: Place) -> Entry {
-            let record = UrlRecord::new(place.id(), Status::Queued, 0, 0, Time::ZERO);
+            let record = UrlRecord::new(place.id(), RecordStatus::Queued, 0, 0, Time::ZERO);
             Entry { url: self.url.clone(), record }
         }
 
@@ -445,7 +445,7 @@ mod tests {
             // Whoever wakes a host asks before it is known what room its queue will have.
             let max = 1 + (self.rng.draw() % (2 * self.queue.rows_max as u64)) as usize;
             let rows = rest.by_ref().take(max).map(|p| (*p, self.entry(*p))).collect();
-            self.queue.refilled(Rows { rows, all: rest.next().is_none() });
+            self.queue.refilled(QueueRows { rows, all: rest.next().is_none() });
         }
 
         fn check(&self) {

@@ -1,16 +1,16 @@
 //! The books counted again, one by one: for tests, the simulator, and nobody in a hurry.
 
 use super::fixed::{JUMPED, ONE, PARTS};
-use super::ledger::{Ledger, Settled};
-use super::standing::Standing;
+use super::ledger::{Ledger, SettledSums};
+use super::standing::MassStanding;
 use super::surfer::SURFERS;
 
 /// What rounding may lose before it is a mistake: a billionth of the whole.
 const ROUNDED_MAX: i128 = (ONE / 1_000_000_000) as i128;
 
 pub fn audit(ledger: &Ledger) -> Result<(), String> {
-    let mut sums = [0i64; Standing::ALL.len()];
-    let mut below = [0i64; Standing::ALL.len()];
+    let mut sums = [0i64; MassStanding::ALL.len()];
+    let mut below = [0i64; MassStanding::ALL.len()];
     for node in 0..ledger.nodes_len() as u32 {
         let (r, standing) = (ledger.residue(node), ledger.standing(node));
         sums[standing as usize] += r;
@@ -21,7 +21,7 @@ pub fn audit(ledger: &Ledger) -> Result<(), String> {
         return Err(format!("residues: {booked:?} booked, {sums:?} and {below:?} counted"));
     }
     let pages = ledger.pages();
-    let (mut settled, mut left_by) = (Settled::default(), [0; SURFERS]);
+    let (mut settled, mut left_by) = (SettledSums::default(), [0; SURFERS]);
     for (at, (&node, &s)) in pages.node.iter().zip(&pages.settled).enumerate() {
         let surfer = pages.surfer[at];
         settled.add(surfer, ledger.standing(node), s);

@@ -8,7 +8,7 @@
 
 use super::fixed::{JUMPED, ONE, PARTS};
 use super::ledger::Sums;
-use super::standing::Standing;
+use super::standing::MassStanding;
 
 /// More than all that floating point can add to a quotient of exact sums.
 pub const DOUBT: f64 = 1e-12;
@@ -35,27 +35,29 @@ pub struct Coverage {
 
 pub fn coverage(sums: &Sums) -> Coverage {
     let per_jump = PARTS as f64 / JUMPED as f64;
-    let residue = |s: Standing| (sums.residue[s as usize] + sums.below[s as usize]) as f64;
+    let residue = |s: MassStanding| (sums.residue[s as usize] + sums.below[s as usize]) as f64;
     let below = sums.below.iter().map(|&b| b as f64).sum::<f64>() + sums.owed as f64;
     let below = below * per_jump;
-    let crawled = residue(Standing::Fetched) + residue(Standing::Linked);
-    let dangling = sums.settled.on_dangling() as f64 + residue(Standing::Dangling);
-    let proven = sums.settled.all() as f64 + crawled + residue(Standing::Dangling) - below;
+    let crawled = residue(MassStanding::Fetched) + residue(MassStanding::Linked);
+    let dangling = sums.settled.on_dangling() as f64 + residue(MassStanding::Dangling);
+    let proven = sums.settled.all() as f64 + crawled + residue(MassStanding::Dangling) - below;
     let jumps = (dangling - below).max(0.0) * (per_jump - 1.0);
     // Σp is at least what a jump alone leaves.
     let whole = (ONE as f64 - jumps).max(ONE as f64 / per_jump);
     let share = |r: f64| (r * per_jump / whole).clamp(0.0, 1.0);
     let mut lost: Vec<(&'static str, f64)> =
-        Standing::LOST.iter().map(|&s| (s.word(), share(residue(s)))).collect();
+        MassStanding::LOST.iter().map(|&s| (s.word(), share(residue(s)))).collect();
     lost.push(("unfollowed", share(sums.unnamed as f64)));
     let all: f64 = lost.iter().map(|(_, share)| share).sum();
-    let depth = share(residue(Standing::Depth));
+    let depth = share(residue(MassStanding::Depth));
     Coverage {
         bound: (proven / whole - DOUBT).clamp(0.0, 1.0),
         ceiling: (1.0 - all).clamp(0.0, 1.0),
         ceiling_for_good: (1.0 - all + depth).clamp(0.0, 1.0),
         frontier: share(
-            residue(Standing::Waiting) + residue(Standing::Nobody) + residue(Standing::Foreign),
+            residue(MassStanding::Waiting)
+                + residue(MassStanding::Nobody)
+                + residue(MassStanding::Foreign),
         ),
         dangling: (dangling / whole).clamp(0.0, 1.0),
         dead_ends: sums.dead_ends.pages,

@@ -13,7 +13,7 @@
 
 use super::fixed::level;
 use super::ledger::Ledger;
-use super::{Coverage, EDGES_PER_TURN, EDGES_SAVED_MAX, Mass, REST_AT_END, Standing, Sums};
+use super::{Coverage, EDGES_PER_TURN, EDGES_SAVED_MAX, Mass, MassStanding, REST_AT_END, Sums};
 use std::collections::BTreeMap;
 
 /// URLs in one round of messages.
@@ -83,7 +83,7 @@ impl Ledger {
     /// below zero.
     pub fn dispatch(&mut self, node: u32) -> Option<(i64, i64)> {
         let mass = self.residue(node);
-        if self.standing(node) != Standing::Foreign || mass == 0 {
+        if self.standing(node) != MassStanding::Foreign || mass == 0 {
             return None;
         }
         self.add(node, -mass);
@@ -104,7 +104,8 @@ impl Ledger {
     /// What lies on URLs of other partitions, above zero or below.
     pub fn unsent(&self) -> i64 {
         let sums = self.sums();
-        sums.residue[Standing::Foreign as usize] + 2 * sums.below[Standing::Foreign as usize]
+        sums.residue[MassStanding::Foreign as usize]
+            + 2 * sums.below[MassStanding::Foreign as usize]
     }
 
     /// URLs of others on which at least the mean of all lies: the next round.

@@ -25,15 +25,15 @@ mod unfolded;
 use super::buckets::{Buckets, NONE};
 use super::exchange::Exchange;
 use super::fixed::{LEVEL_NONE, ONE, jumped, level};
-use super::nodes::{Nodes, State};
+use super::nodes::{NodeState, Nodes};
 use super::outlinks::{At, Outlinks};
-use super::pages::Pages;
-use super::parts::Whole;
-use super::standing::Standing;
-use super::surfer::{Links, SURFERS, Surfer};
+use super::pages::CrawledPages;
+use super::parts::NumberedPage;
+use super::standing::MassStanding;
+use super::surfer::{PushedLinks, SURFERS, Surfer};
 
 use sums::Waiting;
-pub use sums::{DeadEnds, Settled, Sums};
+pub use sums::{DeadEnds, SettledSums, Sums};
 
 /// Numbers given to URLs are below this; later ones have no part in the books.
 pub const NODES_MAX: u64 = NONE as u64;
@@ -41,16 +41,16 @@ pub const NODES_MAX: u64 = NONE as u64;
 #[derive(Debug, Default)]
 pub struct Ledger {
     nodes: Nodes,
-    pages: Pages,
+    pages: CrawledPages,
     buckets: Buckets,
     outlinks: Outlinks,
     /// Residue by standing, and how much of it is below zero (as a positive sum).
-    sums: [i64; Standing::ALL.len()],
-    below: [i64; Standing::ALL.len()],
+    sums: [i64; MassStanding::ALL.len()],
+    below: [i64; MassStanding::ALL.len()],
     /// Shares of links that have no number.
     unnamed: i64,
     trusted: i64,
-    settled: Settled,
+    settled: SettledSums,
     /// Crawled pages by their surfer.
     left_by: [u64; SURFERS],
     /// How many URLs scope and filters leave out.
@@ -84,7 +84,7 @@ impl Ledger {
     }
 
     #[inline]
-    pub fn standing(&self, node: u32) -> Standing {
+    pub fn standing(&self, node: u32) -> MassStanding {
         self.nodes.state(node).standing()
     }
 
@@ -112,19 +112,19 @@ impl Ledger {
     /// The class under which a URL waits.
     pub fn filed(&self, node: u32) -> Option<u8> {
         let state = self.nodes.state(node);
-        let waits = state.standing() == Standing::Waiting;
+        let waits = state.standing() == MassStanding::Waiting;
         waits.then(|| state.mark()).filter(|&class| class != LEVEL_NONE)
     }
 
     /// A URL waits under this class now; under none if it waits for a date.
     pub fn file(&mut self, node: u32, class: Option<u8>) {
-        if self.standing(node) == Standing::Waiting {
+        if self.standing(node) == MassStanding::Waiting {
             self.mark(node, class.unwrap_or(LEVEL_NONE));
         }
     }
 
     fn mark(&mut self, node: u32, mark: u8) {
-        self.nodes.set_state(node, State::new(self.standing(node), mark));
+        self.nodes.set_state(node, NodeState::new(self.standing(node), mark));
     }
 
     pub fn waiting_len(&self) -> u64 {
@@ -137,10 +137,11 @@ impl Ledger {
     }
 
     /// A URL is known to be this now. What was crawled once stays so: its last links hold.
-    pub fn stand(&mut self, node: u32, now: Standing) {
+    pub fn stand(&mut self, node: u32, now: MassStanding) {
         self.reserve(node);
         let before = self.standing(node);
-        if before == now || (before.is_crawled() && (!now.is_crawled() || now == Standing::Fetched))
+        if before == now
+            || (before.is_crawled() && (!now.is_crawled() || now == MassStanding::Fetched))
         {
             return;
         }
@@ -156,26 +157,26 @@ impl Ledger {
     /// What new rules leave out no longer counts among links; residues are to be computed again.
     pub fn forget_left_out(&mut self) {
         for node in 0..self.nodes.len() as u32 {
-            if self.standing(node) == Standing::LeftOut {
-                self.move_sums(node, Standing::LeftOut, Standing::Outside);
+            if self.standing(node) == MassStanding::LeftOut {
+                self.move_sums(node, MassStanding::LeftOut, MassStanding::Outside);
             }
         }
     }
 
-    fn move_sums(&mut self, node: u32, before: Standing, now: Standing) {
+    fn move_sums(&mut self, node: u32, before: MassStanding, now: MassStanding) {
         let r = self.residue(node);
         let bucket = if before.is_crawled() { self.nodes.state(node).mark() } else { LEVEL_NONE };
-        self.nodes.set_state(node, State::new(now, bucket));
-        self.outside += usize::from(now == Standing::Outside);
-        self.outside -= usize::from(before == Standing::Outside);
+        self.nodes.set_state(node, NodeState::new(now, bucket));
+        self.outside += usize::from(now == MassStanding::Outside);
+        self.outside -= usize::from(before == MassStanding::Outside);
         self.sums[before as usize] -= r;
         self.sums[now as usize] += r;
         self.below[before as usize] -= (-r).max(0);
         self.below[now as usize] += (-r).max(0);
-        if before == Standing::Waiting {
+        if before == MassStanding::Waiting {
             self.waiting.remove(level(r));
         }
-        if now == Standing::Waiting {
+        if now == MassStanding::Waiting {
             self.waiting.add(level(r));
         }
     }
@@ -197,21 +198,21 @@ impl Ledger {
             self.below[standing as usize] += (-after).max(0) - (-before).max(0);
         }
         match standing {
-            Standing::Waiting => {
+            MassStanding::Waiting => {
                 let (old, new) = (level(before), level(after));
                 if old != new {
                     self.waiting.remove(old);
                     self.waiting.add(new);
                 }
             }
-            Standing::Linked | Standing::Dangling => {
+            MassStanding::Linked | MassStanding::Dangling => {
                 let (new, old) = (level(after.abs()), state.mark());
                 if new < old {
                     self.buckets.put(*word as u32, old, new);
-                    *state = State::new(standing, new);
+                    *state = NodeState::new(standing, new);
                 }
             }
-            Standing::Foreign => self.exchange.changed(node, before, after),
+            MassStanding::Foreign => self.exchange.changed(node, before, after),
             _ => {}
         }
     }
@@ -228,8 +229,8 @@ impl Ledger {
 
     /// What lies on crawled pages that could be pushed, above zero or below.
     pub fn rest(&self) -> i64 {
-        let of = |s: Standing| self.sums[s as usize] + 2 * self.below[s as usize];
-        of(Standing::Linked) + of(Standing::Dangling)
+        let of = |s: MassStanding| self.sums[s as usize] + 2 * self.below[s as usize];
+        of(MassStanding::Linked) + of(MassStanding::Dangling)
     }
 
     /// Settles the heaviest residue that lies on a crawled page.
@@ -249,7 +250,7 @@ impl Ledger {
 
     /// Its links are known: what lies on it can be settled.
     fn is_pushable(&self, node: u32) -> bool {
-        matches!(self.standing(node), Standing::Linked | Standing::Dangling)
+        matches!(self.standing(node), MassStanding::Linked | MassStanding::Dangling)
     }
 
     /// A crawled page is in no bucket from now on.
@@ -272,13 +273,13 @@ impl Ledger {
         self.pages.settled[page as usize] += x;
         let surfer = self.pages.surfer[page as usize];
         self.settled.add(surfer, standing, x);
-        if standing == Standing::Dangling {
+        if standing == MassStanding::Dangling {
             return;
         }
         let (mut ids, mut weights) = self.take_scratch();
         let at = self.pages.links[page as usize];
         let unnamed = self.outlinks.get(at, &mut ids, &mut weights);
-        self.hand_out(&Links { ids: &ids, weights: &weights, unnamed, surfer }, x);
+        self.hand_out(&PushedLinks { ids: &ids, weights: &weights, unnamed, surfer }, x);
         self.give_back(ids, weights);
     }
 
@@ -342,7 +343,7 @@ impl Ledger {
                 standing if standing.is_crawled() => self.mark(node, LEVEL_NONE),
                 standing => {
                     *self.nodes.word_mut(node) = 0;
-                    if standing == Standing::Waiting {
+                    if standing == MassStanding::Waiting {
                         self.waiting.add(LEVEL_NONE);
                     }
                 }
@@ -362,7 +363,7 @@ impl Ledger {
             if at != At::NOWHERE {
                 let unnamed = self.outlinks.get(at, &mut ids, &mut weights);
                 let surfer = self.pages.surfer[page];
-                let links = Links { ids: &ids, weights: &weights, unnamed, surfer };
+                let links = PushedLinks { ids: &ids, weights: &weights, unnamed, surfer };
                 self.stand_linked(node, at, &links, s);
                 self.hand_out(&links, s);
             }
@@ -405,11 +406,11 @@ impl Ledger {
     }
 
     /// All crawled pages whose links are held.
-    pub fn each_page(&self, mut see: impl FnMut(&Whole)) {
-        let mut whole = Whole::default();
+    pub fn each_page(&self, mut see: impl FnMut(&NumberedPage)) {
+        let mut whole = NumberedPage::default();
         for (page, &at) in self.pages.links.iter().enumerate() {
             if at != At::NOWHERE {
-                let Whole { ids, weights, .. } = &mut whole;
+                let NumberedPage { ids, weights, .. } = &mut whole;
                 whole.unnamed = self.outlinks.get(at, ids, weights);
                 (whole.page, whole.surfer) = (self.pages.node[page], self.pages.surfer[page]);
                 see(&whole);
@@ -434,7 +435,7 @@ impl Ledger {
         super::audit::audit(self)
     }
 
-    pub(super) fn pages(&self) -> &Pages {
+    pub(super) fn pages(&self) -> &CrawledPages {
         &self.pages
     }
 }

@@ -32,9 +32,9 @@ mod written;
 pub use coverage::Coverage;
 pub use fixed::{LEVEL_NONE, ONE, level};
 pub use ledger::{Ledger, Sums};
-pub use parts::{Goal, LinkPart, Whole};
-pub use standing::{Standing, filed_class};
-pub use surfer::{FIFTEENTHS, Links, SURFERS, Surfer};
+pub use parts::{Goal, LinkPart, NumberedPage};
+pub use standing::{MassStanding, filed_class};
+pub use surfer::{FIFTEENTHS, PushedLinks, SURFERS, Surfer};
 pub use topical::TopicCoverage;
 pub use written::SettledRow;
 
@@ -142,19 +142,19 @@ impl Mass {
     /// What a URL's record says of it now.
     pub fn stand(&mut self, record: &UrlRecord) {
         let Some(node) = node(record.id) else { return };
-        let (before, now) = (self.ledger.standing(node), Standing::of_url(record));
+        let (before, now) = (self.ledger.standing(node), MassStanding::of_url(record));
         let now = match (before, now) {
-            (Standing::Waiting | Standing::LeftOut, Standing::Outside) => {
+            (MassStanding::Waiting | MassStanding::LeftOut, MassStanding::Outside) => {
                 self.has_left_out = true;
-                Standing::LeftOut
+                MassStanding::LeftOut
             }
             // What was crawled once stays so.
-            (before, Standing::Outside) if before.is_crawled() => before,
+            (before, MassStanding::Outside) if before.is_crawled() => before,
             (_, now) => now,
         };
-        let was_counted = before != Standing::Outside && before != Standing::Nobody;
-        let is_counted = now != Standing::Outside;
-        self.stale |= before != Standing::Nobody && was_counted != is_counted;
+        let was_counted = before != MassStanding::Outside && before != MassStanding::Nobody;
+        let is_counted = now != MassStanding::Outside;
+        self.stale |= before != MassStanding::Nobody && was_counted != is_counted;
         self.ledger.stand(node, now);
         self.ledger.file(node, standing::filed_class(record));
     }
@@ -166,7 +166,7 @@ impl Mass {
         chunk: (u64, &[Lead]),
         goals: impl Iterator<Item = Goal>,
         step: &mut Step,
-    ) -> Vec<Whole> {
+    ) -> Vec<NumberedPage> {
         let mut whole = Vec::new();
         parts::assemble(&mut self.partial, chunk, goals, step, &mut whole);
         whole.iter().for_each(|page| self.link(page));
@@ -174,7 +174,7 @@ impl Mass {
     }
 
     /// A page was fetched and has no links.
-    pub fn linked_to_none(&mut self, page: u32, surfer: Surfer, step: &mut Step) -> Whole {
+    pub fn linked_to_none(&mut self, page: u32, surfer: Surfer, step: &mut Step) -> NumberedPage {
         let (row, whole) = parts::none(page, surfer);
         step.rows.push(row);
         self.link(&whole);
@@ -188,14 +188,14 @@ impl Mass {
         first: u64,
         (links, surfer): (&KnownLinks, Surfer),
         step: &mut Step,
-    ) -> Whole {
+    ) -> NumberedPage {
         let (row, whole) = parts::whole(page, first, links.weighted().collect(), surfer);
         step.rows.push(row);
         self.link(&whole);
         whole
     }
 
-    fn link(&mut self, whole: &Whole) {
+    fn link(&mut self, whole: &NumberedPage) {
         // A page that the rows no longer call fetched has lost its links to a later visit.
         if !self.ledger.standing(whole.page).is_crawled() {
             return;
@@ -346,7 +346,7 @@ impl Mass {
     pub fn restore_links(&mut self, page: UrlId, number: u16, part: &LinkPart) {
         let Some(page) = node(page) else { return };
         if let Some(whole) = self.partial.restore(page, number, part) {
-            self.ledger.stand(page, Standing::Fetched);
+            self.ledger.stand(page, MassStanding::Fetched);
             self.ledger.link(page, &whole.links());
         }
     }

@@ -6,7 +6,7 @@
 //! double when they are full nor are they copied, so the bytes are those of the URLs.
 
 use super::fixed::LEVEL_NONE;
-use super::standing::Standing;
+use super::standing::MassStanding;
 
 const SEGMENT: usize = 1 << 12;
 const SEGMENT_BYTES: usize = size_of::<Segment>();
@@ -20,49 +20,50 @@ pub struct Nodes {
 #[derive(Debug)]
 struct Segment {
     words: [i64; SEGMENT],
-    states: [State; SEGMENT],
+    states: [NodeState; SEGMENT],
 }
 
 /// A standing, and a mark where it has one. Marks are below 64; `LEVEL_NONE` is no mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State(u8);
+pub struct NodeState(u8);
 
 const MARKS: u8 = 64;
 /// Standings with a mark come first, each with its 64 values.
-const MARKED: [Standing; 3] = [Standing::Waiting, Standing::Linked, Standing::Dangling];
+const MARKED: [MassStanding; 3] =
+    [MassStanding::Waiting, MassStanding::Linked, MassStanding::Dangling];
 const UNMARKED: u8 = MARKS * MARKED.len() as u8;
 
 /// By state: one look, where every edge update takes one.
-const STANDINGS: [Standing; 256] = {
-    let mut standings = [Standing::Nobody; 256];
+const STANDINGS: [MassStanding; 256] = {
+    let mut standings = [MassStanding::Nobody; 256];
     let mut state = 0;
     while state < standings.len() {
         let unmarked = state.saturating_sub(UNMARKED as usize);
         if state < UNMARKED as usize {
             standings[state] = MARKED[state / MARKS as usize];
-        } else if unmarked < Standing::ALL.len() {
-            standings[state] = Standing::ALL[unmarked];
+        } else if unmarked < MassStanding::ALL.len() {
+            standings[state] = MassStanding::ALL[unmarked];
         }
         state += 1;
     }
     standings
 };
 
-impl State {
-    pub const NOBODY: State = State(UNMARKED + Standing::Nobody as u8);
+impl NodeState {
+    pub const NOBODY: NodeState = NodeState(UNMARKED + MassStanding::Nobody as u8);
 
     #[inline]
-    pub fn new(standing: Standing, mark: u8) -> State {
+    pub fn new(standing: MassStanding, mark: u8) -> NodeState {
         match standing {
-            Standing::Waiting => State(mark),
-            Standing::Linked => State(MARKS + mark),
-            Standing::Dangling => State(2 * MARKS + mark),
-            _ => State(UNMARKED + standing as u8),
+            MassStanding::Waiting => NodeState(mark),
+            MassStanding::Linked => NodeState(MARKS + mark),
+            MassStanding::Dangling => NodeState(2 * MARKS + mark),
+            _ => NodeState(UNMARKED + standing as u8),
         }
     }
 
     #[inline]
-    pub fn standing(self) -> Standing {
+    pub fn standing(self) -> MassStanding {
         STANDINGS[self.0 as usize]
     }
 
@@ -80,20 +81,20 @@ impl Nodes {
     /// There are at least so many URLs.
     pub fn grow(&mut self, len: usize) {
         while self.segments.len() * SEGMENT < len {
-            let segment = Segment { words: [0; SEGMENT], states: [State::NOBODY; SEGMENT] };
+            let segment = Segment { words: [0; SEGMENT], states: [NodeState::NOBODY; SEGMENT] };
             self.segments.push(Box::new(segment));
         }
         self.len = self.len.max(len);
     }
 
     #[inline]
-    pub fn state(&self, node: u32) -> State {
+    pub fn state(&self, node: u32) -> NodeState {
         let segment = self.segments.get(node as usize / SEGMENT);
-        segment.map_or(State::NOBODY, |segment| segment.states[node as usize % SEGMENT])
+        segment.map_or(NodeState::NOBODY, |segment| segment.states[node as usize % SEGMENT])
     }
 
     #[inline]
-    pub fn set_state(&mut self, node: u32, state: State) {
+    pub fn set_state(&mut self, node: u32, state: NodeState) {
         self.segments[node as usize / SEGMENT].states[node as usize % SEGMENT] = state;
     }
 
@@ -110,7 +111,7 @@ impl Nodes {
 
     /// Word and state of a URL that there is room for.
     #[inline]
-    pub fn both_mut(&mut self, node: u32) -> (&mut i64, &mut State) {
+    pub fn both_mut(&mut self, node: u32) -> (&mut i64, &mut NodeState) {
         let segment = &mut *self.segments[node as usize / SEGMENT];
         (&mut segment.words[node as usize % SEGMENT], &mut segment.states[node as usize % SEGMENT])
     }
@@ -126,9 +127,9 @@ mod tests {
 
     #[test]
     fn a_byte_holds_every_standing_and_every_mark() {
-        for standing in Standing::ALL {
+        for standing in MassStanding::ALL {
             for mark in 0..MARKS {
-                let state = State::new(standing, mark);
+                let state = NodeState::new(standing, mark);
                 assert_eq!(state.standing(), standing);
                 let kept = if MARKED.contains(&standing) { mark } else { LEVEL_NONE };
                 assert_eq!(state.mark(), kept, "{standing:?}");
@@ -139,9 +140,9 @@ mod tests {
     #[test]
     fn nobody_is_known_before_there_is_room_for_him() {
         let mut nodes = Nodes::default();
-        assert_eq!((nodes.state(7), nodes.word(7)), (State::NOBODY, 0));
+        assert_eq!((nodes.state(7), nodes.word(7)), (NodeState::NOBODY, 0));
         nodes.grow(SEGMENT + 1);
-        nodes.set_state(SEGMENT as u32, State::new(Standing::Waiting, 5));
+        nodes.set_state(SEGMENT as u32, NodeState::new(MassStanding::Waiting, 5));
         *nodes.word_mut(SEGMENT as u32) = -3;
         assert_eq!(nodes.state(SEGMENT as u32).mark(), 5);
         assert_eq!((nodes.word(SEGMENT as u32), nodes.word(0)), (-3, 0));

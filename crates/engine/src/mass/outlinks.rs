@@ -6,7 +6,7 @@
 //! only makes the bound lower.
 
 use super::gaps;
-use super::surfer::{Links, packed, unpack};
+use super::surfer::{PushedLinks, packed, unpack};
 
 const SEGMENT_BYTES: usize = 1 << 20;
 /// A page has some hundred thousand links, none weighs more than sixteen.
@@ -44,7 +44,7 @@ impl At {
 
 impl Outlinks {
     /// Holds a list, if there is room for it.
-    pub fn add(&mut self, links: &Links<'_>, scratch: &mut Vec<u8>) -> At {
+    pub fn add(&mut self, links: &PushedLinks<'_>, scratch: &mut Vec<u8>) -> At {
         scratch.clear();
         let has_weights = u32::from(!links.weights.is_empty());
         gaps::encode(links.ids, links.unnamed.min(UNNAMED_MAX) << 1 | has_weights, scratch);
@@ -130,9 +130,9 @@ mod tests {
     fn lists_survive_the_copying_that_their_dropped_neighbours_cause() {
         let mut links = Outlinks::default();
         let list = |n: u32| (0..200).map(|k| n * 7 + k * 300).collect::<Vec<u32>>();
-        fn of(n: u32, ids: &[u32]) -> Links<'_> {
+        fn of(n: u32, ids: &[u32]) -> PushedLinks<'_> {
             let weights: &[u8] = if n % 7 == 3 { &[9; 200] } else { &[] };
-            Links { weights, ..Links::alike(ids, n % 3) }
+            PushedLinks { weights, ..PushedLinks::alike(ids, n % 3) }
         }
         let (mut bytes, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let mut places: Vec<At> =

@@ -5,7 +5,7 @@ use super::surfer::Surfer;
 
 /// By the number of a page, which is that of its download.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct CrawledPages {
     pub node: Vec<u32>,
     pub settled: Vec<i64>,
     pub residue: Vec<i64>,
@@ -13,7 +13,7 @@ pub struct Pages {
     pub surfer: Vec<Surfer>,
 }
 
-impl Pages {
+impl CrawledPages {
     /// One more page, with what lies on it: its number.
     pub fn add(&mut self, node: u32, residue: i64) -> usize {
         let page = self.node.len();

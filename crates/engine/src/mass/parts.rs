@@ -5,7 +5,7 @@
 //! visit carry the number of its first chunk, so that those of an earlier visit are told apart.
 
 use super::gaps;
-use super::surfer::{Links, Surfer, packed, unpack};
+use super::surfer::{PushedLinks, Surfer, packed, unpack};
 use crate::discovery::Lead;
 use crate::event::{Row, Step};
 use crate::record::UrlId;
@@ -47,26 +47,32 @@ pub struct Partial {
 
 /// A page all of whose links have numbers now, sorted and distinct.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whole {
+pub struct NumberedPage {
     pub page: u32,
     pub ids: Vec<u32>,
-    /// As in [`Links`].
+    /// As in [`PushedLinks`].
     pub weights: Vec<u8>,
     pub unnamed: u32,
     pub surfer: Surfer,
 }
 
-impl Whole {
-    fn of(page: u32, mut ids: Vec<(u32, u8)>, unnamed: u32, surfer: Surfer) -> Whole {
+impl NumberedPage {
+    fn of(page: u32, mut ids: Vec<(u32, u8)>, unnamed: u32, surfer: Surfer) -> NumberedPage {
         sort_distinct(&mut ids);
         let weights =
             if surfer.is_biased() { ids.iter().map(|(_, w)| *w).collect() } else { vec![] };
-        Whole { page, ids: ids.into_iter().map(|(id, _)| id).collect(), weights, unnamed, surfer }
+        NumberedPage {
+            page,
+            ids: ids.into_iter().map(|(id, _)| id).collect(),
+            weights,
+            unnamed,
+            surfer,
+        }
     }
 
-    pub fn links(&self) -> Links<'_> {
-        let Whole { ids, weights, unnamed, surfer, .. } = self;
-        Links { ids, weights, unnamed: *unnamed, surfer: *surfer }
+    pub fn links(&self) -> PushedLinks<'_> {
+        let NumberedPage { ids, weights, unnamed, surfer, .. } = self;
+        PushedLinks { ids, weights, unnamed: *unnamed, surfer: *surfer }
     }
 
     fn row(&self, first: u64, ends: bool) -> LinkPart {
@@ -94,7 +100,7 @@ impl Partial {
         self.parts > 0
     }
 
-    fn take(&mut self, first: u64, part: &Whole) {
+    fn take(&mut self, first: u64, part: &NumberedPage) {
         self.first = first;
         self.parts = self.parts.saturating_add(1);
         let weights = part.weights.iter().copied().chain(std::iter::repeat(0));
@@ -103,13 +109,13 @@ impl Partial {
         self.surfer = part.surfer;
     }
 
-    pub fn whole(self) -> Whole {
-        Whole::of(self.page, self.ids, self.unnamed, self.surfer)
+    pub fn whole(self) -> NumberedPage {
+        NumberedPage::of(self.page, self.ids, self.unnamed, self.surfer)
     }
 
     /// Takes part in what a page's rows say, as they are read at opening: parts in order.
-    pub fn restore(&mut self, page: u32, number: u16, row: &LinkPart) -> Option<Whole> {
-        let mut part = Whole { page, surfer: row.surfer, ..Whole::default() };
+    pub fn restore(&mut self, page: u32, number: u16, row: &LinkPart) -> Option<NumberedPage> {
+        let mut part = NumberedPage { page, surfer: row.surfer, ..NumberedPage::default() };
         (part.unnamed, _) = gaps::decode(&row.gaps, &mut part.ids)?;
         if row.surfer.is_biased() {
             unpack(&row.weights, part.ids.len(), &mut part.weights);
@@ -127,18 +133,18 @@ impl Partial {
 }
 
 /// The row of a page that has no links at all, and the page.
-pub fn none(page: u32, surfer: Surfer) -> (Row, Whole) {
-    let whole = Whole { page, surfer, ..Whole::default() };
+pub fn none(page: u32, surfer: Surfer) -> (Row, NumberedPage) {
+    let whole = NumberedPage { page, surfer, ..NumberedPage::default() };
     (row_of(&whole, 0), whole)
 }
 
 /// The row of a page whose links all have numbers, and the page; `first` as in [`LinkPart`].
-pub fn whole(page: u32, first: u64, ids: Vec<(u32, u8)>, surfer: Surfer) -> (Row, Whole) {
-    let whole = Whole::of(page, ids, 0, surfer);
+pub fn whole(page: u32, first: u64, ids: Vec<(u32, u8)>, surfer: Surfer) -> (Row, NumberedPage) {
+    let whole = NumberedPage::of(page, ids, 0, surfer);
     (row_of(&whole, first), whole)
 }
 
-fn row_of(whole: &Whole, first: u64) -> Row {
+fn row_of(whole: &NumberedPage, first: u64) -> Row {
     let links = whole.row(first, true);
     Row::Links { page: UrlId(u64::from(whole.page)), part: 0, links }
 }
@@ -150,7 +156,7 @@ pub fn assemble(
     (number, chunk): (u64, &[Lead]),
     mut goals: impl Iterator<Item = Goal>,
     step: &mut Step,
-    whole: &mut Vec<Whole>,
+    whole: &mut Vec<NumberedPage>,
 ) {
     let mut at = 0;
     while at < chunk.len() {
@@ -206,10 +212,10 @@ impl Run {
         }
     }
 
-    fn part(mut self, page: u32, surfer: Surfer) -> Whole {
+    fn part(mut self, page: u32, surfer: Surfer) -> NumberedPage {
         sort_distinct(&mut self.unknown);
         let weight = |w: u8| if surfer.is_biased() { u32::from(w) + 1 } else { 1 };
         let unnamed = self.unknown.iter().map(|(_, w)| weight(*w)).sum();
-        Whole::of(page, self.ids, unnamed, surfer)
+        NumberedPage::of(page, self.ids, unnamed, surfer)
     }
 }

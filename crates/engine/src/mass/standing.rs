@@ -1,12 +1,12 @@
 //! What a URL is to the certified graph: outside of it, waiting, crawled, or lost and why.
 
 use crate::queue::Place;
-use crate::record::{Refusal, Status, UrlRecord};
+use crate::record::{RecordStatus, Refusal, UrlRecord};
 
 /// Residual mass is summed by standing, so the order of the variants is that of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Standing {
+pub enum MassStanding {
     /// No URL has this number yet, as far as these books know.
     Nobody,
     /// Scope and filters leave it out: no node of the graph, and not counted among links.
@@ -34,85 +34,87 @@ pub enum Standing {
     LeftOut,
 }
 
-impl Standing {
-    pub const ALL: [Standing; 15] = [
-        Standing::Nobody,
-        Standing::Outside,
-        Standing::Waiting,
-        Standing::Fetched,
-        Standing::Linked,
-        Standing::Dangling,
-        Standing::Robots,
-        Standing::Depth,
-        Standing::Budget,
-        Standing::Trap,
-        Standing::Redirects,
-        Standing::Failed,
-        Standing::Gone,
-        Standing::Foreign,
-        Standing::LeftOut,
+impl MassStanding {
+    pub const ALL: [MassStanding; 15] = [
+        MassStanding::Nobody,
+        MassStanding::Outside,
+        MassStanding::Waiting,
+        MassStanding::Fetched,
+        MassStanding::Linked,
+        MassStanding::Dangling,
+        MassStanding::Robots,
+        MassStanding::Depth,
+        MassStanding::Budget,
+        MassStanding::Trap,
+        MassStanding::Redirects,
+        MassStanding::Failed,
+        MassStanding::Gone,
+        MassStanding::Foreign,
+        MassStanding::LeftOut,
     ];
 
     /// Those that lose what reaches them.
-    pub const LOST: [Standing; 8] = [
-        Standing::Robots,
-        Standing::Depth,
-        Standing::Budget,
-        Standing::Trap,
-        Standing::Redirects,
-        Standing::Failed,
-        Standing::Gone,
-        Standing::LeftOut,
+    pub const LOST: [MassStanding; 8] = [
+        MassStanding::Robots,
+        MassStanding::Depth,
+        MassStanding::Budget,
+        MassStanding::Trap,
+        MassStanding::Redirects,
+        MassStanding::Failed,
+        MassStanding::Gone,
+        MassStanding::LeftOut,
     ];
 
     pub fn is_crawled(self) -> bool {
-        matches!(self, Standing::Fetched | Standing::Linked | Standing::Dangling)
+        matches!(self, MassStanding::Fetched | MassStanding::Linked | MassStanding::Dangling)
     }
 
     /// What a record says; what pages are shown with and no link may lead to is outside.
-    pub fn of_url(record: &UrlRecord) -> Standing {
-        match record.role.is_outside_requisite() && record.status != Status::Foreign {
-            true => Standing::Outside,
-            false => Standing::of(record.status),
+    pub fn of_url(record: &UrlRecord) -> MassStanding {
+        match record.role.is_outside_requisite() && record.status != RecordStatus::Foreign {
+            true => MassStanding::Outside,
+            false => MassStanding::of(record.status),
         }
     }
 
     /// What a record says, of a URL that was never answered with a page.
-    pub fn of(status: Status) -> Standing {
+    pub fn of(status: RecordStatus) -> MassStanding {
         match status {
-            Status::Queued => Standing::Waiting,
-            Status::Fetched | Status::Duplicate | Status::Moved => Standing::Fetched,
-            Status::Gone => Standing::Gone,
-            Status::Foreign => Standing::Foreign,
-            Status::Failed(_) => Standing::Failed,
-            Status::Refused(Refusal::Scope | Refusal::Filter) => Standing::Outside,
-            Status::Refused(why) if why.is_junk() => Standing::Outside,
-            Status::Refused(Refusal::Robots) => Standing::Robots,
-            Status::Refused(Refusal::Depth) => Standing::Depth,
-            Status::Refused(Refusal::HostBudget | Refusal::Sitemaps) => Standing::Budget,
-            Status::Refused(Refusal::Trap | Refusal::Pattern) => Standing::Trap,
-            Status::Refused(_) => Standing::Redirects,
+            RecordStatus::Queued => MassStanding::Waiting,
+            RecordStatus::Fetched | RecordStatus::Duplicate | RecordStatus::Moved => {
+                MassStanding::Fetched
+            }
+            RecordStatus::Gone => MassStanding::Gone,
+            RecordStatus::Foreign => MassStanding::Foreign,
+            RecordStatus::Failed(_) => MassStanding::Failed,
+            RecordStatus::Refused(Refusal::Scope | Refusal::Filter) => MassStanding::Outside,
+            RecordStatus::Refused(why) if why.is_junk() => MassStanding::Outside,
+            RecordStatus::Refused(Refusal::Robots) => MassStanding::Robots,
+            RecordStatus::Refused(Refusal::Depth) => MassStanding::Depth,
+            RecordStatus::Refused(Refusal::HostBudget | Refusal::Sitemaps) => MassStanding::Budget,
+            RecordStatus::Refused(Refusal::Trap | Refusal::Pattern) => MassStanding::Trap,
+            RecordStatus::Refused(_) => MassStanding::Redirects,
         }
     }
 
     /// The word used in reports, metrics and documentation.
     pub fn word(self) -> &'static str {
         match self {
-            Standing::Nobody => "unknown",
-            Standing::Outside => "outside",
-            Standing::Waiting => "waiting",
-            Standing::Fetched => "fetched",
-            Standing::Linked => "linked",
-            Standing::Dangling => "dangling",
-            Standing::Robots => "robots",
-            Standing::Depth => "depth",
-            Standing::Budget => "host_budget",
-            Standing::Trap => "trap",
-            Standing::Redirects => "redirects",
-            Standing::Failed => "failed",
-            Standing::Gone => "gone",
-            Standing::Foreign => "foreign",
-            Standing::LeftOut => "left_out",
+            MassStanding::Nobody => "unknown",
+            MassStanding::Outside => "outside",
+            MassStanding::Waiting => "waiting",
+            MassStanding::Fetched => "fetched",
+            MassStanding::Linked => "linked",
+            MassStanding::Dangling => "dangling",
+            MassStanding::Robots => "robots",
+            MassStanding::Depth => "depth",
+            MassStanding::Budget => "host_budget",
+            MassStanding::Trap => "trap",
+            MassStanding::Redirects => "redirects",
+            MassStanding::Failed => "failed",
+            MassStanding::Gone => "gone",
+            MassStanding::Foreign => "foreign",
+            MassStanding::LeftOut => "left_out",
         }
     }
 }

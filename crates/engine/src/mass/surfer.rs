@@ -78,7 +78,7 @@ impl Default for Surfer {
 
 /// The links of a page: what pushing it needs to know.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Links<'a> {
+pub struct PushedLinks<'a> {
     /// Sorted and distinct.
     pub ids: &'a [u32],
     /// One less than the weight of each, for a biased surfer; none for the usual one.
@@ -88,10 +88,10 @@ pub struct Links<'a> {
     pub surfer: Surfer,
 }
 
-impl<'a> Links<'a> {
+impl<'a> PushedLinks<'a> {
     /// Links that are all alike.
-    pub fn alike(ids: &'a [u32], unnamed: u32) -> Links<'a> {
-        Links { ids, weights: &[], unnamed, surfer: Surfer::USUAL }
+    pub fn alike(ids: &'a [u32], unnamed: u32) -> PushedLinks<'a> {
+        PushedLinks { ids, weights: &[], unnamed, surfer: Surfer::USUAL }
     }
 
     #[inline]

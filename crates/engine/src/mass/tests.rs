@@ -2,8 +2,8 @@
 
 use super::coverage::coverage;
 use super::fixed::ONE;
-use super::surfer::Links;
-use super::{Coverage, Ledger, Standing};
+use super::surfer::PushedLinks;
+use super::{Coverage, Ledger, MassStanding};
 use crate::rng::Rng;
 
 /// A small web beside the books: what they may know of it, and the truth.
@@ -24,11 +24,11 @@ impl World {
         }
         let outside = (0..nodes).map(|n| n > 2 && rng.draw().is_multiple_of(9)).collect();
         let mut ledger = Ledger::default();
-        (0..nodes as u32).for_each(|n| ledger.stand(n, Standing::Waiting));
+        (0..nodes as u32).for_each(|n| ledger.stand(n, MassStanding::Waiting));
         let mut world = World { ledger, links, crawled: vec![false; nodes], outside, rng };
         for n in 0..nodes as u32 {
             if world.outside[n as usize] {
-                world.ledger.stand(n, Standing::Outside);
+                world.ledger.stand(n, MassStanding::Outside);
             }
         }
         world.ledger.trust(0, ONE / 4 * 3);
@@ -44,16 +44,16 @@ impl World {
         let node = self.below(self.links.len());
         match self.below(12) {
             0..=3 if !self.outside[node] && !self.is_lost(node) => {
-                self.ledger.stand(node as u32, Standing::Fetched);
+                self.ledger.stand(node as u32, MassStanding::Fetched);
                 self.crawled[node] = true;
-                self.ledger.link(node as u32, &Links::alike(&self.links[node], 0));
+                self.ledger.link(node as u32, &PushedLinks::alike(&self.links[node], 0));
             }
             4 if self.crawled[node] => {
                 self.links[node] = some_links(&mut self.rng, self.links.len());
-                self.ledger.link(node as u32, &Links::alike(&self.links[node], 0));
+                self.ledger.link(node as u32, &PushedLinks::alike(&self.links[node], 0));
             }
             5 if !self.crawled[node] && !self.outside[node] => {
-                let cause = Standing::LOST[self.rng.draw() as usize % 7];
+                let cause = MassStanding::LOST[self.rng.draw() as usize % 7];
                 self.ledger.stand(node as u32, cause);
             }
             6 => assert_eq!(self.ledger.pass(0, u64::MAX), None),
@@ -64,7 +64,7 @@ impl World {
     }
 
     fn is_lost(&self, node: usize) -> bool {
-        Standing::LOST.contains(&self.ledger.standing(node as u32))
+        MassStanding::LOST.contains(&self.ledger.standing(node as u32))
     }
 
     fn proven(&self) -> Coverage {
@@ -153,15 +153,15 @@ fn books_opened_from_whatever_was_written_of_them_prove_nothing_false() {
 }
 
 /// Node 0 is trusted with all; these pages are crawled, with these links.
-fn crawled(pages: &[(u32, &[u32])], others: &[(u32, Standing)]) -> Ledger {
+fn crawled(pages: &[(u32, &[u32])], others: &[(u32, MassStanding)]) -> Ledger {
     let mut ledger = Ledger::default();
     let all = pages.iter().flat_map(|(page, links)| links.iter().chain([page]));
-    all.for_each(|&n| ledger.stand(n, Standing::Waiting));
+    all.for_each(|&n| ledger.stand(n, MassStanding::Waiting));
     others.iter().for_each(|&(n, standing)| ledger.stand(n, standing));
     ledger.trust(0, ONE);
     for (page, links) in pages {
-        ledger.stand(*page, Standing::Fetched);
-        ledger.link(*page, &Links::alike(links, 0));
+        ledger.stand(*page, MassStanding::Fetched);
+        ledger.link(*page, &PushedLinks::alike(links, 0));
     }
     settle(&mut ledger);
     ledger
@@ -180,7 +180,7 @@ fn proven(ledger: &Ledger) -> Coverage {
 
 #[test]
 fn what_reaches_a_blocked_page_is_lost_and_not_divided_out() {
-    let ledger = crawled(&[(0, &[1])], &[(1, Standing::Robots)]);
+    let ledger = crawled(&[(0, &[1])], &[(1, MassStanding::Robots)]);
     let coverage = proven(&ledger);
     assert!((coverage.bound - 0.15).abs() < 1e-9, "{coverage:?}");
     assert!((coverage.ceiling - 0.15).abs() < 1e-9, "{coverage:?}");
@@ -197,9 +197,9 @@ fn trusted_pages_without_links_are_told_with_the_trust_that_lies_on_them() {
     ledger.rebase(vec![(1, ONE / 4), (0, ONE / 4 * 3)]);
     let coverage = proven(&ledger);
     assert_eq!((coverage.dead_ends, coverage.dead_end_trust), (1, 0.25));
-    ledger.link(1, &Links::alike(&[0], 0));
+    ledger.link(1, &PushedLinks::alike(&[0], 0));
     assert_eq!(proven(&ledger).dead_end_trust, 0.0);
-    ledger.link(0, &Links::alike(&[], 0));
+    ledger.link(0, &PushedLinks::alike(&[], 0));
     assert_eq!(proven(&ledger).dead_end_trust, 0.75);
 }
 
@@ -215,8 +215,8 @@ fn a_link_to_itself_keeps_its_share() {
 fn links_that_change_take_back_what_was_settled_by_them() {
     let mut ledger = crawled(&[(0, &[1]), (1, &[0])], &[]);
     assert!(proven(&ledger).bound > 1.0 - 1e-9);
-    ledger.stand(2, Standing::Waiting);
-    ledger.link(0, &Links::alike(&[2], 0));
+    ledger.stand(2, MassStanding::Waiting);
+    ledger.link(0, &PushedLinks::alike(&[2], 0));
     assert!(proven(&ledger).bound <= 0.15 + 1e-9);
     settle(&mut ledger);
     let coverage = proven(&ledger);
@@ -229,8 +229,8 @@ fn the_books_take_nine_bytes_a_url_and_thirty_six_a_crawled_page_at_any_size() {
     for nodes in [100_000, 131_073, 1_000_001] {
         let mut ledger = Ledger::default();
         let pages = nodes / 10;
-        (0..nodes).for_each(|n| ledger.stand(n, Standing::Waiting));
-        (0..pages).for_each(|n| ledger.stand(n, Standing::Fetched));
+        (0..nodes).for_each(|n| ledger.stand(n, MassStanding::Waiting));
+        (0..pages).for_each(|n| ledger.stand(n, MassStanding::Fetched));
         // A ninth more pages than there are, and a part of a segment.
         let bytes = ledger.heap_bytes() - (64 << 10);
         assert!(bytes <= (9 * nodes + 36 * pages) as usize, "{bytes} bytes for {nodes}");
@@ -247,9 +247,9 @@ fn the_bound_that_is_told_is_no_lower_than_those_of_windowed_and_of_l_neighbor()
             for node in std::mem::take(&mut level) {
                 let is_new = !world.crawled[node as usize] && !world.outside[node as usize];
                 if is_new {
-                    world.ledger.stand(node, Standing::Fetched);
+                    world.ledger.stand(node, MassStanding::Fetched);
                     world.crawled[node as usize] = true;
-                    world.ledger.link(node, &Links::alike(&world.links[node as usize], 0));
+                    world.ledger.link(node, &PushedLinks::alike(&world.links[node as usize], 0));
                     next.extend_from_slice(&world.links[node as usize]);
                 }
             }

@@ -13,7 +13,7 @@
 use super::coverage::DOUBT;
 use super::fixed::{JUMPED, ONE, PARTS};
 use super::ledger::Sums;
-use super::standing::Standing;
+use super::standing::MassStanding;
 use super::surfer::{FIFTEENTHS, SURFERS, Surfer};
 
 /// Shares of the topic, as the classifier sees it.
@@ -47,13 +47,13 @@ pub fn topic_coverage(sums: &Sums) -> TopicCoverage {
     let unknown = (whole - ended + below).max(0) * units;
     let all = (known.max(0) + unknown) as f64;
     let share = |of: f64| if all > 0.0 { (of / all).clamp(0.0, 1.0) } else { 0.0 };
-    let residue = |s: Standing| {
+    let residue = |s: MassStanding| {
         let r = i128::from(sums.residue[s as usize] + sums.below[s as usize]);
         (r * i128::from(PARTS) * units) as f64
     };
-    let lies = |s: Standing| share(residue(s));
+    let lies = |s: MassStanding| share(residue(s));
     let mut lost: Vec<(&'static str, f64)> =
-        Standing::LOST.iter().map(|&s| (s.word(), lies(s))).collect();
+        MassStanding::LOST.iter().map(|&s| (s.word(), lies(s))).collect();
     let unnamed = i128::from(sums.unnamed) * i128::from(PARTS) * units;
     lost.push(("unfollowed", share(unnamed as f64)));
     let gone: f64 = lost.iter().map(|(_, share)| share).sum();
@@ -61,8 +61,10 @@ pub fn topic_coverage(sums: &Sums) -> TopicCoverage {
     TopicCoverage {
         bound: (share(known.max(0) as f64) - DOUBT).max(0.0),
         ceiling: (1.0 - gone).clamp(0.0, 1.0),
-        ceiling_for_good: (1.0 - gone + lies(Standing::Depth)).clamp(0.0, 1.0),
-        frontier: lies(Standing::Waiting) + lies(Standing::Nobody) + lies(Standing::Foreign),
+        ceiling_for_good: (1.0 - gone + lies(MassStanding::Depth)).clamp(0.0, 1.0),
+        frontier: lies(MassStanding::Waiting)
+            + lies(MassStanding::Nobody)
+            + lies(MassStanding::Foreign),
         relevant_pages: pages.map(|(_, count)| count).sum(),
         lost,
         had: (had as f64 / (whole * units) as f64).clamp(0.0, 1.0),

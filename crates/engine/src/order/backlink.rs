@@ -3,7 +3,7 @@
 
 use super::{CLASS_USUAL, OrderPolicy, Rank};
 use crate::config::CLASSES;
-use crate::mass::{Mass, Whole, node};
+use crate::mass::{Mass, NumberedPage, node};
 use crate::record::UrlId;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ impl OrderPolicy for Backlink {
         Rank { class, rank: u64::from(u32::MAX - count) << 32 | id.0 & u64::from(u32::MAX) }
     }
 
-    fn linked(&mut self, page: &Whole, mass: &Mass) {
+    fn linked(&mut self, page: &NumberedPage, mass: &Mass) {
         self.count.resize(mass.ledger().nodes_len().max(self.count.len()), 0);
         for &id in &page.ids {
             if let Some(count) = self.count.get_mut(id as usize) {

@@ -8,9 +8,9 @@
 //! promises: a relevant page whose links led elsewhere is worth less than a dull list of the right
 //! pages. Of each URL the latest [`PARENTS`] pages that link to it are remembered.
 
-use super::link_model::{Hints, Learner, LinkModel, Promises, Yield};
-use super::{OrderPolicy, Rank, Settled, score};
-use crate::mass::{Mass, ONE, Surfer, Whole, node};
+use super::link_model::{Hints, Learner, LinkModel, LinkYield, Promises};
+use super::{OrderPolicy, Rank, SettledOrder, score};
+use crate::mass::{Mass, NumberedPage, ONE, Surfer, node};
 use crate::record::UrlId;
 
 /// Pages that link to a URL, of which the yield is looked at.
@@ -22,7 +22,7 @@ const NOBODY: u32 = u32::MAX;
 struct Kin {
     parents: [u32; PARENTS],
     /// Of those that it links to itself, as far as they came.
-    yielded: Yield,
+    yielded: LinkYield,
     /// How it came; not yet, if at all, as a passage.
     came: Surfer,
 }
@@ -30,7 +30,7 @@ struct Kin {
 impl Default for Kin {
     fn default() -> Kin {
         let parents = [NOBODY; PARENTS];
-        Kin { parents, yielded: Yield::default(), came: Surfer::PASSAGE }
+        Kin { parents, yielded: LinkYield::default(), came: Surfer::PASSAGE }
     }
 }
 
@@ -71,7 +71,7 @@ impl Focused {
     }
 
     /// A page came: it counts for the pages that link to it, and those that came before for it.
-    fn yielded(&mut self, page: &Whole) {
+    fn yielded(&mut self, page: &NumberedPage) {
         let own = page.page as usize;
         let is_new = self.kin[own].came == Surfer::PASSAGE && page.surfer != Surfer::PASSAGE;
         if is_new {
@@ -101,7 +101,7 @@ impl OrderPolicy for Focused {
         score::rank((score * ONE as f64) as i64)
     }
 
-    fn linked(&mut self, page: &Whole, mass: &Mass) {
+    fn linked(&mut self, page: &NumberedPage, mass: &Mass) {
         let known = (self.hints(page.page), self.promises(page.page));
         self.refitted |= self.learner.take(known, page.surfer);
         let nodes = mass.ledger().nodes_len().max(page.page as usize + 1);
@@ -149,7 +149,7 @@ pub struct FocusedProven;
 
 impl OrderPolicy for FocusedProven {
     fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(depth, id, mass)
+        SettledOrder.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

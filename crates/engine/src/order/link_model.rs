@@ -66,7 +66,7 @@ impl Hints {
 
 /// Where the links of a page led, as far as their targets came: 4 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Yield {
+pub struct LinkYield {
     pages: u16,
     relevance_sum: u16,
 }
@@ -77,7 +77,7 @@ const PROMISED_WEIGHT: f64 = 2.0;
 /// More than so many pages are counted half, so that sums fit and old ones fade.
 const YIELD_PAGES_MAX: u16 = 4_000;
 
-impl Yield {
+impl LinkYield {
     /// One of those that the page links to came.
     pub fn add(&mut self, came: Surfer) {
         if self.pages == YIELD_PAGES_MAX {
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn a_dull_list_of_the_right_pages_is_worth_more_than_a_relevant_page_that_leads_elsewhere() {
-        let mut list = Yield::default();
-        let mut essay = Yield::default();
+        let mut list = LinkYield::default();
+        let mut essay = LinkYield::default();
         let (dull, relevant) = (Surfer::on(0), Surfer::on(255));
         assert!(essay.share(relevant) > list.share(dull), "nothing came yet");
         for _ in 0..8 {

@@ -21,7 +21,7 @@ mod settled;
 mod windowed;
 
 use crate::config::{CLASSES, Config, Order, Priority};
-use crate::mass::{Mass, Pushing, Whole};
+use crate::mass::{Mass, NumberedPage, Pushing};
 use crate::queue::Place;
 use crate::record::UrlId;
 
@@ -37,7 +37,7 @@ pub use random::Random;
 pub(crate) use ranking::Ranking;
 pub use rankmass::RankMass;
 pub use score::class_of_level;
-pub use settled::Settled;
+pub use settled::SettledOrder;
 pub use windowed::Windowed;
 
 /// Classes above this one are reached by `[[priority]]` rules alone.
@@ -55,7 +55,7 @@ pub trait OrderPolicy: Send {
     fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank;
 
     /// The links of a page became known.
-    fn linked(&mut self, _page: &Whole, _mass: &Mass) {}
+    fn linked(&mut self, _page: &NumberedPage, _mass: &Mass) {}
 
     /// More trust in a URL, as a share of the whole.
     fn trusted(&mut self, _node: u32, _share: f32) {}
@@ -101,7 +101,7 @@ pub struct Rank {
 
 pub fn policy(config: &Config) -> Box<dyn OrderPolicy> {
     match config.order {
-        Order::Settled => Box::new(Settled),
+        Order::Settled => Box::new(SettledOrder),
         Order::RankMass => Box::new(RankMass),
         Order::Windowed => Box::new(Windowed),
         Order::LNeighbor => Box::new(LNeighbor),

@@ -5,7 +5,7 @@
 //! are first known; what reaches it later stays. 4 bytes per known URL, as a guide and no proof.
 
 use super::{OrderPolicy, Rank, score};
-use crate::mass::{Mass, ONE, Standing, Whole, node};
+use crate::mass::{Mass, MassStanding, NumberedPage, ONE, node};
 use crate::record::UrlId;
 
 #[derive(Default)]
@@ -28,11 +28,11 @@ impl OrderPolicy for Opic {
         score::rank_of_share(node(id).map_or(0.0, |node| self.cash(node)))
     }
 
-    fn linked(&mut self, page: &Whole, mass: &Mass) {
+    fn linked(&mut self, page: &NumberedPage, mass: &Mass) {
         let len = mass.ledger().nodes_len();
         self.cash.resize(len.max(self.cash.len()), 0.0);
         let cash = self.cash(page.page);
-        let is_counted = |id: &&u32| mass.ledger().standing(**id) != Standing::Outside;
+        let is_counted = |id: &&u32| mass.ledger().standing(**id) != MassStanding::Outside;
         let links = page.ids.iter().filter(is_counted).count() + page.unnamed as usize;
         if links == 0 || cash < 0.0 {
             return;

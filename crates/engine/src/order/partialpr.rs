@@ -10,7 +10,7 @@
 //! pay for is the limit (`mass`), so that a large crawl is never made to wait for its ranks; they
 //! lag behind instead.
 
-use super::{OrderPolicy, Rank, Settled};
+use super::{OrderPolicy, Rank, SettledOrder};
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
@@ -21,7 +21,7 @@ pub struct PartialPr;
 
 impl OrderPolicy for PartialPr {
     fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(depth, id, mass)
+        SettledOrder.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

@@ -4,7 +4,7 @@
 //! Deviations: a page is pushed when its links are known, which here is a little later than when it
 //! is fetched; largest is meant by octave.
 
-use super::{OrderPolicy, Rank, Settled};
+use super::{OrderPolicy, Rank, SettledOrder};
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
@@ -12,7 +12,7 @@ pub struct RankMass;
 
 impl OrderPolicy for RankMass {
     fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(depth, id, mass)
+        SettledOrder.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

@@ -8,9 +8,9 @@ use super::{OrderPolicy, Rank, score};
 use crate::mass::{Mass, node};
 use crate::record::UrlId;
 
-pub struct Settled;
+pub struct SettledOrder;
 
-impl OrderPolicy for Settled {
+impl OrderPolicy for SettledOrder {
     fn place(&self, _: u16, id: UrlId, mass: &Mass) -> Rank {
         score::rank(node(id).map_or(0, |node| mass.ledger().residue(node)))
     }

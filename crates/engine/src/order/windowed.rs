@@ -4,7 +4,7 @@
 //! Percent of the frontier is our reading. Deviation: a page is also pushed when its links are
 //! first known, since URLs that nothing has reached could not be told apart.
 
-use super::{OrderPolicy, Rank, Settled};
+use super::{OrderPolicy, Rank, SettledOrder};
 use crate::mass::{Mass, Pushing};
 use crate::record::UrlId;
 
@@ -15,7 +15,7 @@ pub struct Windowed;
 
 impl OrderPolicy for Windowed {
     fn place(&self, depth: u16, id: UrlId, mass: &Mass) -> Rank {
-        Settled.place(depth, id, mass)
+        SettledOrder.place(depth, id, mass)
     }
 
     fn follows_importance(&self) -> bool {

@@ -9,8 +9,8 @@ use crate::engine::Engine;
 use crate::event::{Row, Step};
 use crate::host::HostRecord;
 use crate::queue::{Entry, Place, SleepPlace};
-use crate::record::{Status, UrlRecord};
-use crate::refresh::detect::Learnt;
+use crate::record::{RecordStatus, UrlRecord};
+use crate::refresh::detect::LearntChange;
 use crate::sifted::Batch;
 use crate::time::{Span, Time};
 use rhumb_page::url::HostKey;
@@ -52,7 +52,7 @@ impl Engine {
         let changed = latest(said_s, now);
         let is_news = changed > visited && said_s > learnt.announced_s;
         let is_old = self.revisiting.as_ref().is_none_or(|r| r.since_sift.contains(&record.id.0));
-        if !is_news || is_old || record.status == Status::Queued {
+        if !is_news || is_old || record.status == RecordStatus::Queued {
             return;
         }
         let host = discovery.url.host_key();
@@ -72,7 +72,7 @@ impl Engine {
         let announced_s = (changed.0 / 1_000_000).max(u64::from(said_s)).min(now.0 / 1_000_000);
         let announced_s = u32::try_from(announced_s).unwrap_or(u32::MAX);
         let was = UrlPosition::at(old, &record);
-        record.past.learnt = Some(Learnt { announced_s, ..learnt });
+        record.past.learnt = Some(LearntChange { announced_s, ..learnt });
         let entry = Entry { url: discovery.url, record };
         self.books.counters.announced += 1;
         match slot {

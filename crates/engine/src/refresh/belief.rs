@@ -50,18 +50,18 @@ pub struct Gamma {
 
 /// What a visit found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen {
+pub enum VisitFinding {
     Unchanged,
     Changed,
     /// Changed, and a server that we trust says how many days ago it last did.
     ChangedAgo(f64),
 }
 
-impl Seen {
+impl VisitFinding {
     /// The same, if time had gone faster by this factor.
-    pub fn stretched(self, factor: f64) -> Seen {
+    pub fn stretched(self, factor: f64) -> VisitFinding {
         match self {
-            Seen::ChangedAgo(ago) => Seen::ChangedAgo(ago * factor),
+            VisitFinding::ChangedAgo(ago) => VisitFinding::ChangedAgo(ago * factor),
             undated => undated,
         }
     }
@@ -78,12 +78,14 @@ impl Gamma {
     }
 
     /// After a visit `t` days after the one before.
-    pub fn after(self, t: f64, seen: Seen) -> Gamma {
+    pub fn after(self, t: f64, seen: VisitFinding) -> Gamma {
         match seen {
-            Seen::Unchanged => Gamma { b: self.b + t, ..self },
+            VisitFinding::Unchanged => Gamma { b: self.b + t, ..self },
             // The last change is as far back as the next one is ahead: one event in that time.
-            Seen::ChangedAgo(ago) => Gamma { a: self.a + 1.0, b: self.b + ago.clamp(0.0, t) },
-            Seen::Changed => self.after_change(t),
+            VisitFinding::ChangedAgo(ago) => {
+                Gamma { a: self.a + 1.0, b: self.b + ago.clamp(0.0, t) }
+            }
+            VisitFinding::Changed => self.after_change(t),
         }
     }
 
@@ -119,7 +121,7 @@ impl Belief {
     }
 
     /// After a visit; of the old evidence `kept` remains.
-    pub fn after(self, prior: Gamma, kept: f64, t: f64, seen: Seen) -> Belief {
+    pub fn after(self, prior: Gamma, kept: f64, t: f64, seen: VisitFinding) -> Belief {
         let faded = Belief {
             changes: (f64::from(self.changes) * kept) as f32,
             days: (f64::from(self.days) * kept) as f32,
@@ -154,7 +156,7 @@ mod tests {
         let prior = Gamma { a: 0.5, b: 1.0 };
         for t in [0.01, 0.5, 3.0, 40.0] {
             for changed in [true, false] {
-                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let seen = if changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
                 let ours = prior.after(t, seen);
                 let (mean, variance) = exact(prior, &[(t, changed)]);
                 assert!((ours.mean() / mean - 1.0).abs() < 0.01, "{ours:?} for {mean}");
@@ -171,7 +173,7 @@ mod tests {
             (0..24).map(|i| (0.3 + f64::from(i % 5) * 0.4, i % 3 == 0)).collect();
         let mut belief = Belief::default();
         for (t, changed) in &visits {
-            let seen = if *changed { Seen::Changed } else { Seen::Unchanged };
+            let seen = if *changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
             belief = belief.after(prior, 1.0, *t, seen);
         }
         let (mean, _) = exact(prior, &visits);
@@ -182,7 +184,9 @@ mod tests {
     #[test]
     fn no_interval_however_short_or_long_breaks_a_belief() {
         for t in [0.0, 1e-12, 1e-3, 1e9, f64::from(f32::MAX)] {
-            for seen in [Seen::Changed, Seen::Unchanged, Seen::ChangedAgo(-5.0)] {
+            for seen in
+                [VisitFinding::Changed, VisitFinding::Unchanged, VisitFinding::ChangedAgo(-5.0)]
+            {
                 let prior = Gamma { a: 0.5, b: 1.0 };
                 let mut belief = Belief::default();
                 for _ in 0..50 {

@@ -14,7 +14,7 @@ const BURST_SHARE: u64 = 64;
 
 /// Requests in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct RequestBudget {
     pub requests: u64,
     pub period: Span,
 }
@@ -25,11 +25,11 @@ pub struct Spent {
     until: Time,
 }
 
-impl Budget {
+impl RequestBudget {
     /// The share of one of several partitions.
-    pub fn divided(self, count: u32) -> Budget {
+    pub fn divided(self, count: u32) -> RequestBudget {
         let period = Span(self.period.0.saturating_mul(u64::from(count.max(1))));
-        Budget { period, ..self }
+        RequestBudget { period, ..self }
     }
 
     /// The time that one request costs; none if there is no budget at all.
@@ -69,7 +69,7 @@ mod tests {
     const DAY: Span = Span::secs(86_400);
 
     /// Makes every request as soon as it is allowed; their times.
-    fn greedy(budget: Budget, spent: &mut Spent, from: Time, to: Time) -> Vec<Time> {
+    fn greedy(budget: RequestBudget, spent: &mut Spent, from: Time, to: Time) -> Vec<Time> {
         let (mut now, mut times) = (from, Vec::new());
         while let Some(next) = budget.next(*spent, now).filter(|next| *next < to) {
             now = next;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_day_is_spent_within_two_per_cent_and_no_stretch_of_it_brings_a_burst() {
         for requests in [1, 7, 100, 50_000] {
-            let budget = Budget { requests, period: DAY };
+            let budget = RequestBudget { requests, period: DAY };
             let start = Time(1_000_000_000_000);
             let mut spent = Spent::default();
             let times = greedy(budget, &mut spent, start, start + DAY);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_clock_set_back_or_forward_neither_stalls_nor_floods() {
-        let budget = Budget { requests: 1_000, period: DAY };
+        let budget = RequestBudget { requests: 1_000, period: DAY };
         let late = Time(10 * DAY.0);
         let mut spent = Spent::default();
         greedy(budget, &mut spent, late, late + DAY);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn no_budget_is_no_request() {
-        let none = Budget { requests: 0, period: DAY };
+        let none = RequestBudget { requests: 0, period: DAY };
         assert_eq!(none.next(Spent::default(), Time(5)), None);
     }
 }

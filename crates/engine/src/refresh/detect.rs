@@ -6,15 +6,15 @@
 //!
 //! What servers say of their pages is held against the text: see [`super::trust`].
 
-use super::belief::{Belief, Seen};
-use crate::outcome::{Outcome, Page};
-use crate::record::{Status, UrlRecord};
+use super::belief::{Belief, VisitFinding};
+use crate::outcome::{Outcome, PageContent};
+use crate::record::{RecordStatus, UrlRecord};
 use crate::time::Time;
 use serde::{Deserialize, Serialize};
 
 /// What is remembered of a page for its next visits: 24 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Learnt {
+pub struct LearntChange {
     pub belief: Belief,
     /// Fingerprints of the last two texts, the present one first.
     pub texts: [u32; 2],
@@ -23,7 +23,7 @@ pub struct Learnt {
     pub announced_s: u32,
 }
 
-impl Learnt {
+impl LearntChange {
     pub fn announced(&self) -> Option<Time> {
         (self.announced_s > 0).then(|| Time(u64::from(self.announced_s) * 1_000_000))
     }
@@ -56,7 +56,7 @@ impl Recent {
 /// What a visit found, and what to remember of its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detected {
-    pub seen: Seen,
+    pub seen: VisitFinding,
     pub texts: [u32; 2],
     /// A text that is the same as before, or one that was not seen lately; none if neither.
     pub is_same: Option<bool>,
@@ -65,26 +65,26 @@ pub struct Detected {
 impl Detected {
     /// The owner does not care: what the text is now is remembered all the same.
     pub fn as_unchanged(self) -> Detected {
-        Detected { seen: Seen::Unchanged, ..self }
+        Detected { seen: VisitFinding::Unchanged, ..self }
     }
 }
 
 /// Compares a visit with what was known before; none if it tells nothing of the page.
 pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
     let texts = before.past.learnt.map_or([0; 2], |learnt| learnt.texts);
-    let unchanged = Detected { seen: Seen::Unchanged, texts, is_same: None };
-    let was_there = matches!(before.status, Status::Fetched | Status::Duplicate);
+    let unchanged = Detected { seen: VisitFinding::Unchanged, texts, is_same: None };
+    let was_there = matches!(before.status, RecordStatus::Fetched | RecordStatus::Duplicate);
     match outcome {
         Outcome::Unchanged => Some(unchanged),
         Outcome::Page(page) => Some(of_page(before, page, texts, was_there)),
         // To vanish or to move is a change, to stay away is none.
         Outcome::Gone => Some(match before.status {
-            Status::Gone => unchanged,
-            _ => Detected { seen: Seen::Changed, ..unchanged },
+            RecordStatus::Gone => unchanged,
+            _ => Detected { seen: VisitFinding::Changed, ..unchanged },
         }),
         Outcome::Moved { .. } => Some(match before.status {
-            Status::Moved => unchanged,
-            _ => Detected { seen: Seen::Changed, ..unchanged },
+            RecordStatus::Moved => unchanged,
+            _ => Detected { seen: VisitFinding::Changed, ..unchanged },
         }),
         // An error tells nothing and takes nothing away.
         Outcome::Busy { .. }
@@ -96,23 +96,27 @@ pub fn detect(before: &UrlRecord, outcome: &Outcome) -> Option<Detected> {
     }
 }
 
-fn of_page(before: &UrlRecord, page: &Page, texts: [u32; 2], was_there: bool) -> Detected {
+fn of_page(before: &UrlRecord, page: &PageContent, texts: [u32; 2], was_there: bool) -> Detected {
     let text = fingerprint(page);
     if before.past.content == Some(page.content) || text == texts[0] {
         // A page that was gone and is back is news, whatever it says.
-        let failed_before = matches!(before.status, Status::Failed(_) | Status::Queued);
-        let seen = if was_there || failed_before { Seen::Unchanged } else { Seen::Changed };
+        let failed_before = matches!(before.status, RecordStatus::Failed(_) | RecordStatus::Queued);
+        let seen = if was_there || failed_before {
+            VisitFinding::Unchanged
+        } else {
+            VisitFinding::Changed
+        };
         return Detected { seen, texts: [text, texts[1]], is_same: Some(true) };
     }
     if text == texts[1] {
-        return Detected { seen: Seen::Unchanged, texts: [text, texts[0]], is_same: None };
+        return Detected { seen: VisitFinding::Unchanged, texts: [text, texts[0]], is_same: None };
     }
     let is_same = before.past.content.is_some().then_some(false);
-    Detected { seen: Seen::Changed, texts: [text, texts[0]], is_same }
+    Detected { seen: VisitFinding::Changed, texts: [text, texts[0]], is_same }
 }
 
 /// Of the visible text, or of the bytes where there is none. Never 0, which is no text at all.
-fn fingerprint(page: &Page) -> u32 {
+fn fingerprint(page: &PageContent) -> u32 {
     let [a, b, c, d, ..] = page.content;
     page.text.unwrap_or(u32::from_le_bytes([a, b, c, d])).max(1)
 }
@@ -126,43 +130,47 @@ mod tests {
 
     fn page(content: u8, text: u32, etag: &str) -> Outcome {
         let etag = (!etag.is_empty()).then(|| etag.into());
-        Outcome::Page(Box::new(Page {
+        Outcome::Page(Box::new(PageContent {
             content: [content; 16],
             text: Some(text),
             etag,
-            ..Page::default()
+            ..PageContent::default()
         }))
     }
 
     /// The record of a page that was last seen with these bytes, texts and ETag.
     fn known(content: u8, texts: [u32; 2], etag: &str) -> UrlRecord {
-        let mut record = UrlRecord::new(UrlId(1), Status::Fetched, 0, 0, Time(1));
+        let mut record = UrlRecord::new(UrlId(1), RecordStatus::Fetched, 0, 0, Time(1));
         record.past.content = Some([content; 16]);
         record.past.etag = (!etag.is_empty()).then(|| etag.into());
-        record.past.learnt = Some(Learnt { texts, ..Learnt::default() });
+        record.past.learnt = Some(LearntChange { texts, ..LearntChange::default() });
         record
     }
 
-    fn seen(before: &UrlRecord, outcome: &Outcome) -> Seen {
+    fn seen(before: &UrlRecord, outcome: &Outcome) -> VisitFinding {
         detect(before, outcome).expect("an answer that tells something").seen
     }
 
     #[test]
     fn other_bytes_with_the_same_text_and_a_return_to_the_older_text_are_no_change() {
         let before = known(1, [10, 20], "");
-        assert_eq!(seen(&before, &page(1, 10, "")), Seen::Unchanged, "the same bytes");
-        assert_eq!(seen(&before, &page(2, 10, "")), Seen::Unchanged, "another advertisement");
+        assert_eq!(seen(&before, &page(1, 10, "")), VisitFinding::Unchanged, "the same bytes");
+        assert_eq!(
+            seen(&before, &page(2, 10, "")),
+            VisitFinding::Unchanged,
+            "another advertisement"
+        );
         let flapped = detect(&before, &page(2, 20, "")).unwrap();
-        assert_eq!((flapped.seen, flapped.texts), (Seen::Unchanged, [20, 10]), "A, B, A");
+        assert_eq!((flapped.seen, flapped.texts), (VisitFinding::Unchanged, [20, 10]), "A, B, A");
         let changed = detect(&before, &page(2, 30, "")).unwrap();
-        assert_eq!((changed.seen, changed.texts), (Seen::Changed, [30, 10]));
+        assert_eq!((changed.seen, changed.texts), (VisitFinding::Changed, [30, 10]));
     }
 
     #[test]
     fn an_etag_that_changes_alone_is_no_change() {
         let before = known(1, [10, 20], "\"a\"");
         let each_time = detect(&before, &page(1, 10, "\"c\"")).unwrap();
-        assert_eq!((each_time.seen, each_time.is_same), (Seen::Unchanged, Some(true)));
+        assert_eq!((each_time.seen, each_time.is_same), (VisitFinding::Unchanged, Some(true)));
     }
 
     #[test]
@@ -184,9 +192,9 @@ mod tests {
         for error in [Outcome::Failed(FailKind::Timeout), Outcome::Failed(FailKind::Connect)] {
             assert_eq!(detect(&before, &error), None);
         }
-        assert_eq!(seen(&before, &Outcome::Gone), Seen::Changed);
-        let gone = UrlRecord { status: Status::Gone, ..before };
-        assert_eq!(seen(&gone, &Outcome::Gone), Seen::Unchanged);
-        assert_eq!(seen(&gone, &page(1, 10, "")), Seen::Changed);
+        assert_eq!(seen(&before, &Outcome::Gone), VisitFinding::Changed);
+        let gone = UrlRecord { status: RecordStatus::Gone, ..before };
+        assert_eq!(seen(&gone, &Outcome::Gone), VisitFinding::Unchanged);
+        assert_eq!(seen(&gone, &page(1, 10, "")), VisitFinding::Changed);
     }
 }

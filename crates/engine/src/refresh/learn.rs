@@ -2,12 +2,12 @@
 
 use crate::config::MinorChanges;
 use crate::engine::Engine;
-use crate::outcome::{Outcome, Report};
+use crate::outcome::{FetchReport, Outcome};
 use crate::queue::{Entry, Place};
-use crate::record::{Next, Status, UrlRecord};
-use crate::refresh::belief::Seen;
-use crate::refresh::detect::{Detected, Learnt, detect};
-use crate::refresh::scheduler::{Subject, Visit};
+use crate::record::{Next, RecordStatus, UrlRecord};
+use crate::refresh::belief::VisitFinding;
+use crate::refresh::detect::{Detected, LearntChange, detect};
+use crate::refresh::scheduler::{ScheduledPage, Visit};
 use crate::time::{Span, Time};
 use rhumb_page::url::Url;
 
@@ -36,7 +36,7 @@ impl Engine {
         };
         // A retry has its own date, and so has a change that was announced.
         let is_announced = learnt.announced().is_some_and(|at| at > visited);
-        if entry.record.status == Status::Queued || is_announced {
+        if entry.record.status == RecordStatus::Queued || is_announced {
             return None;
         }
         let subject = self.subject(slot, &entry.url, &entry.record)?;
@@ -45,7 +45,7 @@ impl Engine {
         (elapsed < SOONEST * wait).then(|| visited + revisiting.span(wait))
     }
 
-    fn subject(&self, slot: u32, url: &Url, record: &UrlRecord) -> Option<Subject> {
+    fn subject(&self, slot: u32, url: &Url, record: &UrlRecord) -> Option<ScheduledPage> {
         let host = self.frontier.awake.get(slot)?.record.standing;
         self.subject_of(url, record, host)
     }
@@ -55,12 +55,12 @@ impl Engine {
         url: &Url,
         record: &UrlRecord,
         host: crate::refresh::scheduler::HostStanding,
-    ) -> Option<Subject> {
+    ) -> Option<ScheduledPage> {
         let revisiting = self.revisiting.as_ref()?;
         let rule = self.config.priorities.iter().find(|p| p.pattern.is_match(url.as_str()));
         let bound = rule.and_then(|rule| rule.interval_max).unwrap_or(Span(u64::MAX));
         let wanted = rule.and_then(|rule| rule.weight).unwrap_or(1.0);
-        Some(Subject {
+        Some(ScheduledPage {
             id: record.id.0,
             belief: record.past.learnt.unwrap_or_default().belief,
             host,
@@ -86,10 +86,10 @@ impl Engine {
         now: Time,
         (slot, place): (u32, Place),
         before: &Entry,
-        (report, is_minor): (&Report, bool),
+        (report, is_minor): (&FetchReport, bool),
         (record, next): (&mut UrlRecord, Next),
     ) -> Next {
-        let is_retry = record.status == Status::Queued;
+        let is_retry = record.status == RecordStatus::Queued;
         if self.revisiting.is_none() || is_retry || record.past.visited.is_none() {
             return next;
         }
@@ -106,7 +106,7 @@ impl Engine {
         let at = revisiting.periods(Span(now.0));
         // Robots let us in again, or it is new.
         let joins = before.record.past.learnt.is_none()
-            || matches!(before.record.status, Status::Refused(_));
+            || matches!(before.record.status, RecordStatus::Refused(_));
         if joins && detected.is_some() {
             revisiting.scheduler.joined(&subject, at);
         }
@@ -154,19 +154,24 @@ impl Engine {
         before: &Entry,
         record: &mut UrlRecord,
         detected: Option<Detected>,
-        subject: &Subject,
+        subject: &ScheduledPage,
     ) {
         let old = before.record.past.learnt;
         let Some(detected) = detected else {
-            record.past.learnt = old.map(|learnt| Learnt { belief: subject.belief, ..learnt });
+            record.past.learnt =
+                old.map(|learnt| LearntChange { belief: subject.belief, ..learnt });
             return;
         };
-        let changed = detected.seen != Seen::Unchanged && old.is_some();
+        let changed = detected.seen != VisitFinding::Unchanged && old.is_some();
         self.books.counters.changes_seen += u64::from(changed);
-        let Learnt { recent, announced_s, .. } = old.unwrap_or_default();
+        let LearntChange { recent, announced_s, .. } = old.unwrap_or_default();
         let recent = if old.is_some() { recent.with(changed) } else { recent };
-        record.past.learnt =
-            Some(Learnt { belief: subject.belief, texts: detected.texts, recent, announced_s });
+        record.past.learnt = Some(LearntChange {
+            belief: subject.belief,
+            texts: detected.texts,
+            recent,
+            announced_s,
+        });
     }
 
     /// Holds what the server says against what was found, and dates a change by it if it may.
@@ -175,7 +180,7 @@ impl Engine {
         now: Time,
         slot: u32,
         before: &Entry,
-        report: &Report,
+        report: &FetchReport,
         detected: Detected,
     ) -> Detected {
         let Some(day) = self.revisiting.as_ref().map(|r| r.config.budget.period) else {
@@ -186,16 +191,16 @@ impl Engine {
         if let Some((learnt, visited)) = known
             && learnt.announced().is_some_and(|at| at > visited)
         {
-            trust.announcements.heard(detected.seen != Seen::Unchanged);
+            trust.announcements.heard(detected.seen != VisitFinding::Unchanged);
         }
         let (Outcome::Page(page), Some(is_same)) = (&report.outcome, detected.is_same) else {
             return detected;
         };
         trust.hear(&before.record, page, is_same, now);
         match trust.changed_ago(&before.record, page, now) {
-            Some(ago) if detected.seen == Seen::Changed => {
+            Some(ago) if detected.seen == VisitFinding::Changed => {
                 let days = ago.0 as f64 / day.0.max(1) as f64;
-                Detected { seen: Seen::ChangedAgo(days), ..detected }
+                Detected { seen: VisitFinding::ChangedAgo(days), ..detected }
             }
             _ => detected,
         }

@@ -6,7 +6,7 @@
 use crate::marks::Marks;
 use crate::near::Near;
 use crate::outcome::ContentDigest;
-use crate::refresh::detect::Learnt;
+use crate::refresh::detect::LearntChange;
 use crate::time::Time;
 use rhumb_page::url::Url;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct Visits {
     pub last_modified: Option<Box<str>>,
     pub duplicate_of: Option<Url>,
     /// What visits taught, in a crawl that goes on.
-    pub learnt: Option<Learnt>,
+    pub learnt: Option<LearntChange>,
     /// The page whose text this one nearly repeats.
     pub near: Option<Near>,
     /// Of the last page that came.

@@ -6,7 +6,7 @@
 //! all pages change alike the shape grows and every page is believed to be like its host, so that
 //! nothing is spent on differences that are not there.
 
-use super::belief::{Gamma, Seen};
+use super::belief::{Gamma, VisitFinding};
 use serde::{Deserialize, Serialize};
 
 /// The mean of all pages weighs as much as this many changes of one host.
@@ -62,10 +62,10 @@ impl Population {
 
     /// Counts a visit to a page that was believed to be `before`. Several changes between two
     /// visits look like one: what counts is their expected number, E[N | N > 0].
-    pub fn count(&mut self, host: &mut Seasons, before: Gamma, t: f64, seen: Seen) {
+    pub fn count(&mut self, host: &mut Seasons, before: Gamma, t: f64, seen: VisitFinding) {
         let changes = match seen {
-            Seen::Unchanged => 0.0,
-            Seen::Changed | Seen::ChangedAgo(_) => {
+            VisitFinding::Unchanged => 0.0,
+            VisitFinding::Changed | VisitFinding::ChangedAgo(_) => {
                 let chance = -before.ln_unchanged(t).exp_m1();
                 (before.mean() * t / chance).max(1.0)
             }
@@ -97,7 +97,7 @@ mod tests {
             for _ in 0..20 {
                 let chance = (rng.draw() >> 11) as f64 / (1u64 << 53) as f64;
                 let changed = chance < -(-rates[which] * 0.1f64).exp_m1();
-                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let seen = if changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
                 let prior = population.prior(hosts[which]);
                 population.count(&mut hosts[which], belief.with(prior), 0.1, seen);
                 belief = belief.after(prior, 1.0, 0.1, seen);

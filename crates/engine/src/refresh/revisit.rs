@@ -12,8 +12,8 @@ use crate::config::Continuous;
 use crate::engine::Engine;
 use crate::event::{Row, Step};
 use crate::record::UrlRecord;
-use crate::refresh::budget::Budget;
-use crate::refresh::scheduler::{Estimate, Scheduler, Settings};
+use crate::refresh::budget::RequestBudget;
+use crate::refresh::scheduler::{CollectionEstimate, Scheduler, SchedulerSettings};
 use crate::time::{Span, Time};
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ const GUESS_PERIODS: f64 = 10.0;
 
 /// How the pages of a crawl that goes on are doing, as a sample of them has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Collection {
+pub struct RevisitCollection {
     /// Pages that wait for another visit.
     pub pages: u64,
     /// The share of them whose copy is believed to be right.
@@ -43,7 +43,7 @@ pub struct Collection {
     pub delay: f64,
     /// What a visit must bring to be made.
     pub price: f64,
-    pub budget: Option<Budget>,
+    pub budget: Option<RequestBudget>,
     /// Requests in the last period, or since the start of this run if that is shorter; and what
     /// the budget gives for as long.
     pub asked: u64,
@@ -59,7 +59,7 @@ pub struct Revisiting {
     pub(crate) visits_since_write: u64,
     is_written: bool,
     /// As it was when it was last looked at.
-    collection: Collection,
+    collection: RevisitCollection,
     looked: Option<Time>,
     asked: Asked,
     /// Mean lateness of the last visits, in periods.
@@ -72,7 +72,7 @@ pub struct Revisiting {
 
 impl Revisiting {
     pub(crate) fn new(config: Continuous, scheduler: Option<Scheduler>) -> Revisiting {
-        let settings = Settings {
+        let settings = SchedulerSettings {
             objective: config.objective,
             budget_per_day: config.budget.per_period(),
             day: config.budget.period,
@@ -85,7 +85,7 @@ impl Revisiting {
             config,
             visits_since_write: 0,
             is_written: false,
-            collection: Collection::default(),
+            collection: RevisitCollection::default(),
             looked: None,
             asked: Asked::new(config.budget.period),
             late: 0.0,
@@ -94,7 +94,7 @@ impl Revisiting {
         }
     }
 
-    pub fn collection(&self) -> &Collection {
+    pub fn collection(&self) -> &RevisitCollection {
         &self.collection
     }
 
@@ -106,9 +106,9 @@ impl Revisiting {
         }
         self.looked = Some(now);
         let at = self.periods(Span(now.0));
-        let Estimate { freshness, age_days, delay } = self.scheduler.estimate(at);
+        let CollectionEstimate { freshness, age_days, delay } = self.scheduler.estimate(at);
         let (asked, share) = self.asked.lately(now);
-        self.collection = Collection {
+        self.collection = RevisitCollection {
             pages: self.scheduler.pages(),
             freshness,
             age_s: self.span(age_days).as_secs_f64(),

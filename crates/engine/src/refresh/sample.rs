@@ -16,7 +16,7 @@ pub const SAMPLE_MAX: usize = 1024;
 const SALT: u64 = 0x7265_6672_6573_6821;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sampled {
+pub struct SampledPage {
     hash: u64,
     pub belief: Belief,
     pub host: HostStanding,
@@ -29,13 +29,13 @@ pub struct Sampled {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct PageSample {
     /// By hash.
-    pages: Vec<Sampled>,
+    pages: Vec<SampledPage>,
 }
 
-impl Sample {
-    pub fn pages(&self) -> &[Sampled] {
+impl PageSample {
+    pub fn pages(&self) -> &[SampledPage] {
         &self.pages
     }
 
@@ -44,7 +44,7 @@ impl Sample {
     }
 
     /// The page's entry, if the sample wants it.
-    pub fn entry(&mut self, page: u64) -> Option<&mut Sampled> {
+    pub fn entry(&mut self, page: u64) -> Option<&mut SampledPage> {
         let hash = mix(page ^ SALT);
         let is_full = self.pages.len() >= SAMPLE_MAX;
         if is_full && self.pages.last().is_some_and(|last| hash > last.hash) {
@@ -53,7 +53,7 @@ impl Sample {
         let at = self.pages.partition_point(|known| known.hash < hash);
         if self.pages.get(at).is_none_or(|known| known.hash != hash) {
             self.pages.truncate(SAMPLE_MAX - 1);
-            self.pages.insert(at, Sampled::new(hash));
+            self.pages.insert(at, SampledPage::new(hash));
         }
         self.pages.get_mut(at)
     }
@@ -65,9 +65,9 @@ impl Sample {
     }
 }
 
-impl Sampled {
-    fn new(hash: u64) -> Sampled {
-        Sampled {
+impl SampledPage {
+    fn new(hash: u64) -> SampledPage {
+        SampledPage {
             hash,
             belief: Belief::default(),
             host: HostStanding::default(),

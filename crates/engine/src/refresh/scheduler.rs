@@ -11,10 +11,10 @@
 //! its own lag: the price ν of its pages is μ times e to the surcharge (solved exactly in the
 //! laboratory, `crates/lab/src/refresh/host_caps.rs`).
 
-use super::belief::{Belief, Gamma, Seen};
+use super::belief::{Belief, Gamma, VisitFinding};
 use super::index::{Objective, Wait, due_after, is_due};
 use super::population::{Population, Seasons};
-use super::sample::{Sample, Sampled};
+use super::sample::{PageSample, SampledPage};
 use super::tide::Tide;
 use super::tuning::Tuning;
 use super::turn::Doubt;
@@ -49,7 +49,7 @@ const HOST_LAG_GAIN: f64 = 0.05;
 const SURCHARGE_MAX: f64 = 12.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct SchedulerSettings {
     pub objective: Objective,
     /// Visits a day, to all pages together.
     pub budget_per_day: f64,
@@ -57,16 +57,16 @@ pub struct Settings {
     pub day: Span,
 }
 
-impl Settings {
+impl SchedulerSettings {
     /// With days of 24 hours.
-    pub fn new(objective: Objective, budget_per_day: f64) -> Settings {
-        Settings { objective, budget_per_day, day: Span::secs(86_400) }
+    pub fn new(objective: Objective, budget_per_day: f64) -> SchedulerSettings {
+        SchedulerSettings { objective, budget_per_day, day: Span::secs(86_400) }
     }
 }
 
 /// What the scheduler must know of a page to say when it is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Subject {
+pub struct ScheduledPage {
     pub id: u64,
     pub belief: Belief,
     pub host: HostStanding,
@@ -102,7 +102,7 @@ pub struct Visit {
     pub at: f64,
     /// Days since the visit before.
     pub after: f64,
-    pub seen: Seen,
+    pub seen: VisitFinding,
     /// Days that it was to wait, and by how many it came later; negative if sooner.
     pub wait: f64,
     pub lag: f64,
@@ -110,7 +110,7 @@ pub struct Visit {
 
 /// How the collection is doing, as the sample has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Estimate {
+pub struct CollectionEstimate {
     pub freshness: f64,
     pub age_days: f64,
     pub delay: f64,
@@ -118,12 +118,12 @@ pub struct Estimate {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduler {
-    settings: Settings,
+    settings: SchedulerSettings,
     population: Population,
     tuning: Tuning,
     /// Of a page's evidence, what is kept at a visit.
     kept: f64,
-    sample: Sample,
+    sample: PageSample,
     /// ln μ as the sample has it, and what the lag adds.
     ln_price: f64,
     correction: f64,
@@ -140,7 +140,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// `guess_per_day` is a first guess of how often pages change.
-    pub fn new(settings: Settings, guess_per_day: f64) -> Scheduler {
+    pub fn new(settings: SchedulerSettings, guess_per_day: f64) -> Scheduler {
         let tuning = Tuning::default();
         let best = tuning.best();
         Scheduler {
@@ -148,7 +148,7 @@ impl Scheduler {
             population: Population::new(guess_per_day, best.shape),
             tuning,
             kept: best.kept,
-            sample: Sample::default(),
+            sample: PageSample::default(),
             ln_price: 0.0,
             correction: 0.0,
             price: 1.0,
@@ -163,9 +163,9 @@ impl Scheduler {
 
     /// As a former format had it: what predicts best is found anew.
     pub fn carried(
-        settings: Settings,
+        settings: SchedulerSettings,
         population: Population,
-        sample: Sample,
+        sample: PageSample,
         pages: u64,
         ln_price: f64,
     ) -> Scheduler {
@@ -176,7 +176,7 @@ impl Scheduler {
     }
 
     /// The owner changed their mind: the price is found anew.
-    pub fn set(&mut self, settings: Settings) {
+    pub fn set(&mut self, settings: SchedulerSettings) {
         if self.settings != settings {
             self.settings = settings;
             self.is_solved = false;
@@ -185,7 +185,7 @@ impl Scheduler {
         }
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &SchedulerSettings {
         &self.settings
     }
 
@@ -224,7 +224,7 @@ impl Scheduler {
     }
 
     /// A page joins the calendar, visited `at`.
-    pub fn joined(&mut self, subject: &Subject, at: f64) {
+    pub fn joined(&mut self, subject: &ScheduledPage, at: f64) {
         self.pages += 1;
         if let Some(entry) = self.sample.entry(subject.id) {
             entry.tell(subject, at);
@@ -243,12 +243,12 @@ impl Scheduler {
     }
 
     /// What a page is believed to be.
-    pub fn gamma(&self, subject: &Subject) -> Gamma {
+    pub fn gamma(&self, subject: &ScheduledPage) -> Gamma {
         subject.belief.with(self.population.prior(subject.host.seasons))
     }
 
     /// How many days after its last visit a page is due.
-    pub fn wait(&self, subject: &Subject) -> f64 {
+    pub fn wait(&self, subject: &ScheduledPage) -> f64 {
         let gamma = self.gamma(subject);
         self.settled(self.price, &subject.host, gamma, subject.weight, subject.days_max).days
     }
@@ -282,7 +282,7 @@ impl Scheduler {
     }
 
     /// Whether a page is due `days` after its last visit: cheaper than to ask when it is.
-    pub fn is_due(&self, subject: &Subject, days: f64) -> bool {
+    pub fn is_due(&self, subject: &ScheduledPage, days: f64) -> bool {
         let (gamma, host) = (self.gamma(subject), &subject.host);
         let worth = worth(surcharged(self.price, host), gamma, subject.weight);
         let own = self.doubt().unsettle(days, self.turn(self.price, host, subject.weight));
@@ -293,13 +293,13 @@ impl Scheduler {
     /// How many days after an announced change a page is due, if such announcements hold with
     /// probability `trust`: its age grows by that share of each day (LambdaCrawl's complete
     /// observation; the share of changes that are worth a visit falls with the price).
-    pub fn wait_announced(&self, subject: &Subject, trust: f64) -> f64 {
+    pub fn wait_announced(&self, subject: &ScheduledPage, trust: f64) -> f64 {
         let worth = surcharged(self.price, &subject.host) / bounded(subject.weight);
         (worth / trust.max(1e-3)).min(self.wait(subject))
     }
 
     /// Learns from a visit; the page's new belief and its host's.
-    pub fn visited(&mut self, subject: &Subject, visit: Visit) -> (Belief, HostStanding) {
+    pub fn visited(&mut self, subject: &ScheduledPage, visit: Visit) -> (Belief, HostStanding) {
         let prior = self.population.prior(subject.host.seasons);
         let before = subject.belief.with(prior);
         let mut host = subject.host;
@@ -312,7 +312,7 @@ impl Scheduler {
         let belief = subject.belief.after(prior, self.kept, lived, seen);
         if let Some(entry) = self.sample.entry(subject.id) {
             self.tuning.predicted(&mut entry.rivals, prior, lived, seen);
-            entry.tell(&Subject { belief, host, ..*subject }, visit.at);
+            entry.tell(&ScheduledPage { belief, host, ..*subject }, visit.at);
         }
         self.lag_days += visit.lag;
         self.visits_since_look += 1;
@@ -323,8 +323,8 @@ impl Scheduler {
     }
 
     /// How the collection is doing at `at`.
-    pub fn estimate(&self, at: f64) -> Estimate {
-        let mut sum = Estimate::default();
+    pub fn estimate(&self, at: f64) -> CollectionEstimate {
+        let mut sum = CollectionEstimate::default();
         let mut weights = 0.0;
         for page in self.sample.pages() {
             let gamma = page.belief.with(self.population.prior(page.host.seasons));
@@ -335,8 +335,12 @@ impl Scheduler {
             weights += weight;
         }
         let mean = |sum: f64| if weights > 0.0 { sum / weights } else { 0.0 };
-        let Estimate { freshness, age_days, delay } = sum;
-        Estimate { freshness: mean(freshness), age_days: mean(age_days), delay: mean(delay) }
+        let CollectionEstimate { freshness, age_days, delay } = sum;
+        CollectionEstimate {
+            freshness: mean(freshness),
+            age_days: mean(age_days),
+            delay: mean(delay),
+        }
     }
 
     fn wait_at(&self, price: f64, gamma: Gamma, weight: f64, days_max: f64) -> Wait {
@@ -411,8 +415,8 @@ fn bounded(weight: f64) -> f64 {
     if weight.is_nan() { 1.0 } else { weight.clamp(WEIGHT_RANGE.0, WEIGHT_RANGE.1) }
 }
 
-impl Sampled {
-    fn tell(&mut self, subject: &Subject, at: f64) {
+impl SampledPage {
+    fn tell(&mut self, subject: &ScheduledPage, at: f64) {
         self.belief = subject.belief;
         self.host = subject.host;
         self.weight = subject.weight as f32;

@@ -6,7 +6,7 @@
 //! that was expected of them. It is a shared frailty (Vaupel, Manton and Stallard, Demography 16,
 //! 1979) that changes with time, and two numbers for the whole collection.
 
-use super::belief::Seen;
+use super::belief::VisitFinding;
 use serde::{Deserialize, Serialize};
 
 /// How many visits are remembered: this share of a round, and not fewer than some.
@@ -32,9 +32,9 @@ impl Tide {
     }
 
     /// A visit to one of so many pages, which was expected to find a change with this chance.
-    pub fn hear(&mut self, chance: f64, seen: Seen, pages: u64) {
+    pub fn hear(&mut self, chance: f64, seen: VisitFinding, pages: u64) {
         let kept = 1.0 - 1.0 / (pages as f64 * MEMORY_ROUNDS).max(MEMORY_VISITS_MIN);
-        let changed = f64::from(u8::from(seen != Seen::Unchanged));
+        let changed = f64::from(u8::from(seen != VisitFinding::Unchanged));
         self.found = self.found * kept + changed;
         self.expected = self.expected * kept + chance.clamp(0.0, 1.0);
     }
@@ -48,7 +48,7 @@ mod tests {
         let mut tide = Tide::default();
         for visit in 0..visits {
             let changed = visit % 10 < found_of_ten;
-            let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+            let seen = if changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
             tide.hear(chance, seen, 2_000);
         }
         tide.level()

@@ -7,7 +7,7 @@
 //! time of the request, or lies ahead: then it says nothing of when a page changed. A sitemap says
 //! that all has changed: its announcements hasten visits only as far as they were right.
 
-use crate::outcome::Page;
+use crate::outcome::PageContent;
 use crate::record::UrlRecord;
 use crate::rng::mix;
 use crate::time::{Span, Time};
@@ -28,12 +28,12 @@ const CLOCKS_APART: Span = Span::secs(300);
 
 /// How often something that was said was right, and how often wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
+pub struct Reliability {
     pub right: u8,
     pub wrong: u8,
 }
 
-impl Word {
+impl Reliability {
     /// Old counts fade when there are many: servers are repaired, and break.
     pub fn heard(&mut self, is_right: bool) {
         if self.right.max(self.wrong) == u8::MAX {
@@ -50,15 +50,15 @@ impl Word {
 
 /// What is believed of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trust {
+pub struct HostReliability {
     /// Validators change when the text does.
-    pub validators: Word,
+    pub validators: Reliability,
     /// ETags stay when the text does.
-    pub tags: Word,
+    pub tags: Reliability,
     /// Last-Modified tells when the text changed.
-    pub dates: Word,
+    pub dates: Reliability,
     /// What sitemaps and feeds announce has changed.
-    pub announcements: Word,
+    pub announcements: Reliability,
 }
 
 /// Which conditions a request may carry.
@@ -68,7 +68,7 @@ pub struct Conditions {
     pub last_modified: bool,
 }
 
-impl Trust {
+impl HostReliability {
     /// The conditions of the next visit to a page.
     pub fn conditions(&self, record: &UrlRecord) -> Conditions {
         let may = self.believes_validators() && !is_check(record);
@@ -78,7 +78,7 @@ impl Trust {
     }
 
     pub fn believes_validators(&self) -> bool {
-        let Word { right, wrong } = self.validators;
+        let Reliability { right, wrong } = self.validators;
         wrong < LIES_MAX || u16::from(wrong) * TRUTHS_PER_LIE <= u16::from(right)
     }
 
@@ -87,7 +87,7 @@ impl Trust {
     }
 
     /// Compares what a page came with, with what its text says: the same as before or another.
-    pub fn hear(&mut self, before: &UrlRecord, page: &Page, is_same: bool, at: Time) {
+    pub fn hear(&mut self, before: &UrlRecord, page: &PageContent, is_same: bool, at: Time) {
         let kept = |old: &Option<Box<str>>, new: &Option<Box<str>>| match (old, new) {
             (Some(old), Some(new)) => Some(old == new),
             _ => None,
@@ -111,7 +111,7 @@ impl Trust {
     }
 
     /// How long before `at` a changed page changed, if the server's dates are believed.
-    pub fn changed_ago(&self, before: &UrlRecord, page: &Page, at: Time) -> Option<Span> {
+    pub fn changed_ago(&self, before: &UrlRecord, page: &PageContent, at: Time) -> Option<Span> {
         let (modified, visited) = (page.modified?, before.past.visited?);
         let is_between = modified > visited && modified <= at + CLOCKS_APART;
         (self.believes_dates() && is_between).then(|| at.since(modified))
@@ -128,30 +128,30 @@ fn is_check(record: &UrlRecord) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Status, UrlId};
+    use crate::record::{RecordStatus, UrlId};
 
     const VISITED: Time = Time(1_000_000_000);
     const AT: Time = Time(9_000_000_000);
 
     fn known(etag: &str, modified: &str) -> UrlRecord {
-        let mut record = UrlRecord::new(UrlId(1), Status::Fetched, 0, 0, Time(1));
+        let mut record = UrlRecord::new(UrlId(1), RecordStatus::Fetched, 0, 0, Time(1));
         record.past.visited = Some(VISITED);
         (record.past.etag, record.past.last_modified) = (Some(etag.into()), Some(modified.into()));
         record
     }
 
-    fn page(etag: &str, modified: &str, at: Time) -> Page {
-        Page {
+    fn page(etag: &str, modified: &str, at: Time) -> PageContent {
+        PageContent {
             etag: Some(etag.into()),
             last_modified: Some(modified.into()),
             modified: Some(at),
-            ..Page::default()
+            ..PageContent::default()
         }
     }
 
     #[test]
     fn validators_that_stay_while_the_text_changes_are_sent_no_more() {
-        let (before, mut trust) = (known("a", "1"), Trust::default());
+        let (before, mut trust) = (known("a", "1"), HostReliability::default());
         assert!(trust.conditions(&before).etag);
         for _ in 0..2 {
             trust.hear(&before, &page("a", "1", Time(500)), false, AT);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_tag_that_changes_each_time_is_left_out_where_there_is_a_date() {
-        let (before, mut trust) = (known("a", "1"), Trust::default());
+        let (before, mut trust) = (known("a", "1"), HostReliability::default());
         for _ in 0..4 {
             trust.hear(&before, &page("b", "1", Time(500)), true, AT);
         }
@@ -182,7 +182,7 @@ mod tests {
     fn dates_are_believed_when_right_and_those_ahead_or_always_now_are_not() {
         let before = known("a", "1");
         let (mut honest, mut ahead, mut always) =
-            (Trust::default(), Trust::default(), Trust::default());
+            (HostReliability::default(), HostReliability::default(), HostReliability::default());
         let between = Time(5_000_000_000);
         for _ in 0..4 {
             honest.hear(&before, &page("b", "2", between), false, AT);
@@ -202,7 +202,7 @@ mod tests {
         let mut record = known("a", "1");
         let without = (0..5_000u32).filter(|visit| {
             record.past.visits = *visit;
-            !Trust::default().conditions(&record).last_modified
+            !HostReliability::default().conditions(&record).last_modified
         });
         let count = without.count();
         assert!((50..200).contains(&count), "{count} of 5,000");
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn counts_stay_within_their_bytes_and_keep_their_proportion() {
-        let mut word = Word::default();
+        let mut word = Reliability::default();
         (0..10_000).for_each(|n| word.heard(n % 4 != 0));
         assert!((word.share() - 0.75).abs() < 0.02, "{word:?}");
     }

@@ -5,7 +5,7 @@
 //! is predicted by every candidate before it is looked at, and what they predict best is believed:
 //! Dawid, "Statistical theory: the prequential approach", J. R. Statist. Soc. A 147(2), 1984.
 
-use super::belief::{Belief, Gamma, Seen};
+use super::belief::{Belief, Gamma, VisitFinding};
 use serde::{Deserialize, Serialize};
 
 /// Candidates for the shape of the prior. Pages of a shape of 30 differ by a fifth.
@@ -53,14 +53,14 @@ impl Default for Tuning {
 impl Tuning {
     /// Scores every candidate's prediction of a visit after `t` days, then lets each learn from
     /// it. They share the mean of the prior in force.
-    pub fn predicted(&mut self, rivals: &mut Rivals, prior: Gamma, t: f64, seen: Seen) {
+    pub fn predicted(&mut self, rivals: &mut Rivals, prior: Gamma, t: f64, seen: VisitFinding) {
         for (row, shape) in self.scores.iter_mut().zip(SHAPES) {
             let candidate = Gamma { a: shape, b: shape / prior.mean() };
             for (score, belief) in row.iter_mut().zip(&*rivals) {
                 let unchanged = belief.with(candidate).ln_unchanged(t);
                 *score += match seen {
-                    Seen::Unchanged => unchanged,
-                    Seen::Changed | Seen::ChangedAgo(_) => {
+                    VisitFinding::Unchanged => unchanged,
+                    VisitFinding::Changed | VisitFinding::ChangedAgo(_) => {
                         (-unchanged.exp_m1()).max(CHANCE_MIN).ln()
                     }
                 };
@@ -107,7 +107,7 @@ mod tests {
                 let rate = rate(&mut rng, page * 40 + visit);
                 let chance = (rng.draw() >> 11) as f64 / (1u64 << 53) as f64;
                 let changed = chance < -(-rate).exp_m1();
-                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let seen = if changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
                 tuning.predicted(&mut rivals, prior, 1.0, seen);
             }
         }

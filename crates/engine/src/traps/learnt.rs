@@ -55,7 +55,7 @@ pub enum Brought {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Yield {
+pub struct PatternYield {
     pub fresh: u32,
     pub barren: u32,
     texts: [u32; TEXTS],
@@ -64,7 +64,7 @@ pub struct Yield {
     pub listed: u32,
 }
 
-impl Yield {
+impl PatternYield {
     fn is_spent(&self, share: u32) -> bool {
         let allowed = BARREN_MIN.saturating_mul(share);
         self.barren >= allowed.saturating_add(BARREN_PER_FRESH.saturating_mul(self.fresh))
@@ -81,19 +81,19 @@ impl Yield {
 
 /// The patterns of a host, in the order in which they were met.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Patterns(Vec<(Shape, Yield)>);
+pub struct Patterns(Vec<(Shape, PatternYield)>);
 
 impl Patterns {
     /// An upper bound on the heap that the patterns of one host take.
     pub const HEAP_BYTES_MAX: usize =
-        2 * (PATTERNS_MAX + 1 + WORDS_MAX) * size_of::<(Shape, Yield)>();
+        2 * (PATTERNS_MAX + 1 + WORDS_MAX) * size_of::<(Shape, PatternYield)>();
 
     pub fn heap_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<(Shape, Yield)>()
+        self.0.capacity() * size_of::<(Shape, PatternYield)>()
     }
 
     /// What is known of a pattern, or of all those together that it is among.
-    pub fn of(&self, shape: Shape) -> Option<&Yield> {
+    pub fn of(&self, shape: Shape) -> Option<&PatternYield> {
         self.place(shape).map(|at| &self.0[at].1)
     }
 
@@ -125,7 +125,7 @@ impl Patterns {
         self.of(shape).is_some_and(|brought| brought.is_low() || self.leaves_out(brought))
     }
 
-    fn leaves_out(&self, brought: &Yield) -> bool {
+    fn leaves_out(&self, brought: &PatternYield) -> bool {
         let looks_so = brought.listed == 0 && brought.all() >= LOOKED_AT;
         let listed = || self.0.iter().map(|(_, brought)| brought.listed);
         looks_so && listed().fold(0, u32::saturating_add) >= LISTED_MIN
@@ -163,13 +163,13 @@ impl Patterns {
         }
     }
 
-    fn entry(&mut self, shape: Shape) -> &mut Yield {
+    fn entry(&mut self, shape: Shape) -> &mut PatternYield {
         let at = match self.place(shape) {
             Some(at) => at,
             None => {
                 let has_room = shape.is_of_words() || !self.is_full();
                 let shape = if has_room { shape } else { OTHERS };
-                self.0.push((shape, Yield::default()));
+                self.0.push((shape, PatternYield::default()));
                 self.0.len() - 1
             }
         };
@@ -177,7 +177,7 @@ impl Patterns {
     }
 
     /// All patterns, for those who want to see them.
-    pub fn iter(&self) -> impl Iterator<Item = (Shape, &Yield)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Shape, &PatternYield)> {
         self.0.iter().map(|(shape, brought)| (*shape, brought))
     }
 }

@@ -2,13 +2,13 @@
 
 use super::learnt::Brought;
 use super::shape::Shape;
-use crate::admit::{self, Candidate};
+use crate::admit::{self, AdmissionCandidate};
 use crate::books::{UrlHost, UrlPosition};
 use crate::engine::Engine;
 use crate::event::Step;
 use crate::host::STRANGERS_PART;
 use crate::order::CLASS_LAST;
-use crate::outcome::{Outcome, Page, Report};
+use crate::outcome::{FetchReport, Outcome, PageContent};
 use crate::queue::{Entry, Place};
 use crate::record::{Refusal, Role, UrlRecord};
 use rhumb_page::url::{HostKey, Url};
@@ -75,7 +75,7 @@ impl Engine {
         &mut self,
         slot: u32,
         entry: &Entry,
-        report: &Report,
+        report: &FetchReport,
         copied: Option<&Url>,
     ) {
         let Some(shape) = shape(entry) else { return };
@@ -96,7 +96,7 @@ impl Engine {
         &mut self,
         slot: u32,
         (shape, entry): (Shape, &Entry),
-        page: &Page,
+        page: &PageContent,
         copied: Option<&Url>,
     ) -> Brought {
         let own = entry.url.host_key();
@@ -118,7 +118,7 @@ impl Engine {
 
     /// A redirect to what is refused as a trap or junk leads nowhere; to anything else it may.
     fn brought_redirect(&mut self, slot: u32, from: &Url, to: &Url) -> Brought {
-        let found = Candidate {
+        let found = AdmissionCandidate {
             url: to,
             is_seed: false,
             role: Role::Page,

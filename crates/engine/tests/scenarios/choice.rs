@@ -6,7 +6,7 @@ use regex::Regex;
 use rhumb_engine::admit::{Reach, Scope};
 use rhumb_engine::config::{Config, Order, Priority};
 use rhumb_engine::event::{Event, Question, StopReason};
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 use std::collections::BTreeSet;
@@ -87,13 +87,13 @@ fn what_depth_refused_is_admitted_when_it_is_found_by_a_shorter_way() {
     let is_found_on = |stage: &Stage, page| {
         stage.record("x.test/").found_on.page() == Some(stage.record(page).id)
     };
-    assert_eq!(stage.record("x.test/").status, Status::Refused(Refusal::Depth));
+    assert_eq!(stage.record("x.test/").status, RecordStatus::Refused(Refusal::Depth));
     assert!(is_found_on(&stage, "a.test/2"));
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("x.test/").status, Status::Fetched);
+    assert_eq!(stage.record("x.test/").status, RecordStatus::Fetched);
     assert_eq!(stage.record("x.test/").depth, 2);
     assert!(is_found_on(&stage, "slow.test/1"));
-    assert_eq!(stage.record("x.test/beyond").status, Status::Refused(Refusal::Depth));
+    assert_eq!(stage.record("x.test/beyond").status, RecordStatus::Refused(Refusal::Depth));
     assert_eq!(stage.engine.counters().refused[Refusal::Depth as usize], 1);
 }
 
@@ -102,13 +102,13 @@ fn what_a_rule_refused_is_admitted_when_the_rules_widen() {
     let rules = Rules::new(&[], &["/2".to_owned()]).unwrap();
     let mut stage = tree(Config { rules, ..Config::default() }, 4);
     stage.run();
-    assert_eq!(stage.record("a.test/2").status, Status::Refused(Refusal::Filter));
+    assert_eq!(stage.record("a.test/2").status, RecordStatus::Refused(Refusal::Filter));
     let before = stage.log.len();
     stage.reopen(Config::default());
     // The crawl is not over before the answer comes.
     stage.answers_after = review_comes_late;
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/2").status, RecordStatus::Fetched);
     let again: Vec<&str> = stage.log[before..].iter().map(|(_, url)| url.path()).collect();
     assert_eq!(again, ["/2", "/2/below"], "and nothing else is fetched again");
     assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
@@ -133,7 +133,7 @@ fn new_rules_stand_in_the_rows_only_when_all_that_was_refused_is_judged_by_them(
     stage.answers_after = |_| Span::ZERO;
     assert_eq!(stage.run(), StopReason::Finished);
     assert_ne!(stage.state.rows.rules_fingerprint, old);
-    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/2").status, RecordStatus::Fetched);
     stage.reopen(Config::default());
     let turns = stage.turns;
     assert_eq!(stage.run(), StopReason::Finished);
@@ -159,9 +159,9 @@ fn a_seed_named_later_admits_what_its_host_was_refused_for() {
         .seed(&["a.test/"]);
     stage.send_seeds(&["b.test/"], Span::secs(60));
     stage.run_for(Span::secs(30));
-    assert_eq!(stage.record("b.test/1").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.record("b.test/1").status, RecordStatus::Refused(Refusal::Scope));
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("b.test/1").status, Status::Fetched);
+    assert_eq!(stage.record("b.test/1").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -198,8 +198,8 @@ fn of_two_pages_with_the_same_bytes_one_is_a_copy_and_the_links_of_both_are_foll
         stage.answers_after = |_| Span::millis(20);
         stage.run();
         let states = ["a.test/", "b.test/"].map(|at| stage.record(at).status);
-        assert!(states.contains(&Status::Fetched), "{lag:?} {states:?}");
-        assert!(states.contains(&Status::Duplicate), "{lag:?} {states:?}");
+        assert!(states.contains(&RecordStatus::Fetched), "{lag:?} {states:?}");
+        assert!(states.contains(&RecordStatus::Duplicate), "{lag:?} {states:?}");
         let known = |at: &str| stage.state.rows.urls.contains_key(&url(at).key());
         assert!(known("a.test/1") && known("b.test/1"), "{lag:?}");
         assert_eq!(stage.engine.counters().duplicates, 1);

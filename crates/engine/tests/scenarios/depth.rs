@@ -3,7 +3,7 @@
 use crate::stage::{Reply, Stage, url};
 use rhumb_engine::config::{Config, Order};
 use rhumb_engine::event::StopReason;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::Span;
 
 fn bounded() -> Stage {
@@ -35,10 +35,10 @@ fn what_lies_behind_a_page_that_a_shorter_way_leads_to_later_is_fetched() {
     let at = |page: &str| pages.iter().position(|p| *p == page).expect("a page");
     assert!(at("a.test/hub") < pages.iter().rposition(|p| *p == "late.test/").unwrap());
     for page in ["a.test/x", "a.test/y"] {
-        assert_eq!(stage.record(page).status, Status::Fetched, "{page}: {pages:?}");
+        assert_eq!(stage.record(page).status, RecordStatus::Fetched, "{page}: {pages:?}");
     }
     assert_eq!(stage.record("a.test/y").depth, 4);
-    assert_eq!(stage.record("a.test/z").status, Status::Refused(Refusal::Depth));
+    assert_eq!(stage.record("a.test/z").status, RecordStatus::Refused(Refusal::Depth));
     let fetched: std::collections::BTreeSet<_> = pages.iter().collect();
     assert_eq!(fetched.len() + 1, pages.len(), "only the late page was asked for twice: {pages:?}");
 }
@@ -57,7 +57,7 @@ fn a_redirect_on_the_shorter_way_is_no_link() {
         .answers("a.test/moved", &[Reply::Moved(url("a.test/hub"))])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/y").status, Status::Fetched, "{:?}", stage.told());
+    assert_eq!(stage.record("a.test/y").status, RecordStatus::Fetched, "{:?}", stage.told());
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn a_chain_of_a_thousand_pages_is_followed_to_its_end_and_a_bound_on_it_can_be_s
     };
     let mut free = chain(Stage::new(Config::default()));
     assert_eq!(free.run(), StopReason::Finished);
-    assert_eq!(free.record("a.test/1000").status, Status::Fetched);
+    assert_eq!(free.record("a.test/1000").status, RecordStatus::Fetched);
     let mut config = Config::default();
     config.traps.depth_max = 500;
     let mut bound = chain(Stage::new(config));
     assert_eq!(bound.run(), StopReason::Finished);
-    assert_eq!(bound.record("a.test/501").status, Status::Refused(Refusal::Trap));
+    assert_eq!(bound.record("a.test/501").status, RecordStatus::Refused(Refusal::Trap));
 }

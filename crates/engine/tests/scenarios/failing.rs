@@ -4,7 +4,7 @@ use crate::stage::{DAWN, Reply, Stage};
 use rhumb_engine::config::{Config, Retry};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::Span;
 
 /// Minutes since dawn at which a host was asked for anything.
@@ -24,7 +24,7 @@ fn three_pages() -> Stage {
 
 fn assert_all_fetched(stage: &Stage) {
     for page in ["a.test/", "a.test/1", "a.test/2"] {
-        assert_eq!(stage.record(page).status, Status::Fetched, "{page}: {:?}", stage.told());
+        assert_eq!(stage.record(page).status, RecordStatus::Fetched, "{page}: {:?}", stage.told());
     }
 }
 
@@ -44,7 +44,7 @@ fn when_only_hosts_that_fail_have_work_the_run_is_over_and_the_next_one_tries_th
     let mut stage = three_pages().silent("a.test", Span::secs(2), Span::secs(950));
     assert_eq!(stage.run(), StopReason::HostsFailing);
     for page in ["a.test/1", "a.test/2"] {
-        assert_eq!(stage.record(page).status, Status::Queued, "{page}");
+        assert_eq!(stage.record(page).status, RecordStatus::Queued, "{page}");
     }
     let tried = asked(&stage, "a.test").len();
     assert_eq!(tried, 8, "robots.txt and a page, then six failures: {:?}", stage.told());
@@ -95,10 +95,10 @@ fn a_server_that_says_not_now_to_every_page_is_failing_though_robots_is_there() 
         let mut stage =
             Stage::new(Config::default()).answers("a.test/", &replies).seed(&["a.test/"]);
         assert_eq!(stage.run(), StopReason::HostsFailing, "{status}: {:?}", stage.told());
-        assert_eq!(stage.record("a.test/").status, Status::Queued, "{status}");
+        assert_eq!(stage.record("a.test/").status, RecordStatus::Queued, "{status}");
         stage.reopen(Config::default());
         assert_eq!(stage.run(), StopReason::Finished, "{status}");
-        assert_eq!(stage.record("a.test/").status, Status::Fetched, "{status}");
+        assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched, "{status}");
     }
 }
 
@@ -106,8 +106,8 @@ fn a_server_that_says_not_now_to_every_page_is_failing_though_robots_is_there() 
 fn a_page_that_never_answers_fails_alone_and_its_host_is_not_failing() {
     let mut stage = three_pages().answers("a.test/1", &[Reply::Fails(FailKind::Timeout)]);
     assert_eq!(stage.run(), StopReason::Finished, "{:?}", stage.told());
-    assert_eq!(stage.record("a.test/1").status, Status::Failed(FailKind::Timeout));
-    assert_eq!(stage.record("a.test/2").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/1").status, RecordStatus::Failed(FailKind::Timeout));
+    assert_eq!(stage.record("a.test/2").status, RecordStatus::Fetched);
     let tries = stage.pages().iter().filter(|page| **page == "a.test/1").count();
     assert_eq!(tries, 4, "{:?}", stage.told());
 }
@@ -128,7 +128,7 @@ fn a_failing_host_is_tried_after_pauses_that_grow_to_a_day_as_long_as_the_run_go
     let last = pauses.last().copied().unwrap_or_default();
     assert!((1_439.0..1_441.0).contains(&last), "{pauses:?}");
     assert!(asked.len() < 40, "{} requests to a host that is down", asked.len());
-    assert_eq!(stage.record("a.test/").status, Status::Queued);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Queued);
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn a_page_without_room_for_its_body_is_asked_for_again_and_nobody_is_blamed() {
         stage
     };
     let stage = crowded(15);
-    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (Status::Fetched, 16));
+    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (RecordStatus::Fetched, 16));
     assert_eq!(stage.record("a.test/").tries, 0);
     assert!(stage.state.rows.hosts.values().all(|host| host.failures == 0));
     // So often, and then it is a failure like any other, and tried as often.
     let stage = crowded(16);
-    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (Status::Fetched, 17));
+    assert_eq!((stage.record("a.test/").status, stage.pages().len()), (RecordStatus::Fetched, 17));
 }

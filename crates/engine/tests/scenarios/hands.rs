@@ -5,7 +5,7 @@ use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::config::{Config, Polite};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::hands::{HANDS_KEPT, Hand};
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::Rules;
 
@@ -92,7 +92,7 @@ fn what_is_excluded_by_hand_is_refused_when_its_turn_comes_and_not_before_that()
     let counters = stage.engine.counters();
     assert_eq!(counters.queued, 0);
     assert!(counters.refused.iter().sum::<u64>() >= 8, "{counters:?}");
-    assert_eq!(stage.record("a.test/11").status, Status::Refused(Refusal::Filter));
+    assert_eq!(stage.record("a.test/11").status, RecordStatus::Refused(Refusal::Filter));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_page_that_was_fetched_and_one_that_failed_are_fetched_again_on_demand() {
     stage.run_for(Span::secs(60));
     let times = |page: &str| stage.pages().iter().filter(|at| **at == page).count();
     assert_eq!((times("a.test/x"), times("a.test/gone"), times("b.test/y")), (2, 2, 2));
-    assert_eq!(stage.record("a.test/gone").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/gone").status, RecordStatus::Fetched);
     assert_eq!(stage.record("a.test/x").past.visits, 2);
     let counters = stage.engine.counters();
     assert_eq!((counters.queued, counters.admitted), (0, 4));
@@ -179,7 +179,7 @@ fn what_the_sieve_has_read_before_a_page_was_fetched_is_not_believed() {
     let counters = stage.engine.counters();
     assert_eq!((counters.queued, counters.admitted), (0, 21));
     for link in &links {
-        assert_eq!(stage.record(link).status, Status::Fetched, "{link}");
+        assert_eq!(stage.record(link).status, RecordStatus::Fetched, "{link}");
         assert!(stage.record(link).place.is_none(), "{link}");
     }
 }

@@ -4,7 +4,7 @@ use crate::stage::{Reply, Stage, url};
 use rhumb_engine::config::{Config, Polite, Retry};
 use rhumb_engine::event::{Question, StopReason};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::Span;
 
 #[test]
@@ -19,7 +19,7 @@ fn a_host_that_lies_down_while_others_are_being_woken_is_remembered() {
         _ => Span::ZERO,
     };
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn every_host_comes_back_whatever_the_store_is_busy_with_when_it_lies_down() {
         _ => Span::millis(300),
     };
     assert_eq!(stage.run(), StopReason::Finished);
-    assert!(hosts.iter().all(|host| stage.record(host).status == Status::Fetched));
+    assert!(hosts.iter().all(|host| stage.record(host).status == RecordStatus::Fetched));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn an_errand_reaches_a_host_that_woke_by_itself_meanwhile() {
     };
     stage.send_seeds(&["b.test/", "b.test/1", "b.test/2", "b.test/3"], Span::secs(1));
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_host_woken_for_an_errand_that_gets_work_is_found_again_after_a_crash() {
     stage.run_for(Span::secs(4));
     stage.reopen(Config::default());
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("b.test/").status, Status::Fetched);
+    assert_eq!(stage.record("b.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_redirect_of_robots_within_a_host_is_followed_though_its_delay_is_long() {
         .seed(&["a.test/"]);
     stage.run_for(Span::secs(600));
     assert_eq!(stage.engine.over(), Some(StopReason::Finished), "{:?}", stage.told());
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_answer_of_the_name_server_that_is_good_for_no_time_at_all_is_good_for_a_re
         .page("a.test/", &[])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_name_server_is_asked_again_only_after_the_wait_that_its_failure_earned() 
     let waits: Vec<f64> =
         stage.resolved.iter().map(|(at, _)| at.since(first).as_secs_f64()).collect();
     assert_eq!(waits, [0.0, 15.0, 45.0, 105.0]);
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn new_work_wakes_a_host_that_sleeps_until_a_revisit() {
     stage.send_seeds(&["a.test/"], Span::ZERO);
     stage.send_seeds(&["a.test/1"], Span::secs(300));
     stage.run_for(Span::secs(400));
-    assert_eq!(stage.record("a.test/1").status, Status::Fetched, "{:?}", stage.told());
+    assert_eq!(stage.record("a.test/1").status, RecordStatus::Fetched, "{:?}", stage.told());
 }
 
 #[test]
@@ -172,5 +172,5 @@ fn an_errand_to_a_host_that_rests_comes_back_at_once() {
         _ => Span::ZERO,
     };
     assert_eq!(stage.run(), StopReason::HostsFailing);
-    assert_eq!(stage.record("a.test/").status, Status::Queued);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Queued);
 }

@@ -5,7 +5,7 @@ use rhumb_engine::config::{Config, Polite};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::log::{FetchedAs, Happening, RobotsWord};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::Span;
 
 #[test]
@@ -18,7 +18,7 @@ fn a_host_is_asked_for_robots_first_and_then_once_a_delay() {
     let told = ["0.0 a.test/robots.txt", "1.1 a.test/", "1.2 b.test/robots.txt"];
     assert_eq!(stage.told()[..3], told);
     assert_eq!(stage.told()[3..], ["2.2 a.test/1", "2.3 b.test/"]);
-    assert_eq!(stage.record("b.test/").status, Status::Gone);
+    assert_eq!(stage.record("b.test/").status, RecordStatus::Gone);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_failing_page_is_tried_again_after_waits_that_double_and_then_given_up() {
     stage.run();
     let told = ["1.1 a.test/", "16.2 a.test/", "46.3 a.test/", "106.4 a.test/"];
     assert_eq!(stage.told()[1..], told);
-    assert_eq!(stage.record("a.test/").status, Status::Failed(FailKind::ServerError));
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Failed(FailKind::ServerError));
     let counters = stage.engine.counters();
     assert_eq!((counters.retries, counters.failed[FailKind::ServerError as usize]), (3, 1));
 }
@@ -76,7 +76,7 @@ fn robots_that_cannot_be_had_are_never_taken_for_permission() {
     let waits = ["0.0", "15.1", "45.2", "105.3", "225.4", "465.5"];
     assert_eq!(stage.told(), waits.map(|at| format!("{at} a.test/robots.txt")));
     for at in ["a.test/", "a.test/1"] {
-        assert_eq!(stage.record(at).status, Status::Queued);
+        assert_eq!(stage.record(at).status, RecordStatus::Queued);
     }
 }
 
@@ -89,7 +89,7 @@ fn rules_that_another_host_keeps_are_fetched_there_under_its_own_politeness() {
         .page("b.test/", &["b.test/1"])
         .seed(&["a.test/", "b.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/1").status, Status::Refused(Refusal::Robots));
+    assert_eq!(stage.record("a.test/1").status, RecordStatus::Refused(Refusal::Robots));
     let mut pages = stage.pages();
     pages.sort_unstable();
     let expected = ["a.test/", "a.test/2", "b.test/", "b.test/1", "b.test/rules.txt"];
@@ -106,7 +106,7 @@ fn a_chain_of_redirects_ends_at_its_bound() {
     }
     stage.run();
     assert_eq!(stage.pages(), ["a.test/0", "a.test/1", "a.test/2", "a.test/3"]);
-    assert_eq!(stage.record("a.test/4").status, Status::Refused(Refusal::Hops));
+    assert_eq!(stage.record("a.test/4").status, RecordStatus::Refused(Refusal::Hops));
 }
 
 #[test]

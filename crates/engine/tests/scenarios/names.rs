@@ -4,7 +4,7 @@ use crate::stage::{DAWN, Reply, Stage, url};
 use rhumb_engine::config::Config;
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -88,10 +88,10 @@ fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
     let narrow =
         || Config { rules: Rules::new(&[], &["secret".to_owned()]).unwrap(), ..Config::default() };
     for (to, status) in [
-        ("b.test/robots.txt", Status::Gone),
-        ("b.test/rules", Status::Gone),
-        ("b.test/secret", Status::Queued),
-        ("file:///etc/passwd", Status::Queued),
+        ("b.test/robots.txt", RecordStatus::Gone),
+        ("b.test/rules", RecordStatus::Gone),
+        ("b.test/secret", RecordStatus::Queued),
+        ("file:///etc/passwd", RecordStatus::Queued),
     ] {
         let mut stage = Stage::new(narrow())
             .answers("a.test/robots.txt", &[Reply::Moved(url(to))])
@@ -99,7 +99,7 @@ fn a_robots_file_sends_us_only_to_robots_files_and_to_what_may_be_fetched() {
         stage.run();
         assert_eq!(stage.record("a.test/").status, status, "{to}");
         let asked = stage.log.iter().any(|(_, asked)| *asked == url(to));
-        assert_eq!(asked, status == Status::Gone, "{to}");
+        assert_eq!(asked, status == RecordStatus::Gone, "{to}");
     }
 }
 
@@ -118,10 +118,18 @@ fn a_robots_file_sends_us_nowhere_that_the_other_hosts_rules_forbid() {
         .seed(&["good.test/"]);
     assert_eq!(stage.run(), StopReason::HostsFailing);
     assert!(!stage.log.iter().any(|(_, asked)| asked.path() == "/private/rules"));
-    assert_eq!(stage.record("a.test/").status, Status::Queued, "as if its rules were unreachable");
-    assert_eq!(stage.record("b.test/").status, Status::Fetched);
-    assert_eq!(stage.record("c.test/").status, Status::Fetched, "it is a robots.txt by its name");
-    assert_eq!(stage.record("good.test/1").status, Status::Fetched);
+    assert_eq!(
+        stage.record("a.test/").status,
+        RecordStatus::Queued,
+        "as if its rules were unreachable"
+    );
+    assert_eq!(stage.record("b.test/").status, RecordStatus::Fetched);
+    assert_eq!(
+        stage.record("c.test/").status,
+        RecordStatus::Fetched,
+        "it is a robots.txt by its name"
+    );
+    assert_eq!(stage.record("good.test/1").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -147,7 +155,7 @@ fn robots_files_are_read_as_google_reads_them() {
     let mut stage =
         Stage::new(Config::default()).answers("a.test/robots.txt", &[rules]).seed(&["a.test/no"]);
     stage.run();
-    assert_eq!(stage.record("a.test/no").status, Status::Refused(Refusal::Robots));
+    assert_eq!(stage.record("a.test/no").status, RecordStatus::Refused(Refusal::Robots));
 }
 
 #[test]

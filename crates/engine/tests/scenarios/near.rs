@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, url};
 use rhumb_engine::config::{Config, NearDuplicates, NearPolicy};
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::Span;
 
 const PAGES: [&str; 3] = ["a.test/", "b.test/", "c.test/"];
@@ -34,7 +34,7 @@ fn of_pages_with_nearly_the_same_text_one_leads_and_the_others_name_it() {
         assert_eq!(leaders.len(), 1, "{lag:?}");
         for page in PAGES {
             let record = stage.record(page);
-            assert_eq!(record.status, Status::Fetched);
+            assert_eq!(record.status, RecordStatus::Fetched);
             match &record.past.near {
                 Some(near) => {
                     assert_eq!(near.url, leaders[0].url);

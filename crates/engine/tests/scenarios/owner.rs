@@ -6,7 +6,7 @@ use rhumb_engine::admit::{Forgotten, Reach, Scope};
 use rhumb_engine::config::{Config, Lifted, Traps};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::hours::{Daily, Hours, HoursRule, Zone};
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::{Span, Time};
 
 const HOUR: Span = Span::secs(3_600);
@@ -130,8 +130,8 @@ fn what_its_head_refuses_is_asked_for_again_when_the_rules_change_and_not_before
         .answers("a.test/file", &[unwanted(Refusal::Archive)])
         .seed(&["a.test/"]);
     stage.run();
-    assert_eq!(stage.record("a.test/doc").status, Status::Refused(Refusal::MediaType));
-    assert_eq!(stage.record("a.test/file").status, Status::Refused(Refusal::Archive));
+    assert_eq!(stage.record("a.test/doc").status, RecordStatus::Refused(Refusal::MediaType));
+    assert_eq!(stage.record("a.test/file").status, RecordStatus::Refused(Refusal::Archive));
     let counters = stage.engine.counters();
     assert_eq!(counters.refused[Refusal::MediaType as usize], 1);
     assert_eq!((counters.admitted, counters.queued), (1, 0));
@@ -143,7 +143,7 @@ fn what_its_head_refuses_is_asked_for_again_when_the_rules_change_and_not_before
     let lifted = Traps { lifted: Lifted::default().with(Refusal::Feed), ..Traps::default() };
     stage.reopen(Config { traps: lifted, ..Config::default() });
     stage.run();
-    assert_eq!(stage.record("a.test/doc").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/doc").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn below_a_path_sitemaps_of_the_host_are_read() {
     pages.sort_unstable();
     let wanted = ["a.test/guide/", "a.test/guide/1", "a.test/guide/3", "a.test/sitemap.xml"];
     assert_eq!(pages, wanted);
-    assert_eq!(stage.record("a.test/news").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.record("a.test/news").status, RecordStatus::Refused(Refusal::Scope));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn what_was_taken_down_is_not_fetched_by_whatever_way_it_comes() {
     assert_eq!(pages, ["a.test/", "a.test/2", "a.test/moved"]);
     assert_eq!(asked(&stage, "b.test"), [], "not even for its robots.txt");
     for gone in ["a.test/private", "b.test/", "b.test/1", "b.test/new"] {
-        assert_eq!(stage.record(gone).status, Status::Refused(Refusal::Forgotten), "{gone}");
+        assert_eq!(stage.record(gone).status, RecordStatus::Refused(Refusal::Forgotten), "{gone}");
     }
     stage.reopen(Config { depth_max: Some(9), forgotten, ..Config::default() });
     stage.run();

@@ -6,7 +6,7 @@ use rhumb_engine::config::{Config, Traps};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::Span;
 use rhumb_page::robots::Agent;
 use rhumb_page::url::Rules;
@@ -38,13 +38,13 @@ fn each_run_tries_what_failed_once_more_and_a_forced_one_with_all_tries() {
         .page("a.test/below", &[])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/x").status, Status::Failed(FailKind::ServerError));
+    assert_eq!(stage.record("a.test/x").status, RecordStatus::Failed(FailKind::ServerError));
     assert_eq!((asked(&stage, "a.test/x"), failed(stage.engine.counters())), (4, 1));
     run_again(&mut stage, Config::default());
     assert_eq!((asked(&stage, "a.test/x"), failed(stage.engine.counters())), (5, 1));
     run_again(&mut stage, Config { retry_failed: true, ..Config::default() });
-    assert_eq!(stage.record("a.test/x").status, Status::Fetched);
-    assert_eq!(stage.record("a.test/below").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/x").status, RecordStatus::Fetched);
+    assert_eq!(stage.record("a.test/below").status, RecordStatus::Fetched);
     assert_eq!((asked(&stage, "a.test/x"), failed(stage.engine.counters())), (8, 0));
     let counters = stage.engine.counters();
     assert_eq!((counters.admitted, counters.queued), (3, 0), "it was admitted once");
@@ -128,7 +128,8 @@ fn what_waits_is_held_against_the_rules_of_the_run_that_would_fetch_it() {
         let refused = |stage: &Stage| stage.engine.counters().refused[why as usize];
         assert_eq!(refused(&stage), count, "{why:?}");
         let rows = stage.state.rows.urls.iter();
-        let of_rule = rows.filter(|(_, r)| r.status == Status::Refused(why)).collect::<Vec<_>>();
+        let of_rule =
+            rows.filter(|(_, r)| r.status == RecordStatus::Refused(why)).collect::<Vec<_>>();
         assert_eq!(of_rule.len() as u64, count, "{why:?}");
         for (key, _) in of_rule {
             let asked = stage.log[before..].iter().any(|(_, url)| *url == key.url());
@@ -153,7 +154,7 @@ fn filters_leave_a_seed_alone_that_waits() {
     stage.reopen(Config { rules, ..Config::default() });
     stage.send_seeds(&["a.test/"], Span::ZERO);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -171,12 +172,16 @@ fn another_user_agent_reads_robots_txt_for_itself() {
     run_again(&mut stage, Config { pages_max: None, ..agent("FIRST/2.0") });
     let status = |stage: &Stage, at: &str| stage.record(at).status;
     assert_eq!(asked(&stage, "a.test/robots.txt"), 1, "the same agent, the same rules");
-    assert_eq!(status(&stage, "a.test/1"), Status::Refused(Refusal::Robots));
-    assert_eq!(status(&stage, "a.test/2"), Status::Fetched);
+    assert_eq!(status(&stage, "a.test/1"), RecordStatus::Refused(Refusal::Robots));
+    assert_eq!(status(&stage, "a.test/2"), RecordStatus::Fetched);
     stage.agent = "second";
     run_again(&mut stage, agent("second"));
     assert_eq!(asked(&stage, "a.test/robots.txt"), 2);
-    assert_eq!(status(&stage, "a.test/1"), Status::Fetched, "forbidden to the other one only");
+    assert_eq!(
+        status(&stage, "a.test/1"),
+        RecordStatus::Fetched,
+        "forbidden to the other one only"
+    );
     assert_eq!(stage.engine.counters().refused, [0; Refusal::ALL.len()]);
     assert_eq!(stage.engine.counters().admitted, 3);
 }
@@ -194,8 +199,8 @@ fn the_scope_follows_where_seeds_lead_and_the_next_run_has_it_too() {
         .page("https://www.b.test/1", &[])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("https://www.b.test/1").status, Status::Fetched);
-    assert_eq!(stage.record("c.test/").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.record("https://www.b.test/1").status, RecordStatus::Fetched);
+    assert_eq!(stage.record("c.test/").status, RecordStatus::Refused(Refusal::Scope));
     // As the node does: from the rows of seeds alone.
     let again = |stage: &mut Stage| {
         let mut config = within(Reach::Host);
@@ -206,7 +211,7 @@ fn the_scope_follows_where_seeds_lead_and_the_next_run_has_it_too() {
     let asked_before = stage.log.len();
     again(&mut stage);
     assert_eq!(stage.log.len(), asked_before, "the same scope: nothing is put to admission anew");
-    assert_eq!(stage.record("https://www.b.test/1").status, Status::Fetched);
+    assert_eq!(stage.record("https://www.b.test/1").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -219,7 +224,7 @@ fn what_was_refused_before_a_seed_led_there_is_taken_then() {
         .takes("old.test/robots.txt", Span::secs(60))
         .seed(&["a.test/", "old.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("b.test/1").status, Status::Fetched);
+    assert_eq!(stage.record("b.test/1").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -230,6 +235,6 @@ fn a_temporary_redirect_to_another_site_stays_outside_and_so_does_one_that_no_se
         .answers("b.test/away", &[Reply::Moved(url("c.test/"))])
         .seed(&["a.test/", "b.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("login.test/").status, Status::Refused(Refusal::Scope));
-    assert_eq!(stage.record("c.test/").status, Status::Refused(Refusal::Scope));
+    assert_eq!(stage.record("login.test/").status, RecordStatus::Refused(Refusal::Scope));
+    assert_eq!(stage.record("c.test/").status, RecordStatus::Refused(Refusal::Scope));
 }

@@ -6,7 +6,7 @@ use rhumb_engine::config::{Config, Sitemaps};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::forget::Takedown;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Role, Status};
+use rhumb_engine::record::{RecordStatus, Refusal, Role};
 use rhumb_engine::time::Span;
 use rhumb_page::url::Rules;
 
@@ -115,8 +115,8 @@ fn a_crawl_that_has_its_pages_fetches_their_requisites_and_waits_for_no_host_tha
     // The next run goes on with the pages, and tries the host that failed.
     stage.reopen(with_requisites());
     assert_eq!(stage.run(), StopReason::HostsFailing);
-    assert_eq!(stage.record("dead.test/x").status, Status::Queued);
-    assert_eq!(stage.record("a.test/p49").status, Status::Gone);
+    assert_eq!(stage.record("dead.test/x").status, RecordStatus::Queued);
+    assert_eq!(stage.record("a.test/p49").status, RecordStatus::Gone);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use crate::stage::{DAWN, Reply, Stage};
 use rhumb_engine::config::{Config, Continuous, MinorChanges};
 use rhumb_engine::event::StopReason;
-use rhumb_engine::record::{Refusal, Status};
-use rhumb_engine::refresh::budget::Budget;
+use rhumb_engine::record::{RecordStatus, Refusal};
+use rhumb_engine::refresh::budget::RequestBudget;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
 
@@ -18,7 +18,7 @@ fn days(count: u64) -> Span {
 pub fn going_on() -> Config {
     let continuous = Continuous {
         objective: Objective::Harmonic,
-        budget: Budget { requests: 48, period: days(1) },
+        budget: RequestBudget { requests: 48, period: days(1) },
         interval_max: days(90),
         by_importance: false,
         minor_changes: MinorChanges::Count,
@@ -49,7 +49,7 @@ fn a_host_that_fails_for_long_rests_ever_longer_and_then_goes_on_as_before() {
     assert_eq!(rests, [1.0, 2.0, 4.0, 8.0], "{asked:?}");
     let after = asked.iter().filter(|at| **at > 18.0).count();
     assert!(after > 100, "{after} requests in the last twelve days");
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
 }
 
 #[test]
@@ -63,13 +63,13 @@ fn a_host_that_never_answered_keeps_no_crawl_alive_and_is_asked_again_after_ever
     stage.run_for(days(1));
     let tried = asked(&stage, "a.test").len();
     assert!((10..20).contains(&tried), "{tried} requests to a host that is down");
-    assert_eq!(stage.record("a.test/").status, Status::Queued);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Queued);
     stage.send_seeds(&["a.test/1"], Span::ZERO);
     stage.run_for(Span::secs(60));
     assert_eq!(asked(&stage, "a.test").len(), tried, "new work does not hurry it");
     stage.run_for(days(3));
-    assert_eq!(stage.record("a.test/").status, Status::Fetched);
-    assert_eq!(stage.record("a.test/1").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/").status, RecordStatus::Fetched);
+    assert_eq!(stage.record("a.test/1").status, RecordStatus::Fetched);
     let mut alone = Stage::new(going_on()).silent("a.test", Span::ZERO, days(9)).seed(&["a.test/"]);
     assert_eq!(alone.run(), StopReason::HostsFailing);
 }
@@ -85,7 +85,7 @@ fn pages_that_robots_forbid_are_looked_at_after_a_week_and_cost_no_request_until
         .page("a.test/p", &[])
         .seed(&["a.test/"]);
     stage.run_for(days(3));
-    assert_eq!(stage.record("a.test/p").status, Status::Refused(Refusal::Robots));
+    assert_eq!(stage.record("a.test/p").status, RecordStatus::Refused(Refusal::Robots));
     let visits = |stage: &Stage| stage.pages().iter().filter(|page| page.ends_with("/p")).count();
     let before = visits(&stage);
     assert!(before > 3, "{before} visits on the first day");
@@ -93,5 +93,5 @@ fn pages_that_robots_forbid_are_looked_at_after_a_week_and_cost_no_request_until
     assert_eq!(visits(&stage), before, "forbidden, or not looked at again");
     stage.run_for(days(4));
     assert!(visits(&stage) > before + 3, "{} after {before}", visits(&stage));
-    assert_eq!(stage.record("a.test/p").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/p").status, RecordStatus::Fetched);
 }

@@ -4,7 +4,7 @@ use crate::stage::{Reply, Stage, url};
 use rhumb_engine::admit::{Reach, SITEMAP_HOPS_MAX, Scope};
 use rhumb_engine::config::{Config, Sitemaps};
 use rhumb_engine::event::StopReason;
-use rhumb_engine::record::{Refusal, Role, Status};
+use rhumb_engine::record::{RecordStatus, Refusal, Role};
 
 pub fn sitemap(pages: &[&str], further: &[&str]) -> [Reply; 1] {
     let urls = |texts: &[&str]| texts.iter().map(|text| url(text)).collect();
@@ -36,7 +36,7 @@ fn a_sitemap_is_read_before_any_page_whatever_its_name_and_is_no_page() {
     let counters = stage.engine.counters();
     assert_eq!((counters.pages, counters.sitemaps, counters.listed), (3, 1, 2));
     let record = stage.record("a.test/list");
-    assert_eq!((record.role, record.status), (Role::Sitemap, Status::Fetched));
+    assert_eq!((record.role, record.status), (Role::Sitemap, RecordStatus::Fetched));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_tried_sitemap_that_moved_is_read_where_it_is() {
         .page("a.test/orphan", &[])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/orphan").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/orphan").status, RecordStatus::Fetched);
     assert_eq!(stage.engine.counters().pages, 2);
 }
 
@@ -143,9 +143,13 @@ fn a_robots_txt_may_name_a_sitemap_beyond_the_scope_and_only_what_is_within_is_f
         .page("a.test/orphan", &[])
         .seed(&["a.test/"]);
     assert_eq!(stage.run(), StopReason::Finished);
-    assert_eq!(stage.record("a.test/orphan").status, Status::Fetched);
+    assert_eq!(stage.record("a.test/orphan").status, RecordStatus::Fetched);
     for outside in ["cdn.example/page", "other.example/s"] {
-        assert_eq!(stage.record(outside).status, Status::Refused(Refusal::Scope), "{outside}");
+        assert_eq!(
+            stage.record(outside).status,
+            RecordStatus::Refused(Refusal::Scope),
+            "{outside}"
+        );
     }
     assert!(!stage.pages().contains(&"cdn.example/own"), "its own sitemaps are nothing to us");
 }
@@ -164,10 +168,10 @@ fn includes_do_not_speak_of_sitemaps_and_robots_txt_does() {
         stage
     };
     let open = stage("Sitemap: http://a.test/list\n");
-    assert_eq!(open.record("a.test/p/1").status, Status::Fetched);
-    assert_eq!(open.record("a.test/q/1").status, Status::Refused(Refusal::Filter));
+    assert_eq!(open.record("a.test/p/1").status, RecordStatus::Fetched);
+    assert_eq!(open.record("a.test/q/1").status, RecordStatus::Refused(Refusal::Filter));
     let closed = stage("User-agent: *\nDisallow: /list\nSitemap: http://a.test/list\n");
-    assert_eq!(closed.record("a.test/list").status, Status::Refused(Refusal::Robots));
+    assert_eq!(closed.record("a.test/list").status, RecordStatus::Refused(Refusal::Robots));
 }
 
 /// A robots.txt, and an index, that name a hundred sitemaps of a site that has none.

@@ -2,13 +2,16 @@
 //! of requests and watches politeness in every scenario.
 
 use rhumb_engine::config::Config;
-use rhumb_engine::discovery::{Discovery, Found, FoundAs};
+use rhumb_engine::discovery::{Discovery, FoundAs, FoundUrl};
 use rhumb_engine::engine::{Engine, Opening};
-use rhumb_engine::event::{Action, Address, Event, Fetch, Purpose, Question, Step, StopReason};
+use rhumb_engine::event::{
+    Action, Event, FetchOrder, Purpose, Question, ResolvedName, Step, StopReason,
+};
 use rhumb_engine::log::Happening;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
-    FailKind, Head, Outcome, Page, Report, of_failure, of_page, of_robots, read_robots,
+    AnswerHead, FailKind, FetchReport, Outcome, PageContent, of_failure, of_page, of_robots,
+    read_robots,
 };
 use rhumb_engine::record::{Refusal, UrlRecord};
 use rhumb_engine::rng::mix;
@@ -77,7 +80,7 @@ pub struct Stage {
     pub answers_after: fn(&Question) -> Span,
     coming: BTreeMap<(Time, u64), Event>,
     sent: u64,
-    open: HashMap<String, Fetch>,
+    open: HashMap<String, FetchOrder>,
     rest_until: HashMap<String, Time>,
     pub log: Vec<(Time, Url)>,
     /// What the engine tells of all that happened.
@@ -293,7 +296,7 @@ impl Stage {
                 self.resolved.push((self.now, host.host()));
                 let answer = self.address(&host).map(|(ips, ttl)| {
                     let until = self.now + ttl;
-                    Address { ips, until }
+                    ResolvedName { ips, until }
                 });
                 let takes = match answer {
                     Ok(_) => Span::ZERO,
@@ -331,7 +334,7 @@ impl Stage {
         }
     }
 
-    fn fetch(&mut self, fetch: Fetch) {
+    fn fetch(&mut self, fetch: FetchOrder) {
         // One name is one host to whoever runs it, whatever the scheme.
         let host = fetch.url.host().to_owned();
         let at_address = self.open.values().filter(|open| open.address == fetch.address).count();
@@ -354,7 +357,7 @@ impl Stage {
         self.rest_until.insert(host, self.now + self.config.polite.delay);
     }
 
-    fn report(&mut self, fetch: &Fetch, took: Span) -> Report {
+    fn report(&mut self, fetch: &FetchOrder, took: Span) -> FetchReport {
         let silent = self.silent.get(fetch.url.host());
         let reply = match self.replies.get_mut(&fetch.url) {
             _ if self.dead.contains(&fetch.address) => Reply::Fails(FailKind::Connect),
@@ -365,7 +368,8 @@ impl Stage {
             Some(replies) => replies[0].clone(),
             None => Reply::Status(404),
         };
-        let (mut links, mut rules, mut head, mut cut) = (Vec::new(), "", Head::default(), None);
+        let (mut links, mut rules, mut head, mut cut) =
+            (Vec::new(), "", AnswerHead::default(), None);
         let mut sitemaps = None;
         match reply {
             Reply::Links(urls) => (links, head.status) = (urls, 200),
@@ -383,7 +387,7 @@ impl Stage {
                     Reply::Unwanted(why) => Outcome::Unwanted(why),
                     _ => Outcome::Crowded,
                 };
-                return Report {
+                return FetchReport {
                     outcome,
                     status: 200,
                     bytes: 200,
@@ -394,7 +398,14 @@ impl Stage {
             }
             Reply::Fails(kind) => {
                 let outcome = of_failure(fetch.purpose, kind);
-                return Report { outcome, status: 0, bytes: 0, at: self.now, took, held: false };
+                return FetchReport {
+                    outcome,
+                    status: 0,
+                    bytes: 0,
+                    at: self.now,
+                    took,
+                    held: false,
+                };
             }
         }
         let status = head.status;
@@ -405,22 +416,22 @@ impl Stage {
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
         };
-        Report { outcome, status, bytes: 1_000, at: self.now, took, held: true }
+        FetchReport { outcome, status, bytes: 1_000, at: self.now, took, held: true }
     }
 
-    fn page_of(&self, at: &Url, links: Vec<Url>) -> Page {
+    fn page_of(&self, at: &Url, links: Vec<Url>) -> PageContent {
         let content = match self.bytes_of.get(at) {
             Some(byte) => [*byte; 16],
             None => at.fingerprint(9).to_le_bytes(),
         };
-        let found = links.into_iter().map(|url| Found::new(url, FoundAs::Link)).collect();
+        let found = links.into_iter().map(|url| FoundUrl::new(url, FoundAs::Link)).collect();
         let sketch = self.text_of.get(at).map(|subject| {
             let own = (0..8).map(|n| mix(at.fingerprint(9) as u64 ^ n));
             let prints: Vec<u64> = (0..200).map(|n| mix(subject << 20 | n)).chain(own).collect();
             std::sync::Arc::new(Sketch::of(&prints).expect("shingles"))
         });
         let requisites = self.shown_with.get(at).cloned().unwrap_or_default();
-        Page { content, found, requisites, sketch, ..Page::default() }
+        PageContent { content, found, requisites, sketch, ..PageContent::default() }
     }
 
     /// The requests so far: seconds since dawn, and the URL without its scheme.
@@ -444,17 +455,17 @@ impl Stage {
 }
 
 /// The page as a sitemap, if these further ones make it one.
-fn listing(further: Option<Vec<Url>>, mut page: Page) -> Page {
+fn listing(further: Option<Vec<Url>>, mut page: PageContent) -> PageContent {
     let Some(further) = further else { return page };
     page.found.iter_mut().for_each(|found| found.kind = FoundAs::Listed);
-    page.found.extend(further.into_iter().map(|url| Found::new(url, FoundAs::Sitemap)));
-    Page { is_sitemap: true, ..page }
+    page.found.extend(further.into_iter().map(|url| FoundUrl::new(url, FoundAs::Sitemap)));
+    PageContent { is_sitemap: true, ..page }
 }
 
-fn cut_by(missing: u8, page: Page) -> Page {
+fn cut_by(missing: u8, page: PageContent) -> PageContent {
     let mut content = page.content;
     content[0] ^= missing;
-    Page { content, marks: Marks::TRUNCATED, cut: Some(FailKind::Closed), ..page }
+    PageContent { content, marks: Marks::TRUNCATED, cut: Some(FailKind::Closed), ..page }
 }
 
 pub fn url(text: &str) -> Url {

@@ -4,7 +4,7 @@ use crate::sitemaps::sitemap;
 use crate::stage::{Reply, Stage, url};
 use rhumb_engine::config::{Config, Lifted, Traps};
 use rhumb_engine::event::StopReason;
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::traps::learnt::BARREN_MIN;
 
 const MONTHS: usize = 300;
@@ -43,7 +43,7 @@ fn a_calendar_without_end_comes_last_and_is_held_back() {
     assert!((BARREN_MIN as usize..100).contains(&months), "{months} months");
     assert_eq!(stage.engine.counters().refused[Refusal::Pattern as usize], 1, "the next month");
     for n in 0..20 {
-        assert_eq!(stage.record(&format!("a.test/page-{n}")).status, Status::Fetched);
+        assert_eq!(stage.record(&format!("a.test/page-{n}")).status, RecordStatus::Fetched);
     }
 }
 
@@ -148,20 +148,20 @@ fn junk_is_left_out_by_name_and_let_in_when_its_rule_is_lifted() {
     };
     let mut usual = stage(Config::default());
     assert_eq!(usual.run(), StopReason::Finished);
-    assert_eq!(usual.record(login).status, Status::Refused(Refusal::Login));
+    assert_eq!(usual.record(login).status, RecordStatus::Refused(Refusal::Login));
     let history = "a.test/wiki/Lee?action=history";
-    assert_eq!(usual.record(history).status, Status::Refused(Refusal::WikiView));
+    assert_eq!(usual.record(history).status, RecordStatus::Refused(Refusal::WikiView));
     assert_eq!(usual.engine.counters().pages, 2);
     let bound = usual.engine.mass().coverage().expect("a seed").bound;
     assert!(bound > 0.99, "junk is no part of the web that the owner meant: {bound}");
     usual.reopen(lifted(Refusal::Login));
     assert_eq!(usual.run(), StopReason::Finished);
-    assert_eq!(usual.record(login).status, Status::Fetched);
-    assert_eq!(usual.record(history).status, Status::Refused(Refusal::WikiView));
+    assert_eq!(usual.record(login).status, RecordStatus::Fetched);
+    assert_eq!(usual.record(history).status, RecordStatus::Refused(Refusal::WikiView));
     // A person may name what is junk to others.
     let mut named = stage(Config::default()).seed(&[history]);
     assert_eq!(named.run(), StopReason::Finished);
-    assert_eq!(named.record(history).status, Status::Fetched);
+    assert_eq!(named.record(history).status, RecordStatus::Fetched);
 }
 
 /// Every path answers with the same text and relative links: `about/team/about/news/…`.

@@ -9,8 +9,8 @@ use rhumb_page::date::UnixSeconds;
 
 use super::column::{Column, Kind, Value};
 use super::table::Table;
-use crate::Failure;
-use crate::capture::Capture;
+use crate::ExportFailure;
+use crate::capture::ExportedCapture;
 use crate::host_parts::HostParts;
 
 pub(super) const COLUMNS: &[Column] = &[
@@ -56,7 +56,11 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::optional("found_on", Kind::Text),
 ];
 
-pub(super) fn push(table: &mut Table, capture: &Capture, crawl: &str) -> Result<(), Failure> {
+pub(super) fn push(
+    table: &mut Table,
+    capture: &ExportedCapture,
+    crawl: &str,
+) -> Result<(), ExportFailure> {
     let (entry, known, url) = (&capture.entry, &capture.known, capture.url.as_ref());
     let host = url.map_or("", |url| url.host());
     let parts = HostParts::of(host);

@@ -8,8 +8,8 @@ use rhumb_page::url::Url;
 use super::captures::bounded;
 use super::column::{Column, Kind, Value};
 use super::table::Table;
-use crate::Failure;
-use crate::capture::Capture;
+use crate::ExportFailure;
+use crate::capture::ExportedCapture;
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::required("src_surtkey", Kind::Text),
@@ -29,7 +29,7 @@ pub(super) const HOST_COLUMNS: &[Column] = &[
 /// Pairs of hosts that are counted at once; with more, a pair may have several rows.
 const PAIRS_MAX: usize = 200_000;
 
-pub(super) fn push(table: &mut Table, capture: &Capture) -> Result<(), Failure> {
+pub(super) fn push(table: &mut Table, capture: &ExportedCapture) -> Result<(), ExportFailure> {
     for (position, link) in (0..).zip(&capture.links) {
         table.push([
             Value::from(capture.entry.surt.as_str()),
@@ -52,7 +52,11 @@ pub(super) struct HostLinks {
 }
 
 impl HostLinks {
-    pub(super) fn count(&mut self, capture: &Capture, table: &mut Table) -> Result<(), Failure> {
+    pub(super) fn count(
+        &mut self,
+        capture: &ExportedCapture,
+        table: &mut Table,
+    ) -> Result<(), ExportFailure> {
         let key = capture.entry.surt.split(')').next().unwrap_or_default();
         if key != self.key || self.pairs.len() >= PAIRS_MAX {
             self.flush(table)?;
@@ -67,7 +71,7 @@ impl HostLinks {
         Ok(())
     }
 
-    pub(super) fn flush(&mut self, table: &mut Table) -> Result<(), Failure> {
+    pub(super) fn flush(&mut self, table: &mut Table) -> Result<(), ExportFailure> {
         for ((from, to), links) in std::mem::take(&mut self.pairs) {
             table.push([
                 Value::from(from.as_str()),

@@ -13,10 +13,10 @@ mod table;
 use std::fs;
 use std::path::Path;
 
-use crate::Failure;
-use crate::capture::Capture;
+use crate::ExportFailure;
+use crate::capture::ExportedCapture;
 use crate::output::Unfinished;
-use crate::source::Source;
+use crate::source::CrawlSource;
 
 use links::HostLinks;
 use table::Table;
@@ -34,7 +34,7 @@ pub struct Tables {
 
 /// How many rows each table got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Rows {
+pub struct RowsWritten {
     pub captures: u64,
     pub pages: u64,
     pub links: u64,
@@ -42,12 +42,12 @@ pub struct Rows {
 }
 
 impl Tables {
-    pub fn begin(path: &Path, source: &Source) -> Result<Tables, Failure> {
+    pub fn begin(path: &Path, source: &CrawlSource) -> Result<Tables, ExportFailure> {
         let unfinished = Unfinished::directory(path)?;
         let table = |name: &str, columns| {
             let dir = unfinished.part().join(name);
-            fs::create_dir(&dir).map_err(|error| Failure::file(&dir, "create", &error))?;
-            Ok::<_, Failure>(Table::new(dir, columns))
+            fs::create_dir(&dir).map_err(|error| ExportFailure::file(&dir, "create", &error))?;
+            Ok::<_, ExportFailure>(Table::new(dir, columns))
         };
         Ok(Tables {
             captures: table("captures", captures::COLUMNS)?,
@@ -60,7 +60,7 @@ impl Tables {
         })
     }
 
-    pub fn capture(&mut self, capture: &Capture) -> Result<(), Failure> {
+    pub fn capture(&mut self, capture: &ExportedCapture) -> Result<(), ExportFailure> {
         captures::push(&mut self.captures, capture, &self.crawl)?;
         if let Some(page) = &capture.page {
             pages::push(&mut self.pages, capture, page)?;
@@ -72,9 +72,9 @@ impl Tables {
         Ok(())
     }
 
-    pub fn finish(mut self) -> Result<Rows, Failure> {
+    pub fn finish(mut self) -> Result<RowsWritten, ExportFailure> {
         self.hosts.flush(&mut self.host_links)?;
-        let rows = Rows {
+        let rows = RowsWritten {
             captures: self.captures.finish()?,
             pages: self.pages.finish()?,
             links: self.links.finish()?,

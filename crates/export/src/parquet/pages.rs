@@ -6,8 +6,8 @@
 use super::captures::{bounded, micros};
 use super::column::{Column, Kind, Value};
 use super::table::Table;
-use crate::Failure;
-use crate::capture::{Capture, PageText};
+use crate::ExportFailure;
+use crate::capture::{ExportedCapture, PageText};
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::required("url_surtkey", Kind::Text),
@@ -38,7 +38,11 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::required("warc_record_offset", Kind::Long),
 ];
 
-pub(super) fn push(table: &mut Table, capture: &Capture, page: &PageText) -> Result<(), Failure> {
+pub(super) fn push(
+    table: &mut Table,
+    capture: &ExportedCapture,
+    page: &PageText,
+) -> Result<(), ExportFailure> {
     let known = &capture.known;
     let host = capture.url.as_ref().map_or("", |url| url.host());
     // Without a state nothing is known of clusters: every page leads.

@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, TypePtr};
 
 use super::column::{Column, Gathered, Kind, Value};
-use crate::Failure;
+use crate::ExportFailure;
 
 /// A row group ends with this much data or so many rows.
 const GROUP_BYTES_MAX: usize = 64 << 20;
@@ -76,7 +76,7 @@ impl Table {
     pub(super) fn push<'v>(
         &mut self,
         row: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ExportFailure> {
         let mut columns = self.columns.iter_mut();
         for value in row {
             let column = columns.next().expect("a column for each value");
@@ -90,7 +90,7 @@ impl Table {
         Ok(())
     }
 
-    fn write_group(&mut self) -> Result<(), Failure> {
+    fn write_group(&mut self) -> Result<(), ExportFailure> {
         let (path, mut writer) = match self.file.take() {
             Some(file) => file,
             None => self.begin_file()?,
@@ -114,11 +114,14 @@ impl Table {
         Ok(())
     }
 
-    fn begin_file(&mut self) -> Result<(PathBuf, SerializedFileWriter<BufWriter<File>>), Failure> {
+    fn begin_file(
+        &mut self,
+    ) -> Result<(PathBuf, SerializedFileWriter<BufWriter<File>>), ExportFailure> {
         let path = self.dir.join(format!("part-{:05}.parquet", self.files));
         self.files += 1;
         let file = File::create_new(&path);
-        let file = BufWriter::new(file.map_err(|error| Failure::file(&path, "create", &error))?);
+        let file =
+            BufWriter::new(file.map_err(|error| ExportFailure::file(&path, "create", &error))?);
         let (schema, properties) = (Arc::clone(&self.schema), Arc::clone(&self.properties));
         let writer = SerializedFileWriter::new(file, schema, properties);
         let writer = writer.map_err(|error| failure(&path, &error))?;
@@ -127,7 +130,7 @@ impl Table {
 
     /// Writes what is left; how many rows there are. A table without rows has one file, too: it
     /// has the columns.
-    pub(super) fn finish(mut self) -> Result<u64, Failure> {
+    pub(super) fn finish(mut self) -> Result<u64, ExportFailure> {
         if self.rows > 0 {
             self.write_group()?;
         }
@@ -141,11 +144,11 @@ impl Table {
     }
 }
 
-fn failure(path: &Path, error: &ParquetError) -> Failure {
+fn failure(path: &Path, error: &ParquetError) -> ExportFailure {
     if let ParquetError::External(inner) = error
         && let Some(error) = inner.downcast_ref::<std::io::Error>()
     {
-        return Failure::file(path, "write", error);
+        return ExportFailure::file(path, "write", error);
     }
-    Failure::Failed(format!("{}: cannot write: {error}", path.display()))
+    ExportFailure::Failed(format!("{}: cannot write: {error}", path.display()))
 }

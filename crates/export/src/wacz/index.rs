@@ -11,8 +11,8 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::zip::ZipFile;
-use crate::Failure;
-use crate::source::{Line, Source};
+use crate::ExportFailure;
+use crate::source::{CrawlSource, IndexLine};
 
 /// Bytes of lines that are kept as they are.
 pub const PLAIN_INDEX_BYTES_MAX: u64 = 10_000_000;
@@ -22,11 +22,11 @@ const GZIP_LEVEL: u32 = 6;
 /// Writes the lines of the WARC files named; how many there are.
 pub(super) fn write(
     zip: &mut ZipFile,
-    source: &Source,
+    source: &CrawlSource,
     warcs: &HashSet<&str>,
     plain_bytes_max: u64,
-) -> Result<u64, Failure> {
-    let is_ours = |line: &Line| warcs.contains(line.entry.filename.as_str());
+) -> Result<u64, ExportFailure> {
+    let is_ours = |line: &IndexLine| warcs.contains(line.entry.filename.as_str());
     let (mut lines, mut bytes) = (0, 0);
     for line in source.lines()? {
         let line = line?;
@@ -37,7 +37,7 @@ pub(super) fn write(
     }
     let ours = || {
         let lines = source.lines()?;
-        Ok::<_, Failure>(lines.filter(move |line| line.as_ref().map_or(true, is_ours)))
+        Ok::<_, ExportFailure>(lines.filter(move |line| line.as_ref().map_or(true, is_ours)))
     };
     match bytes <= plain_bytes_max {
         true => plain(zip, ours()?)?,
@@ -48,8 +48,8 @@ pub(super) fn write(
 
 fn plain(
     zip: &mut ZipFile,
-    lines: impl Iterator<Item = Result<Line, Failure>>,
-) -> Result<(), Failure> {
+    lines: impl Iterator<Item = Result<IndexLine, ExportFailure>>,
+) -> Result<(), ExportFailure> {
     let mut entry = zip.begin("indexes/index.cdxj")?;
     for line in lines {
         entry.write_all(line?.text.as_bytes()).map_err(|error| entry.failure(&error))?;
@@ -59,8 +59,8 @@ fn plain(
 
 fn zip_num(
     zip: &mut ZipFile,
-    lines: impl Iterator<Item = Result<Line, Failure>>,
-) -> Result<(), Failure> {
+    lines: impl Iterator<Item = Result<IndexLine, ExportFailure>>,
+) -> Result<(), ExportFailure> {
     let meta = r#"!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}"#;
     let mut second = format!("{meta}\n");
     let mut entry = zip.begin("indexes/index.cdx.gz")?;
@@ -117,7 +117,7 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_archive::Entry;
+    use rhumb_archive::CdxjEntry;
     use std::io::Read;
 
     #[test]
@@ -133,8 +133,8 @@ mod tests {
         };
         let line = |n: usize| {
             let text = text(n);
-            let entry = Entry::parse(text.as_bytes()).expect("a line");
-            Ok(Line { text, entry })
+            let entry = CdxjEntry::parse(text.as_bytes()).expect("a line");
+            Ok(IndexLine { text, entry })
         };
         zip_num(&mut zip, (0..7_000).map(line)).unwrap_or_else(|error| panic!("{error}"));
         let entries = zip.entries.clone();

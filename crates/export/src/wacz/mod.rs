@@ -19,17 +19,17 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::Failure;
+use crate::ExportFailure;
 use crate::output::Unfinished;
-use crate::source::{Source, WarcFile};
+use crate::source::{CrawlSource, WarcFile};
 
 pub use index::PLAIN_INDEX_BYTES_MAX;
 use package::Resource;
-pub use sign::Signer;
+pub use sign::WaczSigner;
 use zip::ZipFile;
 
 /// What is asked for.
-pub struct Job {
+pub struct WaczJob {
     pub output: PathBuf,
     /// Bytes of WARC files in a package; a file that is larger has one for itself.
     pub size_max: u64,
@@ -37,7 +37,7 @@ pub struct Job {
     pub plain_index_bytes_max: u64,
     pub threads: usize,
     pub title: Option<String>,
-    pub signer: Option<Signer>,
+    pub signer: Option<WaczSigner>,
     /// When the package is made, `2026-05-01T10:00:00Z`.
     pub created: String,
     /// What the crawl says of itself: the file `rhumb.json`.
@@ -46,7 +46,7 @@ pub struct Job {
 
 /// What was made.
 #[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct Made {
+pub struct MadeWacz {
     pub files: Vec<PathBuf>,
     pub bytes: u64,
     pub captures: u64,
@@ -54,9 +54,9 @@ pub struct Made {
 }
 
 /// Writes the packages of a crawl.
-pub fn write(source: &Source, job: &Job) -> Result<Made, Failure> {
+pub fn write(source: &CrawlSource, job: &WaczJob) -> Result<MadeWacz, ExportFailure> {
     let parts = parts(&source.warcs, job.size_max);
-    let mut made = Made::default();
+    let mut made = MadeWacz::default();
     if let [only] = &parts[..] {
         let output = Unfinished::file(&job.output)?;
         one(source, job, only, output.part(), &mut made)?;
@@ -76,7 +76,7 @@ pub fn write(source: &Source, job: &Job) -> Result<Made, Failure> {
     }
     let path = output.part().join("datapackage.json");
     let description = package::multi(&resources, job, &source.name());
-    fs::write(&path, description).map_err(|error| Failure::file(&path, "write", &error))?;
+    fs::write(&path, description).map_err(|error| ExportFailure::file(&path, "write", &error))?;
     made.files.push(job.output.join("datapackage.json"));
     output.finish()?;
     Ok(made)
@@ -99,12 +99,12 @@ fn parts(warcs: &[WarcFile], size_max: u64) -> Vec<&[WarcFile]> {
 
 /// Writes one package.
 fn one(
-    source: &Source,
-    job: &Job,
+    source: &CrawlSource,
+    job: &WaczJob,
     warcs: &[WarcFile],
     path: &Path,
-    made: &mut Made,
-) -> Result<(), Failure> {
+    made: &mut MadeWacz,
+) -> Result<(), ExportFailure> {
     let mut zip = ZipFile::create(path)?;
     for warc in warcs {
         copy_warc(&mut zip, warc)?;
@@ -123,9 +123,9 @@ fn one(
 }
 
 /// Copies the whole records of a WARC file.
-fn copy_warc(zip: &mut ZipFile, warc: &WarcFile) -> Result<(), Failure> {
+fn copy_warc(zip: &mut ZipFile, warc: &WarcFile) -> Result<(), ExportFailure> {
     const BUFFER_BYTES: usize = 1 << 20;
-    let failed = |error| Failure::file(&warc.path, "read", &error);
+    let failed = |error| ExportFailure::file(&warc.path, "read", &error);
     let mut input = File::open(&warc.path).map_err(failed)?.take(warc.end);
     let mut entry = zip.begin(&format!("archive/{}", warc.name))?;
     let mut buffer = vec![0; BUFFER_BYTES];

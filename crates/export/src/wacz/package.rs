@@ -8,10 +8,10 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::Job;
+use super::WaczJob;
 use super::pages::Listed;
 use super::zip::Entry;
-use crate::Failure;
+use crate::ExportFailure;
 
 const WACZ_VERSION: &str = "1.1.1";
 
@@ -34,8 +34,8 @@ impl Resource {
     }
 
     /// A package of several.
-    pub(super) fn of_file(path: &Path, name: &str) -> Result<Resource, Failure> {
-        let failed = |error| Failure::file(path, "read", &error);
+    pub(super) fn of_file(path: &Path, name: &str) -> Result<Resource, ExportFailure> {
+        let failed = |error| ExportFailure::file(path, "read", &error);
         let mut file = File::open(path).map_err(failed)?;
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         let mut buffer = vec![0; 1 << 20];
@@ -66,7 +66,7 @@ pub(super) fn pretty(value: &Value) -> String {
 }
 
 /// `datapackage.json` of one package.
-pub(super) fn describe(entries: &[Entry], listed: &Listed, job: &Job, name: &str) -> String {
+pub(super) fn describe(entries: &[Entry], listed: &Listed, job: &WaczJob, name: &str) -> String {
     let resources: Vec<Value> = entries.iter().map(|e| Resource::of_entry(e).json()).collect();
     let mut package = Map::new();
     package.insert("profile".to_owned(), json!("data-package"));
@@ -83,7 +83,7 @@ pub(super) fn describe(entries: &[Entry], listed: &Listed, job: &Job, name: &str
 }
 
 /// `datapackage.json` of several packages.
-pub(super) fn multi(resources: &[Resource], job: &Job, name: &str) -> String {
+pub(super) fn multi(resources: &[Resource], job: &WaczJob, name: &str) -> String {
     let resources: Vec<Value> = resources.iter().map(Resource::json).collect();
     pretty(&json!({
         "profile": "multi-wacz-package",
@@ -95,7 +95,7 @@ pub(super) fn multi(resources: &[Resource], job: &Job, name: &str) -> String {
 }
 
 /// `datapackage-digest.json`, signed if there is a key.
-pub(super) fn digest(description: &[u8], job: &Job) -> Result<String, Failure> {
+pub(super) fn digest(description: &[u8], job: &WaczJob) -> Result<String, ExportFailure> {
     let hash = format!("sha256:{}", data_encoding::HEXLOWER.encode(&Sha256::digest(description)));
     let mut digest = json!({ "path": "datapackage.json", "hash": hash });
     if let Some(signer) = &job.signer {

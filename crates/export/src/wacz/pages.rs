@@ -6,10 +6,10 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::zip::ZipFile;
-use crate::Failure;
-use crate::capture::{Capture, Depth, Job};
-use crate::source::Source;
-use crate::walk::Walk;
+use crate::ExportFailure;
+use crate::capture::{CaptureJob, Depth, ExportedCapture};
+use crate::source::CrawlSource;
+use crate::walk::UrlWalk;
 
 /// What was listed.
 #[derive(Default)]
@@ -22,15 +22,15 @@ pub(super) struct Listed {
 /// Writes both lists: the last capture of each page in the WARC files named.
 pub(super) fn write(
     zip: &mut ZipFile,
-    source: &Source,
+    source: &CrawlSource,
     warcs: &HashSet<&str>,
     threads: usize,
-) -> Result<Listed, Failure> {
+) -> Result<Listed, ExportFailure> {
     let mut listed = Listed::default();
-    let ours = |job: &Job| job.is_last && warcs.contains(job.entry.filename.as_str());
-    let is_seed = |job: &Job| job.known.depth == Some(0);
-    let seeds = |job: &Job| ours(job) && is_seed(job);
-    let others = |job: &Job| ours(job) && !is_seed(job);
+    let ours = |job: &CaptureJob| job.is_last && warcs.contains(job.entry.filename.as_str());
+    let is_seed = |job: &CaptureJob| job.known.depth == Some(0);
+    let seeds = |job: &CaptureJob| ours(job) && is_seed(job);
+    let others = |job: &CaptureJob| ours(job) && !is_seed(job);
     let header = json!({ "format": "json-pages-1.0", "id": "pages", "title": "Seeds" });
     list(zip, "pages/pages.jsonl", header, (source, threads), seeds, &mut listed)?;
     let header = json!({ "format": "json-pages-1.0", "id": "extra-pages", "title": "All pages" });
@@ -42,14 +42,14 @@ fn list(
     zip: &mut ZipFile,
     name: &str,
     header: Value,
-    (source, threads): (&Source, usize),
-    wants: impl Fn(&Job) -> bool,
+    (source, threads): (&CrawlSource, usize),
+    wants: impl Fn(&CaptureJob) -> bool,
     listed: &mut Listed,
-) -> Result<(), Failure> {
+) -> Result<(), ExportFailure> {
     let mut entry = zip.begin(name)?;
     writeln!(entry, "{header}").map_err(|error| entry.failure(&error))?;
     let depth = Depth { text: true, links: false };
-    let walk = Walk { threads, depth, names_pages: false };
+    let walk = UrlWalk { threads, depth, names_pages: false };
     walk.run(source, wants, |capture| {
         let is_html = matches!(
             capture.mime_detected.as_deref(),
@@ -67,7 +67,7 @@ fn list(
     entry.finish()
 }
 
-fn row(capture: &Capture) -> Value {
+fn row(capture: &ExportedCapture) -> Value {
     let mut row = json!({
         "id": capture.record_id.trim_start_matches("urn:uuid:"),
         "url": capture.entry.url,

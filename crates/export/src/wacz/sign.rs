@@ -10,25 +10,25 @@ use p384::pkcs8::{DecodePrivateKey, EncodePublicKey};
 use p384::{PublicKey, SecretKey};
 use sha2::{Digest, Sha256};
 
-use crate::Failure;
+use crate::ExportFailure;
 
 /// A private key is a few hundred bytes.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
-pub struct Signer {
+pub struct WaczSigner {
     key: SigningKey,
 }
 
-impl Signer {
+impl WaczSigner {
     /// Reads a private key of P-384 in PEM: PKCS #8 (`BEGIN PRIVATE KEY`).
-    pub fn read(path: &Path) -> Result<Signer, Failure> {
-        let about = path.metadata().map_err(|error| Failure::file(path, "read", &error))?;
-        let usage = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+    pub fn read(path: &Path) -> Result<WaczSigner, ExportFailure> {
+        let about = path.metadata().map_err(|error| ExportFailure::file(path, "read", &error))?;
+        let usage = |what: String| ExportFailure::Usage(format!("{}: {what}", path.display()));
         if about.len() > KEY_BYTES_MAX {
             return Err(usage("no private key: it is too long".to_owned()));
         }
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Failure::file(path, "read", &error))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ExportFailure::file(path, "read", &error))?;
         let key = SecretKey::from_pkcs8_pem(&text).map_err(|_| {
             usage(
                 "no private key of P-384 in PEM; make one with openssl genpkey -algorithm EC \
@@ -36,12 +36,12 @@ impl Signer {
                     .to_owned(),
             )
         })?;
-        Ok(Signer { key: SigningKey::from(key) })
+        Ok(WaczSigner { key: SigningKey::from(key) })
     }
 
     /// The signature and the public key, in Base64.
-    pub(super) fn sign(&self, text: &[u8]) -> Result<(String, String), Failure> {
-        let failed = |what: String| Failure::Failed(format!("cannot sign: {what}"));
+    pub(super) fn sign(&self, text: &[u8]) -> Result<(String, String), ExportFailure> {
+        let failed = |what: String| ExportFailure::Failed(format!("cannot sign: {what}"));
         let hash = Sha256::digest(text);
         let signature: Signature =
             self.key.sign_prehash(&hash).map_err(|error| failed(error.to_string()))?;
@@ -65,7 +65,7 @@ mod tests {
         let secret = SecretKey::from_slice(&[7; 48]).expect("a key");
         let pem = secret.to_pkcs8_pem(LineEnding::LF).expect("text");
         std::fs::write(&path, pem.as_bytes()).expect("written");
-        let signer = Signer::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let signer = WaczSigner::read(&path).unwrap_or_else(|error| panic!("{error}"));
         let (signature, public) = signer.sign(b"sha256:00").unwrap_or_else(|e| panic!("{e}"));
         let public = BASE64.decode(public.as_bytes()).expect("Base64");
         let public = PublicKey::from_public_key_der(&public).expect("a public key");
@@ -76,6 +76,6 @@ mod tests {
         assert!(key.verify_prehash(&Sha256::digest(b"sha256:00"), &signature).is_ok());
         assert!(key.verify_prehash(&Sha256::digest(b"sha256:01"), &signature).is_err());
         std::fs::write(&path, "no key").expect("written");
-        assert!(matches!(Signer::read(&path), Err(Failure::Usage(_))));
+        assert!(matches!(WaczSigner::read(&path), Err(ExportFailure::Usage(_))));
     }
 }

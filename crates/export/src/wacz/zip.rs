@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use flate2::Crc;
 use sha2::{Digest, Sha256};
 
-use crate::Failure;
+use crate::ExportFailure;
 
 const BUFFER_BYTES: usize = 1 << 18;
 const LOCAL_HEADER: u32 = 0x0403_4b50;
@@ -54,14 +54,15 @@ pub(super) struct ZipFile {
 }
 
 impl ZipFile {
-    pub(super) fn create(path: &Path) -> Result<ZipFile, Failure> {
-        let file = File::create(path).map_err(|error| Failure::file(path, "create", &error))?;
+    pub(super) fn create(path: &Path) -> Result<ZipFile, ExportFailure> {
+        let file =
+            File::create(path).map_err(|error| ExportFailure::file(path, "create", &error))?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
         Ok(ZipFile { path: path.to_owned(), out, offset: 0, entries: Vec::new() })
     }
 
     /// Begins an entry; it is to be finished.
-    pub(super) fn begin(&mut self, name: &str) -> Result<Writing<'_>, Failure> {
+    pub(super) fn begin(&mut self, name: &str) -> Result<Writing<'_>, ExportFailure> {
         let header = local_header(name, 0, 0);
         self.put(&header)?;
         let header_offset = self.offset - header.len() as u64;
@@ -76,19 +77,19 @@ impl ZipFile {
     }
 
     /// Writes an entry that is at hand.
-    pub(super) fn whole(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) fn whole(&mut self, name: &str, bytes: &[u8]) -> Result<(), ExportFailure> {
         let mut entry = self.begin(name)?;
         entry.write_all(bytes).map_err(|error| entry.failure(&error))?;
         entry.finish()
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ExportFailure> {
         self.offset += bytes.len() as u64;
-        self.out.write_all(bytes).map_err(|error| Failure::file(&self.path, "write", &error))
+        self.out.write_all(bytes).map_err(|error| ExportFailure::file(&self.path, "write", &error))
     }
 
     /// Writes the directory; how long the file is.
-    pub(super) fn finish(mut self) -> Result<u64, Failure> {
+    pub(super) fn finish(mut self) -> Result<u64, ExportFailure> {
         let start = self.offset;
         let entries = std::mem::take(&mut self.entries);
         for entry in &entries {
@@ -96,7 +97,7 @@ impl ZipFile {
         }
         let end = ends(entries.len() as u64, start, self.offset - start);
         self.put(&end)?;
-        self.out.flush().map_err(|error| Failure::file(&self.path, "write", &error))?;
+        self.out.flush().map_err(|error| ExportFailure::file(&self.path, "write", &error))?;
         Ok(self.offset)
     }
 }
@@ -127,8 +128,8 @@ impl Write for Writing<'_> {
 }
 
 impl Writing<'_> {
-    pub(super) fn failure(&self, error: &io::Error) -> Failure {
-        Failure::file(&self.zip.path, "write", error)
+    pub(super) fn failure(&self, error: &io::Error) -> ExportFailure {
+        ExportFailure::file(&self.zip.path, "write", error)
     }
 
     /// How many bytes were written.
@@ -136,7 +137,7 @@ impl Writing<'_> {
         self.bytes
     }
 
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    pub(super) fn finish(self) -> Result<(), ExportFailure> {
         let crc = self.crc.sum();
         let header = local_header(&self.name, crc, self.bytes);
         let out = &mut self.zip.out;
@@ -145,7 +146,7 @@ impl Writing<'_> {
             out.write_all(&header)?;
             out.seek(SeekFrom::End(0)).map(drop)
         };
-        patch(out).map_err(|error| Failure::file(&self.zip.path, "write", &error))?;
+        patch(out).map_err(|error| ExportFailure::file(&self.zip.path, "write", &error))?;
         self.zip.entries.push(Entry {
             name: self.name,
             bytes: self.bytes,

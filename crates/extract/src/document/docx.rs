@@ -2,8 +2,8 @@
 
 use super::office::{Writing, push_text, read_links, read_properties};
 use super::zip::Zip;
-use super::{Document, Format};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Docx;
@@ -11,13 +11,13 @@ pub(super) struct Docx;
 const WRITING: Writing =
     Writing { text: &["t"], lines: &["p", "br", "cr", "tr"], tabs: &["tab", "tc"], spaces: &[] };
 
-impl Format for Docx {
+impl DocumentFormat for Docx {
     fn name(&self) -> &'static str {
         "docx"
     }
 
-    fn claims(&self, kind: Kind, essence: &str) -> bool {
-        kind == Kind::Other
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool {
+        kind == MediaKind::Other
             && essence.starts_with("application/vnd.openxmlformats-officedocument.wordprocessingml")
     }
 

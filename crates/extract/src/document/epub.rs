@@ -1,13 +1,13 @@
 //! Books: EPUB 3.3 (W3C), whose chapters are XHTML in the order of the package's spine.
 
-use rhumb_page::html::{Limits, read_with_text};
-use rhumb_page::media::Kind;
+use rhumb_page::html::{PageLimits, read_with_text};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
-use rhumb_page::xml::{self, Element, Listener};
+use rhumb_page::xml::{self, Element, XmlListener};
 
 use super::office::read_properties;
 use super::zip::Zip;
-use super::{Document, Format, LINKS_MAX, TEXT_BYTES_MAX};
+use super::{Document, DocumentFormat, LINKS_MAX, TEXT_BYTES_MAX};
 
 pub(super) struct Epub;
 
@@ -27,7 +27,7 @@ struct Package {
     spine: Vec<String>,
 }
 
-impl Listener for Package {
+impl XmlListener for Package {
     fn opened(&mut self, path: &[String], element: &Element<'_>) {
         let attribute = |name| element.attribute(name).unwrap_or_default();
         match path.last().map_or("", String::as_str) {
@@ -45,12 +45,12 @@ impl Listener for Package {
     fn closed(&mut self, _: &[String], _: &str) {}
 }
 
-impl Format for Epub {
+impl DocumentFormat for Epub {
     fn name(&self) -> &'static str {
         "epub"
     }
 
-    fn claims(&self, _: Kind, essence: &str) -> bool {
+    fn claims(&self, _: MediaKind, essence: &str) -> bool {
         essence == "application/epub+zip"
     }
 
@@ -75,7 +75,7 @@ impl Format for Epub {
 /// The member that is the package, and what stands in it.
 fn package_of(zip: &Zip<'_>) -> Option<(String, String)> {
     struct Rootfile(Option<String>);
-    impl Listener for Rootfile {
+    impl XmlListener for Rootfile {
         fn opened(&mut self, path: &[String], element: &Element<'_>) {
             if path.last().is_some_and(|name| name == "rootfile") && self.0.is_none() {
                 self.0 = element.attribute("full-path");
@@ -100,7 +100,8 @@ fn read_chapters(zip: &Zip<'_>, package_name: &str, package: &Package, document:
             continue;
         };
         let Some(text) = zip.text(&member) else { continue };
-        let (page, text) = read_with_text(text.as_bytes(), Some("utf-8"), &at, &Limits::default());
+        let (page, text) =
+            read_with_text(text.as_bytes(), Some("utf-8"), &at, &PageLimits::default());
         if !document.text.is_empty() && !text.is_empty() {
             document.text.push('\n');
         }

@@ -1,20 +1,20 @@
 //! Feeds as documents: their entries are links, their titles the text.
 
-use super::{Document, Format, TEXT_BYTES_MAX};
+use super::{Document, DocumentFormat, TEXT_BYTES_MAX};
 use rhumb_page::feed;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
-use rhumb_page::xml::{self, Element, Listener};
+use rhumb_page::xml::{self, Element, XmlListener};
 
 pub(super) struct Feeds;
 
-impl Format for Feeds {
+impl DocumentFormat for Feeds {
     fn name(&self) -> &'static str {
         "feed"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Feed
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Feed
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {
@@ -39,7 +39,7 @@ struct Titles {
     bytes: usize,
 }
 
-impl Listener for Titles {
+impl XmlListener for Titles {
     fn opened(&mut self, _: &[String], _: &Element<'_>) {}
 
     fn closed(&mut self, path: &[String], text: &str) {

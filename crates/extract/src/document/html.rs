@@ -1,24 +1,25 @@
 //! HTML as a document: its main text, links and what it says about itself.
 
-use super::{Document, Format};
-use crate::{Options, read};
-use rhumb_page::html::Limits;
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat};
+use crate::{ExtractOptions, read};
+use rhumb_page::html::PageLimits;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Html;
 
-impl Format for Html {
+impl DocumentFormat for Html {
     fn name(&self) -> &'static str {
         "html"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Html
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Html
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {
-        let (page, found) = read(body, charset, url, &Limits::default(), &Options::default());
+        let (page, found) =
+            read(body, charset, url, &PageLimits::default(), &ExtractOptions::default());
         let metadata = found.metadata;
         Document {
             title: metadata.title.as_ref().map(|said| said.value.clone()),

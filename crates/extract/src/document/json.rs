@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::plain::addresses;
-use super::{Document, Format, LINKS_MAX, TEXT_BYTES_MAX};
+use super::{Document, DocumentFormat, LINKS_MAX, TEXT_BYTES_MAX};
 use rhumb_page::charset;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 /// Spaces in a value at least for it to read like text.
@@ -13,13 +13,13 @@ const SPACES_MIN: usize = 3;
 
 pub(super) struct Json;
 
-impl Format for Json {
+impl DocumentFormat for Json {
     fn name(&self) -> &'static str {
         "json"
     }
 
-    fn claims(&self, kind: Kind, essence: &str) -> bool {
-        kind == Kind::Text && (essence.ends_with("/json") || essence.ends_with("+json"))
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool {
+        kind == MediaKind::Text && (essence.ends_with("/json") || essence.ends_with("+json"))
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {

@@ -1,7 +1,7 @@
 //! Documents of any format: what a body says, whatever it is written in.
 //!
-//! A format is one file with one value that implements [`Format`], and one line in [`FORMATS`];
-//! nothing else knows how many there are. `docs/extraction.md` shows how one is added.
+//! A format is one file with one value that implements [`DocumentFormat`], and one line in
+//! [`FORMATS`]; nothing else knows how many there are. `docs/extraction.md` shows how one is added.
 
 mod docx;
 mod epub;
@@ -23,8 +23,8 @@ mod zip;
 
 use serde::Serialize;
 
-use crate::{Date, Metadata};
-use rhumb_page::media::{self, ContentType, Kind};
+use crate::{Metadata, StatedDate};
+use rhumb_page::media::{self, ContentType, MediaKind};
 use rhumb_page::url::Url;
 
 /// Bytes of text kept of one document.
@@ -42,9 +42,9 @@ pub struct Document {
     /// Who wrote it, where the document says so.
     pub author: Option<String>,
     /// When it was made, where the document says so.
-    pub published: Option<Date>,
+    pub published: Option<StatedDate>,
     /// When it was last changed, where the document says so.
-    pub modified: Option<Date>,
+    pub modified: Option<StatedDate>,
     /// Its main text.
     pub text: String,
     /// Where it leads.
@@ -57,17 +57,17 @@ pub struct Document {
 }
 
 /// A format that can be read.
-pub trait Format: Sync {
+pub trait DocumentFormat: Sync {
     /// What it is called.
     fn name(&self) -> &'static str;
     /// Whether a body is of this format, by its kind and the essence of its Content-Type.
-    fn claims(&self, kind: Kind, essence: &str) -> bool;
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool;
     /// Reads a body that came from `url`. Never panics, whatever the body is.
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document;
 }
 
 /// All formats; the first that claims a body reads it.
-pub static FORMATS: [&dyn Format; 13] = [
+pub static FORMATS: [&dyn DocumentFormat; 13] = [
     &epub::Epub,
     &rtf::Rtf,
     &html::Html,
@@ -84,7 +84,7 @@ pub static FORMATS: [&dyn Format; 13] = [
 ];
 
 /// The format of a body, if it is one that can be read.
-pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn Format> {
+pub fn format_of(content_type: Option<&str>, body: &[u8]) -> Option<&'static dyn DocumentFormat> {
     let declared = ContentType::parse(content_type.unwrap_or_default()).essence;
     let kind = media::kind(content_type, body);
     let essence = own_type(body).unwrap_or(&declared);

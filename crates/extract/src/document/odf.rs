@@ -3,8 +3,8 @@
 
 use super::office::{Writing, push_text, read_links, read_properties};
 use super::zip::Zip;
-use super::{Document, Format};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Odf;
@@ -16,13 +16,13 @@ const WRITING: Writing = Writing {
     spaces: &["s"],
 };
 
-impl Format for Odf {
+impl DocumentFormat for Odf {
     fn name(&self) -> &'static str {
         "odf"
     }
 
-    fn claims(&self, kind: Kind, essence: &str) -> bool {
-        kind == Kind::Other && essence.starts_with("application/vnd.oasis.opendocument.")
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool {
+        kind == MediaKind::Other && essence.starts_with("application/vnd.oasis.opendocument.")
     }
 
     fn read(&self, body: &[u8], _: Option<&str>, url: &Url) -> Document {

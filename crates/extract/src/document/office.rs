@@ -5,10 +5,10 @@ use quick_xml::events::Event;
 
 use super::zip::Zip;
 use super::{Document, LINKS_MAX, TEXT_BYTES_MAX};
-use crate::Date;
+use crate::StatedDate;
 use rhumb_page::html::decode_references;
 use rhumb_page::url::Url;
-use rhumb_page::xml::{self, Element, Listener};
+use rhumb_page::xml::{self, Element, XmlListener};
 
 /// How a format writes text.
 pub(super) struct Writing {
@@ -67,7 +67,7 @@ fn push_mark(name: &str, writing: &Writing, text: &mut String) {
 /// Reads the member that says what the document is called, by whom and when.
 pub(super) fn read_properties(zip: &Zip<'_>, member: &str, document: &mut Document) {
     struct Properties<'d>(&'d mut Document);
-    impl Listener for Properties<'_> {
+    impl XmlListener for Properties<'_> {
         fn opened(&mut self, _: &[String], _: &Element<'_>) {}
 
         fn closed(&mut self, path: &[String], text: &str) {
@@ -78,8 +78,8 @@ pub(super) fn read_properties(zip: &Zip<'_>, member: &str, document: &mut Docume
                 "creator" | "initial-creator" if document.author.is_none() => {
                     document.author = value();
                 }
-                "created" | "creation-date" => document.published = Date::parse(text),
-                "modified" | "date" => document.modified = Date::parse(text),
+                "created" | "creation-date" => document.published = StatedDate::parse(text),
+                "modified" | "date" => document.modified = StatedDate::parse(text),
                 _ => (),
             }
         }
@@ -100,7 +100,7 @@ pub(super) fn read_links(
     document: &mut Document,
 ) {
     struct Links<'d>(&'d str, &'d str, &'d Url, &'d mut Vec<Url>);
-    impl Listener for Links<'_> {
+    impl XmlListener for Links<'_> {
         fn opened(&mut self, path: &[String], element: &Element<'_>) {
             let is_inner = element.attribute("TargetMode").is_none_or(|mode| mode != "External");
             let is_relation = self.0 == "Relationship";

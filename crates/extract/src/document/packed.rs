@@ -4,23 +4,23 @@
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
-use super::{Document, Format, format_of};
+use super::{Document, DocumentFormat, format_of};
 
 pub(super) struct Packed;
 
 /// Bytes once unpacked; more is left off.
 const UNPACKED_BYTES_MAX: u64 = 32 << 20;
 
-impl Format for Packed {
+impl DocumentFormat for Packed {
     fn name(&self) -> &'static str {
         "gzip"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Gzip
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Gzip
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {

@@ -12,9 +12,9 @@ use pdf_extract::{Dictionary, Document as Pdfs, ObjectId, PlainTextOutput, outpu
 
 use super::pdf_lines::expand_lines;
 use super::pdf_safety::{danger_of, resolved};
-use super::{Document, Format, LINKS_MAX, TEXT_BYTES_MAX};
-use crate::Date;
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat, LINKS_MAX, TEXT_BYTES_MAX};
+use crate::StatedDate;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 /// Bytes of a file that is read at all.
@@ -26,13 +26,13 @@ const VALUE_BYTES_MAX: usize = 2_048;
 
 pub(super) struct Pdf;
 
-impl Format for Pdf {
+impl DocumentFormat for Pdf {
     fn name(&self) -> &'static str {
         "pdf"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Pdf
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Pdf
     }
 
     fn read(&self, body: &[u8], _: Option<&str>, url: &Url) -> Document {
@@ -92,7 +92,7 @@ fn decoded(bytes: &[u8]) -> String {
 }
 
 /// `D:20240501103000+02'00'`.
-fn date(text: &str) -> Option<Date> {
+fn date(text: &str) -> Option<StatedDate> {
     let digits = text.strip_prefix("D:").unwrap_or(text);
     let part = |from: usize, to: usize| {
         digits.get(from..to).filter(|part| part.bytes().all(|b| b.is_ascii_digit()))
@@ -102,8 +102,8 @@ fn date(text: &str) -> Option<Date> {
         part(8, 14).map(|clock| format!("T{}:{}:{}", &clock[..2], &clock[2..4], &clock[4..]));
     let zone = digits.get(14..).unwrap_or_default().replace('\'', ":");
     let zone = zone.trim_end_matches(':');
-    Date::parse(&format!("{day}{}{zone}", clock.as_deref().unwrap_or_default()))
-        .or_else(|| Date::parse(&day))
+    StatedDate::parse(&format!("{day}{}{zone}", clock.as_deref().unwrap_or_default()))
+        .or_else(|| StatedDate::parse(&day))
 }
 
 fn read_pages(file: &mut Pdfs, url: &Url, document: &mut Document) {

@@ -1,19 +1,19 @@
 //! Plain text: itself, with the addresses that stand in it.
 
-use super::{Document, Format, LINKS_MAX};
+use super::{Document, DocumentFormat, LINKS_MAX};
 use rhumb_page::charset;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Plain;
 
-impl Format for Plain {
+impl DocumentFormat for Plain {
     fn name(&self) -> &'static str {
         "text"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Text
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Text
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {

@@ -2,8 +2,8 @@
 
 use super::office::{Writing, push_text, read_links, read_properties};
 use super::zip::Zip;
-use super::{Document, Format};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Pptx;
@@ -13,13 +13,13 @@ const WRITING: Writing =
 /// Slides that are read.
 const SLIDES_MAX: u32 = 2000;
 
-impl Format for Pptx {
+impl DocumentFormat for Pptx {
     fn name(&self) -> &'static str {
         "pptx"
     }
 
-    fn claims(&self, kind: Kind, essence: &str) -> bool {
-        kind == Kind::Other
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool {
+        kind == MediaKind::Other
             && essence.starts_with("application/vnd.openxmlformats-officedocument.presentationml")
     }
 

@@ -5,8 +5,8 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::{Document, Format, LINKS_MAX, TEXT_BYTES_MAX};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat, LINKS_MAX, TEXT_BYTES_MAX};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
 
 pub(super) struct Rtf;
@@ -44,12 +44,12 @@ const SILENT: [&[u8]; 24] = [
     b"xmlnstbl",
 ];
 
-impl Format for Rtf {
+impl DocumentFormat for Rtf {
     fn name(&self) -> &'static str {
         "rtf"
     }
 
-    fn claims(&self, _: Kind, essence: &str) -> bool {
+    fn claims(&self, _: MediaKind, essence: &str) -> bool {
         matches!(essence, "application/rtf" | "text/rtf" | "application/x-rtf" | "text/richtext")
     }
 

@@ -1,19 +1,19 @@
 //! Sitemaps as documents: nothing but links.
 
-use super::{Document, Format};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat};
+use rhumb_page::media::MediaKind;
 use rhumb_page::sitemap;
 use rhumb_page::url::Url;
 
 pub(super) struct Sitemaps;
 
-impl Format for Sitemaps {
+impl DocumentFormat for Sitemaps {
     fn name(&self) -> &'static str {
         "sitemap"
     }
 
-    fn claims(&self, kind: Kind, _: &str) -> bool {
-        kind == Kind::Sitemap
+    fn claims(&self, kind: MediaKind, _: &str) -> bool {
+        kind == MediaKind::Sitemap
     }
 
     fn read(&self, body: &[u8], charset: Option<&str>, url: &Url) -> Document {

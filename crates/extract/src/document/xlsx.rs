@@ -3,10 +3,10 @@
 
 use super::office::read_properties;
 use super::zip::Zip;
-use super::{Document, Format, TEXT_BYTES_MAX};
-use rhumb_page::media::Kind;
+use super::{Document, DocumentFormat, TEXT_BYTES_MAX};
+use rhumb_page::media::MediaKind;
 use rhumb_page::url::Url;
-use rhumb_page::xml::{self, Element, Listener};
+use rhumb_page::xml::{self, Element, XmlListener};
 
 pub(super) struct Xlsx;
 
@@ -14,13 +14,13 @@ pub(super) struct Xlsx;
 const SHEETS_MAX: u32 = 500;
 const TEXTS_MAX: usize = 1_000_000;
 
-impl Format for Xlsx {
+impl DocumentFormat for Xlsx {
     fn name(&self) -> &'static str {
         "xlsx"
     }
 
-    fn claims(&self, kind: Kind, essence: &str) -> bool {
-        kind == Kind::Other
+    fn claims(&self, kind: MediaKind, essence: &str) -> bool {
+        kind == MediaKind::Other
             && essence.starts_with("application/vnd.openxmlformats-officedocument.spreadsheetml")
     }
 
@@ -54,7 +54,7 @@ struct Texts {
     current: String,
 }
 
-impl Listener for Texts {
+impl XmlListener for Texts {
     fn opened(&mut self, _: &[String], _: &Element<'_>) {}
 
     fn closed(&mut self, path: &[String], text: &str) {
@@ -85,7 +85,7 @@ impl Rows<'_> {
     }
 }
 
-impl Listener for Rows<'_> {
+impl XmlListener for Rows<'_> {
     fn opened(&mut self, path: &[String], element: &Element<'_>) {
         if path.last().is_some_and(|name| name == "c") {
             self.shared = element.attribute("t").is_some_and(|kind| kind == "s");

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::stated::{Source, Stated, prefer};
-use rhumb_page::html::{EndTag, StartTag, Tag, Text};
+use super::stated::{Stated, StatedWhere, prefer};
+use rhumb_page::html::{EndTag, StartTag, Tag, TextRunToken};
 
 /// Tags behind a heading of the first level in which a byline is looked for, and headings that are
 /// looked behind.
@@ -36,7 +36,7 @@ struct Open {
     /// Elements of the same tag within.
     depth: u32,
     trust: f32,
-    source: Source,
+    source: StatedWhere,
     text: String,
     /// The first link's part of the text.
     link: Option<(usize, usize)>,
@@ -86,7 +86,7 @@ impl Byline {
     }
 
     #[inline]
-    pub(super) fn text(&mut self, text: &Text<'_>) {
+    pub(super) fn text(&mut self, text: &TextRunToken<'_>) {
         if let Some(open) = &mut self.open {
             open.text(&text.decoded());
             if open.text.len() > NAME_BYTES_MAX {
@@ -164,20 +164,20 @@ fn may_be_marked(text: &[u8]) -> bool {
 }
 
 /// How far a start tag's names mark the author, if they do.
-fn mark_of(start: &StartTag<'_>) -> Option<(f32, Source)> {
+fn mark_of(start: &StartTag<'_>) -> Option<(f32, StatedWhere)> {
     // Nearly no tag has them: look at the raw text before anything is taken apart.
     if !may_be_marked(start.source().as_bytes()) || !MARKS.is_match(start.source()) {
         return None;
     }
-    let mut best: Option<(f32, Source)> = None;
+    let mut best: Option<(f32, StatedWhere)> = None;
     for attribute in start.attributes() {
         let value = attribute.raw.to_ascii_lowercase();
         let is_word = || value.split_ascii_whitespace().any(|word| word == "author");
         let mark = match attribute.name.to_ascii_lowercase().as_str() {
-            "rel" if is_word() => (0.65, Source::Element),
-            "itemprop" if is_word() => (0.65, Source::Microdata),
+            "rel" if is_word() => (0.65, StatedWhere::Element),
+            "itemprop" if is_word() => (0.65, StatedWhere::Microdata),
             "class" | "id" => match class_trust(&value) {
-                Some(trust) => (trust, Source::Text),
+                Some(trust) => (trust, StatedWhere::Text),
                 None => continue,
             },
             _ => continue,

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::byline::Byline;
-use super::stated::{Source, Stated, prefer};
-use super::{Date, Metadata, VALUE_BYTES_MAX, VALUES_MAX, json_ld};
-use rhumb_page::html::{EndTag, StartTag, Tag, Text};
+use super::stated::{Stated, StatedWhere, prefer};
+use super::{Metadata, StatedDate, VALUE_BYTES_MAX, VALUES_MAX, json_ld};
+use rhumb_page::html::{EndTag, StartTag, Tag, TextRunToken};
 
 /// Scripts of JSON-LD that are read, and bytes of all of them.
 const SCRIPTS_MAX: usize = 32;
@@ -54,7 +54,7 @@ impl Gather {
             }
             Tag::Html if !start.foreign => {
                 if let Some(language) = start.attribute("lang").and_then(|l| language(&l)) {
-                    let said = Stated::new(language, Source::Element, 0.8);
+                    let said = Stated::new(language, StatedWhere::Element, 0.8);
                     prefer(&mut self.metadata.language, said);
                 }
             }
@@ -68,7 +68,7 @@ impl Gather {
     }
 
     #[inline]
-    pub(crate) fn text(&mut self, text: &Text<'_>) {
+    pub(crate) fn text(&mut self, text: &TextRunToken<'_>) {
         match text.owner {
             Tag::Other => self.byline.text(text),
             Tag::Title if self.title.is_empty() => {
@@ -137,12 +137,12 @@ impl Gather {
             metadata.open_graph.push((key.to_owned(), value.to_owned()));
         }
         let source = match key {
-            _ if key.starts_with("twitter:") => Source::Twitter,
-            _ if is_graph => Source::OpenGraph,
-            _ => Source::Meta,
+            _ if key.starts_with("twitter:") => StatedWhere::Twitter,
+            _ if is_graph => StatedWhere::OpenGraph,
+            _ => StatedWhere::Meta,
         };
         let text = |trust| Stated::new(value.to_owned(), source, trust);
-        let date = |trust| Date::parse(value).map(|date| Stated::new(date, source, trust));
+        let date = |trust| StatedDate::parse(value).map(|date| Stated::new(date, source, trust));
         match key {
             "og:title" => prefer(&mut metadata.title, text(0.85)),
             "twitter:title" => prefer(&mut metadata.title, text(0.75)),
@@ -181,7 +181,7 @@ impl Gather {
     }
 
     /// Takes in a date if the key is one of a date; `date` reads it, with the trust in the key.
-    fn date_said(&mut self, key: &str, date: impl Fn(f32) -> Option<Stated<Date>>) {
+    fn date_said(&mut self, key: &str, date: impl Fn(f32) -> Option<Stated<StatedDate>>) {
         const SURE: f32 = 0.9;
         const LIKELY: f32 = 0.7;
         let metadata = &mut self.metadata;
@@ -265,7 +265,8 @@ impl Gather {
         if self.times > TIMES_MAX {
             return;
         }
-        let Some(date) = start.attribute("datetime").and_then(|text| Date::parse(&text)) else {
+        let Some(date) = start.attribute("datetime").and_then(|text| StatedDate::parse(&text))
+        else {
             return;
         };
         let mut names = String::new();
@@ -279,7 +280,7 @@ impl Gather {
         names.make_ascii_lowercase();
         let is_marked = names.contains("itemprop");
         let trust = if is_marked { 0.85 } else { 0.55 } - 0.02 * (self.times - 1) as f32;
-        let source = if is_marked { Source::Microdata } else { Source::Element };
+        let source = if is_marked { StatedWhere::Microdata } else { StatedWhere::Element };
         let is_change = ["modif", "updat"].iter().any(|word| names.contains(word));
         let metadata = &mut self.metadata;
         let known = if is_change { &mut metadata.modified } else { &mut metadata.published };

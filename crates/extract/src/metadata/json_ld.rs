@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use super::stated::{Source, Stated, prefer};
-use super::{Date, Metadata, VALUE_BYTES_MAX, VALUES_MAX};
+use super::stated::{Stated, StatedWhere, prefer};
+use super::{Metadata, StatedDate, VALUE_BYTES_MAX, VALUES_MAX};
 
 /// Bytes of one script that are read.
 pub(super) const SCRIPT_BYTES_MAX: usize = 1 << 20;
@@ -75,7 +75,7 @@ fn object_read(
     if is_any(&["WebSite"])
         && let Some(name) = text(object.get("name"))
     {
-        prefer(&mut metadata.site_name, Stated::new(name, Source::JsonLd, 0.7));
+        prefer(&mut metadata.site_name, Stated::new(name, StatedWhere::JsonLd, 0.7));
     }
     if !is_subject {
         return None;
@@ -86,7 +86,7 @@ fn object_read(
     said(&mut metadata.title, title, trust - 0.05);
     said(&mut metadata.description, text(object.get("description")), trust - 0.2);
     said(&mut metadata.author, names(object.get("author")), trust);
-    let date = |name: &str| text(object.get(name)).and_then(|text| Date::parse(&text));
+    let date = |name: &str| text(object.get(name)).and_then(|text| StatedDate::parse(&text));
     said(&mut metadata.published, date("datePublished"), trust);
     said(&mut metadata.modified, date("dateModified"), trust);
     said(&mut metadata.language, text(object.get("inLanguage")), trust - 0.3);
@@ -100,7 +100,7 @@ fn object_read(
 
 fn said<T>(known: &mut Option<Stated<T>>, value: Option<T>, confidence: f32) {
     if let Some(value) = value {
-        prefer(known, Stated::new(value, Source::JsonLd, confidence));
+        prefer(known, Stated::new(value, StatedWhere::JsonLd, confidence));
     }
 }
 

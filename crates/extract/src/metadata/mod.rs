@@ -15,7 +15,7 @@ mod written_day;
 use serde::Serialize;
 
 pub use kind::PageKind;
-pub use stated::{Source, Stated};
+pub use stated::{Stated, StatedWhere};
 
 pub(super) use gather::Gather;
 pub(super) use kind::{Hints, kind_of};
@@ -37,9 +37,9 @@ pub struct Metadata {
     /// Who wrote it; several are separated by commas.
     pub author: Option<Stated<String>>,
     /// When it was first published.
-    pub published: Option<Stated<Date>>,
+    pub published: Option<Stated<StatedDate>>,
     /// When it was changed last.
-    pub modified: Option<Stated<Date>>,
+    pub modified: Option<Stated<StatedDate>>,
     /// The language it declares.
     pub language: Option<Stated<String>>,
     /// The language its main text is in, as BCP 47 names it, if that can be told.
@@ -70,16 +70,16 @@ pub struct Metadata {
 
 /// A date, as written and as a moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Date {
+pub struct StatedDate {
     /// As the page writes it.
     pub text: String,
     /// Seconds since 1970.
     pub unix_seconds: i64,
 }
 
-impl Date {
+impl StatedDate {
     /// Reads a date, if it is one that a page may have: after the web began, before 2100.
-    pub fn parse(text: &str) -> Option<Date> {
+    pub fn parse(text: &str) -> Option<StatedDate> {
         const WEB_BEGAN: i64 = 631_152_000;
         const YEAR_2100: i64 = 4_102_444_800;
         let text = text.trim();
@@ -90,12 +90,12 @@ impl Date {
             .0;
         (WEB_BEGAN..YEAR_2100)
             .contains(&seconds)
-            .then(|| Date { text: text.to_owned(), unix_seconds: seconds })
+            .then(|| StatedDate { text: text.to_owned(), unix_seconds: seconds })
     }
 
     /// The day in a text that names one in passing, `2024-05-01`.
-    pub(super) fn within(text: &str) -> Option<Date> {
-        written_day::day_in(text).and_then(|day| Date::parse(&day))
+    pub(super) fn within(text: &str) -> Option<StatedDate> {
+        written_day::day_in(text).and_then(|day| StatedDate::parse(&day))
     }
 
     /// `2024-05-01`: where it was written if that is told, else in Greenwich.

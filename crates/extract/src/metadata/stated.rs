@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Where something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum StatedWhere {
     /// A `script` of type `application/ld+json`.
     JsonLd,
     /// `og:`, `article:` and the like.
@@ -32,13 +32,13 @@ pub struct Stated<T> {
     /// What was said.
     pub value: T,
     /// Where.
-    pub source: Source,
+    pub source: StatedWhere,
     /// How far it can be trusted, 0 to 1.
     pub confidence: f32,
 }
 
 impl<T> Stated<T> {
-    pub(crate) fn new(value: T, source: Source, confidence: f32) -> Stated<T> {
+    pub(crate) fn new(value: T, source: StatedWhere, confidence: f32) -> Stated<T> {
         Stated { value, source, confidence }
     }
 }

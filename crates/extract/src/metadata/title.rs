@@ -1,7 +1,7 @@
 //! The page's title: what its markup says, checked against the heading it shows.
 
 use super::Metadata;
-use super::stated::{Source, Stated, prefer};
+use super::stated::{Stated, StatedWhere, prefer};
 
 /// What sites put between a page's title and their own name.
 const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " :: ", " · ", " » ", " • ", "｜"];
@@ -13,14 +13,14 @@ pub(crate) fn settle(metadata: &mut Metadata, document: &str, heading: Option<&s
     if let Some(heading) = heading {
         let is_in_title = !heading.is_empty() && document.contains(heading);
         let trust = if is_in_title { 0.9 } else { 0.6 };
-        prefer(&mut metadata.title, Stated::new(heading.to_owned(), Source::Text, trust));
+        prefer(&mut metadata.title, Stated::new(heading.to_owned(), StatedWhere::Text, trust));
     }
     if document.is_empty() {
         return;
     }
     let site = metadata.site_name.as_ref().map(|said| said.value.as_str());
     let bare = without_site(document, site);
-    prefer(&mut metadata.title, Stated::new(bare.to_owned(), Source::Element, 0.7));
+    prefer(&mut metadata.title, Stated::new(bare.to_owned(), StatedWhere::Element, 0.7));
     if let Some(title) = &mut metadata.title {
         let site = metadata.site_name.as_ref().map(|said| said.value.as_str());
         title.value = without_site(&title.value, site).to_owned();

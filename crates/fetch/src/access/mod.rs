@@ -32,7 +32,7 @@ use hyper::header::{
 use rhumb_page::url::Url;
 
 use super::ConfigError;
-use super::head::Head;
+use super::head::HeadBytes;
 use jar::Jar;
 
 pub use cookie::Cookie;
@@ -191,7 +191,7 @@ impl Access {
     }
 
     /// Keeps what a site sets, if that is wanted.
-    pub fn learn(&self, url: &Url, head: Head<'_>) {
+    pub fn learn(&self, url: &Url, head: HeadBytes<'_>) {
         if !self.keeps_cookies {
             return;
         }

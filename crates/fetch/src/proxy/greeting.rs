@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use hyper::header::HeaderValue;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{FailureKind, FetchFailure};
 
 /// An answer to CONNECT is a line and some headers.
 const ANSWER_BYTES_MAX: usize = 16 << 10;
@@ -32,11 +32,11 @@ pub(crate) enum Goal<'a> {
     Name(&'a str),
 }
 
-fn failed(detail: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::Proxy, detail)
+fn failed(detail: impl Into<String>) -> FetchFailure {
+    FetchFailure::new(FailureKind::Proxy, detail)
 }
 
-fn lost(error: io::Error) -> Failure {
+fn lost(error: io::Error) -> FetchFailure {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             failed("the proxy closed the connection before it answered")
@@ -50,7 +50,7 @@ pub(crate) async fn tunnel(
     stream: &mut impl Stream,
     authority: &str,
     authorization: Option<&HeaderValue>,
-) -> Result<(), Failure> {
+) -> Result<(), FetchFailure> {
     let mut request = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n").into_bytes();
     if let Some(value) = authorization {
         request.extend_from_slice(b"Proxy-Authorization: ");
@@ -76,7 +76,7 @@ pub(crate) async fn tunnel(
     }
 }
 
-fn judge(answer: &[u8], end: usize) -> Result<(), Failure> {
+fn judge(answer: &[u8], end: usize) -> Result<(), FetchFailure> {
     let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let shown: String = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES_MAX)])
         .chars()
@@ -102,7 +102,7 @@ pub(crate) async fn socks(
     goal: Goal<'_>,
     port: u16,
     login: Option<&(String, String)>,
-) -> Result<(), Failure> {
+) -> Result<(), FetchFailure> {
     let method = if login.is_some() { LOGIN } else { NO_LOGIN };
     stream.write_all(&[VERSION, 1, method]).await.map_err(lost)?;
     let mut chosen = [0; 2];
@@ -146,7 +146,10 @@ pub(crate) async fn socks(
     Ok(())
 }
 
-async fn log_in(stream: &mut impl Stream, login: Option<&(String, String)>) -> Result<(), Failure> {
+async fn log_in(
+    stream: &mut impl Stream,
+    login: Option<&(String, String)>,
+) -> Result<(), FetchFailure> {
     let Some((user, password)) = login else {
         return Err(failed("the proxy wants a user and a password: socks5://USER:PASSWORD@HOST"));
     };
@@ -161,7 +164,7 @@ async fn log_in(stream: &mut impl Stream, login: Option<&(String, String)>) -> R
 }
 
 /// With its length before it.
-fn short(text: &str) -> Result<Vec<u8>, Failure> {
+fn short(text: &str) -> Result<Vec<u8>, FetchFailure> {
     let len = u8::try_from(text.len())
         .map_err(|_| failed("a name, user or password of more than 255 bytes"))?;
     Ok([&[len], text.as_bytes()].concat())

@@ -1,6 +1,6 @@
 //! file: URLs, the second scheme behind the trait.
 
-use rhumb_fetch::{Fetch, Fetcher, File, FileConfig, Limits, Response, Validators};
+use rhumb_fetch::{Fetch, FetchLimits, Fetcher, File, FileConfig, Response, Validators};
 use rhumb_page::url::Url;
 
 use crate::server::{client, limits, request, run, words};
@@ -17,9 +17,9 @@ fn a_tree_on_disk_is_read_like_a_site_and_nothing_outside_it() {
 
     let config = FileConfig { root: root.clone(), list_directories: true };
     let fetcher = Fetcher { http: client(), file: Some(File::new(config).unwrap()) };
-    let fetch = |path: &str, limits: Limits, validators: Validators| -> Result<Response, _> {
+    let fetch = |path: &str, limits: FetchLimits, validators: Validators| -> Result<Response, _> {
         let url = Url::parse(&format!("file://{}{path}", root.display())).unwrap();
-        let request = rhumb_fetch::Request { validators, ..request(url, limits) };
+        let request = rhumb_fetch::FetchRequest { validators, ..request(url, limits) };
         run(fetcher.fetch(&request))
     };
     let plain = |path: &str| fetch(path, limits(), Validators::default());
@@ -29,7 +29,7 @@ fn a_tree_on_disk_is_read_like_a_site_and_nothing_outside_it() {
     assert_eq!(&*page.payload(), b"<p>hello");
     let again = fetch("/a.html", limits(), page.validators()).unwrap();
     assert_eq!((again.status, &*again.payload()), (304, &b""[..]));
-    let cut = Limits { body_bytes_max: 4, ..limits() };
+    let cut = FetchLimits { body_bytes_max: 4, ..limits() };
     assert_eq!(words(&fetch("/a.html", cut, Validators::default())), "200 <p>h Length");
 
     let list = String::from_utf8(plain("/").unwrap().payload().to_vec()).unwrap();

@@ -5,7 +5,7 @@ use std::io::Write;
 use rhumb_fetch::access::AccessConfig;
 use rhumb_fetch::address::Why;
 use rhumb_fetch::{
-    FailureKind, Fetch, Fetcher, Http, HttpConfig, Limits, Oddity, Request, Validators,
+    FailureKind, Fetch, FetchLimits, FetchRequest, Fetcher, Http, HttpConfig, Oddity, Validators,
 };
 use rhumb_page::url::Url;
 
@@ -288,7 +288,7 @@ fn a_bomb_is_cut_by_size_and_by_ratio_in_every_coding() {
             [(3_000_000, usize::MAX, "Some(TooBig)"), (usize::MAX / 2, 20, "Some(TooDense)")]
         {
             let server = Server::answering(vec![send(&bytes), Act::Hold]);
-            let limits = Limits { decoded_bytes_max, decoded_ratio_max, ..limits() };
+            let limits = FetchLimits { decoded_bytes_max, decoded_ratio_max, ..limits() };
             let response = fetch(&server, limits).unwrap();
             let decoded = response.decoded();
             assert_eq!(format!("{:?}", decoded.note), note, "{coding}");
@@ -347,7 +347,7 @@ fn no_connection_is_made_to_an_address_that_is_refused_or_missing() {
     let strict = Http::new(&HttpConfig::default()).unwrap();
     let server = Server::answering(vec![]);
     let kind_of = |client: &Http, url: &Url, address| {
-        let request = Request { address, ..request(url.clone(), limits()) };
+        let request = FetchRequest { address, ..request(url.clone(), limits()) };
         run(client.fetch(&request)).unwrap_err().kind
     };
     let by_name = server.url("/");

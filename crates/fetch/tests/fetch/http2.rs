@@ -9,7 +9,7 @@ use h2::server::SendResponse;
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use rhumb_fetch::access::AccessConfig;
-use rhumb_fetch::{FailureKind, Fetch, Http, HttpConfig, Limits, TlsConfig};
+use rhumb_fetch::{FailureKind, Fetch, FetchLimits, Http, HttpConfig, TlsConfig};
 use rhumb_page::url::Url;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -203,16 +203,16 @@ fn limits_on_bodies_heads_and_times_hold() {
     let short = Duration::from_millis(200);
     // Connecting twice, with TLS, is part of it.
     let in_all = Duration::from_secs(2);
-    let usual = || Limits { header_bytes_max: 16 << 10, ..limits() };
+    let usual = || FetchLimits { header_bytes_max: 16 << 10, ..limits() };
     for (answer, limits, wanted) in [
-        (endless as Answer, Limits { body_bytes_max: 700_000, ..usual() }, "200 Length"),
-        (endless as Answer, Limits { body_bytes_max: 1_000, ..usual() }, "200 Length"),
+        (endless as Answer, FetchLimits { body_bytes_max: 700_000, ..usual() }, "200 Length"),
+        (endless as Answer, FetchLimits { body_bytes_max: 1_000, ..usual() }, "200 Length"),
         (large_head, usual(), "header_too_big"),
         (many_headers, usual(), "header_too_big"),
-        (silent, Limits { first_byte_time_max: short, ..usual() }, "timeout_first_byte"),
-        (silent, Limits { total_time_max: in_all, ..usual() }, "timeout_head"),
-        (stops, Limits { total_time_max: in_all, ..usual() }, "200 begun Time"),
-        (stops, Limits { slow_window: short, ..usual() }, "200 begun Slow"),
+        (silent, FetchLimits { first_byte_time_max: short, ..usual() }, "timeout_first_byte"),
+        (silent, FetchLimits { total_time_max: in_all, ..usual() }, "timeout_head"),
+        (stops, FetchLimits { total_time_max: in_all, ..usual() }, "200 begun Time"),
+        (stops, FetchLimits { slow_window: short, ..usual() }, "200 begun Slow"),
         (missing, usual(), "404 "),
     ] {
         let server = start(Refuses::Handshake, answer, None);

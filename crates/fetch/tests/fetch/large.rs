@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rhumb_fetch::{Fetch, Http, Limits, Request, Truncation};
+use rhumb_fetch::{Fetch, FetchLimits, FetchRequest, Http, Truncation};
 use tokio::task::JoinSet;
 
 use crate::server::{Act, Server, client, limits, request, run, send};
@@ -28,13 +28,13 @@ fn honest(n: u8) -> (Server, IpAddr) {
 async fn fetch_all(
     client: &Arc<Http>,
     servers: &[(Server, IpAddr)],
-    limits: &Limits,
+    limits: &FetchLimits,
 ) -> Vec<(Option<Truncation>, usize)> {
     let mut tasks = JoinSet::new();
     for (server, address) in servers {
         let client = Arc::clone(client);
         let request = request(server.url("/"), limits.clone());
-        let request = Request { address: Some(*address), ..request };
+        let request = FetchRequest { address: Some(*address), ..request };
         tasks.spawn(async move {
             let response = client.fetch(&request).await.unwrap();
             (response.truncated, response.payload_len())
@@ -53,7 +53,7 @@ fn honest_pages_beside_bodies_without_end_at_as_many_addresses_come_whole() {
     });
     let endless: Vec<_> = endless.collect();
     let pages: Vec<_> = (8..20).map(honest).collect();
-    let limits = Limits { body_bytes_max: 24 << 20, ..limits() };
+    let limits = FetchLimits { body_bytes_max: 24 << 20, ..limits() };
     run(async {
         let client = Arc::new(client());
         let (ends, came) = tokio::join!(
@@ -77,7 +77,7 @@ fn bodies_that_trickle_give_way_to_an_honest_one() {
     let pages: Vec<_> = (32..36).map(honest).collect();
     // Too slow for nobody: what ends them is that others wait.
     let window = Duration::from_secs(1);
-    let limits = Limits { slow_window: window, slow_bytes_per_s_min: 0, ..limits() };
+    let limits = FetchLimits { slow_window: window, slow_bytes_per_s_min: 0, ..limits() };
     run(async {
         let client = Arc::new(client());
         let came = tokio::select! {

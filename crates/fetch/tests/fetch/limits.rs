@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rhumb_fetch::{FailureKind, Fetch, Limits, Stage};
+use rhumb_fetch::{FailureKind, Fetch, FetchLimits, FetchStage};
 use rhumb_page::url::Url;
 
 use crate::server::{Act, Server, client, fetch, limits, request, run, send, words};
@@ -17,14 +17,18 @@ fn a_head_without_end_is_given_up_at_its_limit() {
         Act::Repeat(b"X-Filler: and so on and so on and so on\r\n".repeat(100)),
     ]);
     let header_bytes_max = 16 << 10;
-    let outcome = fetch(&server, Limits { header_bytes_max, headers_max: 100_000, ..limits() });
+    let outcome =
+        fetch(&server, FetchLimits { header_bytes_max, headers_max: 100_000, ..limits() });
     assert_eq!(words(&outcome), "header_too_big");
     let kept = outcome.unwrap_err().raw.len();
     assert!((header_bytes_max / 2..=4 * header_bytes_max).contains(&kept), "{kept}");
 
     let one_line =
         Server::answering(vec![send("HTTP/1.1 200 OK\r\nX: "), Act::Repeat(vec![b'x'; 999])]);
-    assert_eq!(words(&fetch(&one_line, Limits { header_bytes_max, ..limits() })), "header_too_big");
+    assert_eq!(
+        words(&fetch(&one_line, FetchLimits { header_bytes_max, ..limits() })),
+        "header_too_big"
+    );
 
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: b\r\n".repeat(300));
     let server = Server::answering(vec![send(&many), Act::Hold]);
@@ -58,7 +62,7 @@ fn framing_without_end_is_counted_and_cut() {
 fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
     let body_bytes_max = 100_001;
     let unframed = Server::answering(vec![send(HEAD), Act::Repeat(vec![b'x'; 4096])]);
-    let response = fetch(&unframed, Limits { body_bytes_max, ..limits() }).unwrap();
+    let response = fetch(&unframed, FetchLimits { body_bytes_max, ..limits() }).unwrap();
     assert_eq!(format!("{:?}", response.truncated), "Some(Length)");
     assert_eq!(response.raw.len(), HEAD.len() + body_bytes_max);
     assert_eq!(response.payload().len(), body_bytes_max);
@@ -67,7 +71,7 @@ fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
         send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
         Act::Repeat(b"5\r\nhello\r\n".repeat(400)),
     ]);
-    let response = fetch(&chunked, Limits { body_bytes_max, ..limits() }).unwrap();
+    let response = fetch(&chunked, FetchLimits { body_bytes_max, ..limits() }).unwrap();
     assert_eq!(format!("{:?}", response.truncated), "Some(Length)");
     assert_eq!(response.payload().len(), body_bytes_max);
     // Chunks of five bytes are twice their size on the wire; beyond them there is one piece.
@@ -78,7 +82,7 @@ fn a_body_without_end_is_cut_at_its_limit_to_the_byte() {
     for (body_bytes_max, expected) in [(5, "200 hello"), (4, "200 hell Length"), (0, "200  Length")]
     {
         let server = Server::answering(vec![send(whole), Act::Hold]);
-        assert_eq!(words(&fetch(&server, Limits { body_bytes_max, ..limits() })), expected);
+        assert_eq!(words(&fetch(&server, FetchLimits { body_bytes_max, ..limits() })), expected);
     }
     let boast = "HTTP/1.1 200 OK\r\nContent-Length: 9007199254740992\r\n\r\nhello";
     let server = Server::answering(vec![send(boast)]);
@@ -100,9 +104,9 @@ fn a_body_takes_the_memory_that_it_has_bytes_whatever_its_length() {
 
 #[test]
 fn a_server_that_takes_its_time_is_left_and_what_came_is_kept() {
-    let first_byte = Limits { first_byte_time_max: SHORT, ..limits() };
-    let total = Limits { total_time_max: SHORT, ..limits() };
-    let slow = Limits { slow_window: SHORT, slow_bytes_per_s_min: 1_000_000, ..limits() };
+    let first_byte = FetchLimits { first_byte_time_max: SHORT, ..limits() };
+    let total = FetchLimits { total_time_max: SHORT, ..limits() };
+    let slow = FetchLimits { slow_window: SHORT, slow_bytes_per_s_min: 1_000_000, ..limits() };
     let half_head = "HTTP/1.1 200 OK\r\nContent-";
     let body = format!("{HEAD}hel");
     for (sent, limits, expected) in [
@@ -124,13 +128,13 @@ fn a_server_that_takes_its_time_is_left_and_what_came_is_kept() {
 #[test]
 fn a_server_that_accepts_and_then_says_nothing_is_no_connection() {
     for limits in [
-        Limits { connect_time_max: SHORT, ..limits() },
-        Limits { total_time_max: SHORT, ..limits() },
+        FetchLimits { connect_time_max: SHORT, ..limits() },
+        FetchLimits { total_time_max: SHORT, ..limits() },
     ] {
         let server = Server::start(vec![vec![Act::Hold]]);
         let url = Url::parse(&format!("https://site.test:{}/", server.port)).unwrap();
         let failure = run(client().fetch(&request(url, limits))).unwrap_err();
-        assert_eq!(failure.kind, FailureKind::Timeout(Stage::Connect));
+        assert_eq!(failure.kind, FailureKind::Timeout(FetchStage::Connect));
     }
 }
 
@@ -138,7 +142,7 @@ fn a_server_that_accepts_and_then_says_nothing_is_no_connection() {
 fn a_slow_answer_that_keeps_the_pace_is_taken_whole() {
     // Every window brings a byte or more: the pace asked for is none at all.
     let limits =
-        Limits { slow_window: Duration::from_millis(1), slow_bytes_per_s_min: 0, ..limits() };
+        FetchLimits { slow_window: Duration::from_millis(1), slow_bytes_per_s_min: 0, ..limits() };
     let mut acts = vec![send("HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n")];
     acts.extend((0..400).map(|_| send([b'x'; 1000])));
     let response = fetch(&Server::answering(acts), limits).unwrap();

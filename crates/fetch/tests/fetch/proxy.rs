@@ -5,7 +5,9 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 
 use rhumb_fetch::address::Why;
 use rhumb_fetch::proxy::{Proxies, stand_in};
-use rhumb_fetch::{Failure, FailureKind, Fetch, Http, HttpConfig, Limits, Request, Response};
+use rhumb_fetch::{
+    FailureKind, Fetch, FetchFailure, FetchLimits, FetchRequest, Http, HttpConfig, Response,
+};
 use rhumb_page::url::Url;
 
 use crate::server::{Act, LOOPBACK, Server, limits, request, run, send, words};
@@ -17,7 +19,7 @@ fn client(proxy: &str) -> Http {
     Http::new(&HttpConfig { allow_private: true, proxies, ..HttpConfig::default() }).unwrap()
 }
 
-fn fetch(proxy: &str, url: &str) -> Result<Response, Failure> {
+fn fetch(proxy: &str, url: &str) -> Result<Response, FetchFailure> {
     run(client(proxy).fetch(&request(Url::parse(url).unwrap(), limits())))
 }
 
@@ -99,7 +101,7 @@ fn a_socks_proxy_is_told_the_address_that_was_judged_or_else_the_name() {
         let (port, asked) = socks_to(server.port, !login.is_empty());
         let client = client(&format!("{scheme}://{login}127.0.0.1:{port}"));
         let url = Url::parse("http://site.test:81/").unwrap();
-        let request = Request { address: Some(address), ..request(url, limits()) };
+        let request = FetchRequest { address: Some(address), ..request(url, limits()) };
         let response = run(client.fetch(&request)).unwrap();
         let known = (scheme == "socks5").then_some(address);
         assert_eq!(response.address, known, "an archive claims no address that nobody knows");
@@ -156,7 +158,7 @@ fn what_a_proxy_does_wrong_is_the_proxys_fault_and_ends_soon() {
 #[test]
 fn a_proxy_that_is_silent_is_not_waited_for_longer_than_a_server() {
     let proxy = Server::start(vec![vec![Act::Hold]]);
-    let limits = Limits { connect_time_max: std::time::Duration::from_millis(50), ..limits() };
+    let limits = FetchLimits { connect_time_max: std::time::Duration::from_millis(50), ..limits() };
     let client = client(&format!("socks5://127.0.0.1:{}", proxy.port));
     let url = Url::parse("http://site.test/").unwrap();
     let failure = run(client.fetch(&request(url, limits))).unwrap_err();
@@ -168,7 +170,7 @@ fn addresses_are_judged_also_where_a_proxy_connects() {
     let proxies = Proxies::one("http://127.0.0.1:1".parse().unwrap(), "");
     let strict = Http::new(&HttpConfig { proxies, ..HttpConfig::default() }).unwrap();
     let kind_of = |url: &str, address: Option<IpAddr>| {
-        let request = Request { address, ..request(Url::parse(url).unwrap(), limits()) };
+        let request = FetchRequest { address, ..request(Url::parse(url).unwrap(), limits()) };
         run(strict.fetch(&request)).unwrap_err().kind
     };
     let refused = FailureKind::Refused(Why::Loopback);
@@ -179,6 +181,6 @@ fn addresses_are_judged_also_where_a_proxy_connects() {
     assert_eq!(kind_of(&literal, None), FailureKind::Refused(Why::Reserved));
     let direct = Http::new(&HttpConfig::default()).unwrap();
     let url = Url::parse("http://site.test/").unwrap();
-    let request = Request { address: Some(stand_in("site.test")), ..request(url, limits()) };
+    let request = FetchRequest { address: Some(stand_in("site.test")), ..request(url, limits()) };
     assert_eq!(run(direct.fetch(&request)).unwrap_err().kind, FailureKind::Unresolved);
 }

@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use rhumb_fetch::{Failure, Fetch, Http, HttpConfig, Limits, Request, Response, Validators};
+use rhumb_fetch::{
+    Fetch, FetchFailure, FetchLimits, FetchRequest, Http, HttpConfig, Response, Validators,
+};
 use rhumb_page::url::Url;
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -101,19 +103,19 @@ pub async fn until(happened: impl Fn() -> bool) {
 }
 
 /// Limits that no honest answer on loopback meets.
-pub fn limits() -> Limits {
+pub fn limits() -> FetchLimits {
     let long = Duration::from_secs(60);
-    Limits {
+    FetchLimits {
         connect_time_max: long,
         first_byte_time_max: long,
         total_time_max: long,
         slow_window: long,
-        ..Limits::default()
+        ..FetchLimits::default()
     }
 }
 
-pub fn request(url: Url, limits: Limits) -> Request {
-    Request {
+pub fn request(url: Url, limits: FetchLimits) -> FetchRequest {
+    FetchRequest {
         url,
         address: Some(LOOPBACK),
         validators: Validators::default(),
@@ -132,12 +134,12 @@ pub fn run<T>(future: impl Future<Output = T>) -> T {
     builder.enable_all().build().unwrap().block_on(future)
 }
 
-pub fn fetch(server: &Server, limits: Limits) -> Result<Response, Failure> {
+pub fn fetch(server: &Server, limits: FetchLimits) -> Result<Response, FetchFailure> {
     run(client().fetch(&request(server.url("/"), limits)))
 }
 
 /// A fetch in one line: status, decoded body, then whatever was not as it should be.
-pub fn words(outcome: &Result<Response, Failure>) -> String {
+pub fn words(outcome: &Result<Response, FetchFailure>) -> String {
     let response = match outcome {
         Ok(response) => response,
         Err(failure) => return failure.kind.as_str().to_string(),

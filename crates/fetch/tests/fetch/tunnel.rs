@@ -141,7 +141,8 @@ fn connections_are_made_from_the_address_that_was_chosen() {
     // What is of the other family cannot be reached from there.
     let other = Server::answering(vec![send(HELLO), Act::Hold]);
     let six: IpAddr = [0, 0, 0, 0, 0, 0, 0, 1].into();
-    let request = rhumb_fetch::Request { address: Some(six), ..request(other.url("/"), limits()) };
+    let request =
+        rhumb_fetch::FetchRequest { address: Some(six), ..request(other.url("/"), limits()) };
     let failure = run(bound.fetch(&request)).unwrap_err();
     assert!(failure.to_string().contains("the other family"), "{failure}");
 }

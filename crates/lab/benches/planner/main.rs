@@ -22,7 +22,7 @@ use plan::{Beyond, Lived, Plan};
 use prices::{Slope, least};
 use rhumb_lab::refresh::allocate::{Pages, allocate};
 use rhumb_lab::refresh::policy::Policy;
-use rhumb_lab::refresh::rates::{Spread, rates};
+use rhumb_lab::refresh::rates::{RateSpread, rates};
 
 const PAGES: usize = 20_000;
 const DAYS: f64 = 60.0;
@@ -150,7 +150,7 @@ fn stretched(prices: &[f64], steps: usize) -> Vec<f64> {
 /// the first on.
 fn oracle() -> f64 {
     const MOMENTS: usize = 16;
-    let rates = rates(Spread::Gamma, PAGES);
+    let rates = rates(RateSpread::Gamma, PAGES);
     let often = allocate(Policy::Freshness, Pages::new(&rates, None), OFTEN * PAGES as f64).visits;
     let page = |(rate, often): (&f64, &f64)| {
         let fresh = |days: f64| -(-rate * days).exp_m1() / rate;

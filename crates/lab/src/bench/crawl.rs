@@ -19,7 +19,7 @@ use super::scratch::Scratch;
 use super::{failed, median, process, rival, trouble};
 use crate::serve::plain::{self, PlainOptions};
 use crate::serve::{ServeOptions, Served};
-use rhumb_node::settings::Archive;
+use rhumb_node::settings::ArchiveKind;
 
 const PLAIN_CONNECTIONS: usize = 64;
 /// What other crawlers do: breadth first, and pages told apart by their bytes alone.
@@ -28,13 +28,13 @@ const SIMPLY: [&str; 4] = ["--order", "bfs", "--near-duplicates", "off"];
 const ONE_PAGE_TIMES: usize = 60_000;
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CrawlOptions {
     pub pages: u32,
     pub hosts: u32,
     pub page_bytes: u32,
     pub concurrency: usize,
     pub rounds: usize,
-    pub archives: Vec<Archive>,
+    pub archives: Vec<ArchiveKind>,
     /// Other programs are left out, installed or not.
     pub alone: bool,
     /// Another build of this program; if there is one, simple crawls are left out.
@@ -47,7 +47,7 @@ pub struct Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Contender {
+pub enum BenchContender {
     Plain,
     CrawlWithoutArchive,
     CrawlWithWarc,
@@ -73,8 +73,8 @@ pub struct Lap {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Standing {
-    pub contender: Contender,
+pub struct ContenderStanding {
+    pub contender: BenchContender,
     /// Of each number, over the rounds.
     pub median: Lap,
     pub laps: Vec<Lap>,
@@ -91,19 +91,19 @@ pub struct BesideWrk {
 /// This program to the other build of it: medians to medians.
 #[derive(Clone, Debug, Serialize)]
 pub struct Against {
-    pub contender: Contender,
+    pub contender: BenchContender,
     pub pages_per_s: f64,
     pub client_cpu_us_per_page: f64,
     pub peak_rss_bytes: f64,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct CrawlFigures {
     pub pages: u32,
     pub hosts: u32,
     pub page_bytes: u32,
     pub concurrency: usize,
-    pub standings: Vec<Standing>,
+    pub standings: Vec<ContenderStanding>,
     /// One for each crawl, if another build was named.
     pub against: Vec<Against>,
     /// None if it is not installed.
@@ -113,7 +113,10 @@ pub struct Outcome {
 }
 
 /// Runs all rounds; `told` hears of each lap.
-pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<Outcome, Error> {
+pub fn run(
+    options: &CrawlOptions,
+    mut told: impl FnMut(BenchContender, &Lap),
+) -> Result<CrawlFigures, Error> {
     let scratch = Scratch::create(&options.tmp).map_err(|e| trouble("scratch directory", &e))?;
     let serving = ServeOptions { latency: false, ..ServeOptions::default() };
     let served = Served::start(web(options), &serving).map_err(|e| trouble("serving", &e))?;
@@ -121,9 +124,9 @@ pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<O
     let seeds: String = course.served.web.seeds().iter().map(|url| format!("{url}\n")).collect();
     std::fs::write(course.seeds(), seeds).map_err(|e| trouble("seeds", &e))?;
     let (contenders, absent) = contenders(options);
-    let mut standings: Vec<Standing> = contenders
+    let mut standings: Vec<ContenderStanding> = contenders
         .iter()
-        .map(|&contender| Standing { contender, median: Lap::default(), laps: Vec::new() })
+        .map(|&contender| ContenderStanding { contender, median: Lap::default(), laps: Vec::new() })
         .collect();
     let (plain, others) = standings.split_first_mut().expect("the plain client");
     for _ in 0..options.rounds {
@@ -142,12 +145,21 @@ pub fn run(options: &Options, mut told: impl FnMut(Contender, &Lap)) -> Result<O
     }
     let has_wrk = !options.alone && rival::is_installed("wrk");
     let beside_wrk = has_wrk.then(|| course.beside_wrk()).transpose()?;
-    let Options { pages, hosts, page_bytes, concurrency, .. } = *options;
+    let CrawlOptions { pages, hosts, page_bytes, concurrency, .. } = *options;
     let against = against(&standings);
-    Ok(Outcome { pages, hosts, page_bytes, concurrency, standings, against, beside_wrk, absent })
+    Ok(CrawlFigures {
+        pages,
+        hosts,
+        page_bytes,
+        concurrency,
+        standings,
+        against,
+        beside_wrk,
+        absent,
+    })
 }
 
-fn web(options: &Options) -> WebConfig {
+fn web(options: &CrawlOptions) -> WebConfig {
     WebConfig {
         port: 0,
         sites: options.hosts,
@@ -158,11 +170,11 @@ fn web(options: &Options) -> WebConfig {
     }
 }
 
-fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
-    let mut contenders = vec![Contender::Plain];
-    let crawls = [Contender::CrawlWithoutArchive, Contender::CrawlWithWarc];
-    let simple = [Contender::SimplyWithoutArchive, Contender::SimplyWithWarc];
-    let other = [Contender::OtherWithoutArchive, Contender::OtherWithWarc];
+fn contenders(options: &CrawlOptions) -> (Vec<BenchContender>, Vec<&'static str>) {
+    let mut contenders = vec![BenchContender::Plain];
+    let crawls = [BenchContender::CrawlWithoutArchive, BenchContender::CrawlWithWarc];
+    let simple = [BenchContender::SimplyWithoutArchive, BenchContender::SimplyWithWarc];
+    let other = [BenchContender::OtherWithoutArchive, BenchContender::OtherWithWarc];
     let second = match options.against {
         Some(_) => Some(other),
         None if options.crawl_flags.is_empty() => Some(simple),
@@ -170,8 +182,8 @@ fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
     };
     for [without_archive, with_warc] in [Some(crawls), second].into_iter().flatten() {
         contenders.extend(options.archives.iter().map(|archive| match archive {
-            Archive::None => without_archive,
-            Archive::Warc => with_warc,
+            ArchiveKind::None => without_archive,
+            ArchiveKind::Warc => with_warc,
         }));
     }
     let mut absent = Vec::new();
@@ -179,7 +191,7 @@ fn contenders(options: &Options) -> (Vec<Contender>, Vec<&'static str>) {
         return (contenders, absent);
     }
     match rival::is_installed("wget2") {
-        true => contenders.push(Contender::Wget2),
+        true => contenders.push(BenchContender::Wget2),
         false => absent.push("wget2"),
     }
     if !rival::is_installed("wrk") {
@@ -201,11 +213,11 @@ fn middle(laps: &[Lap]) -> Lap {
     }
 }
 
-fn against(standings: &[Standing]) -> Vec<Against> {
+fn against(standings: &[ContenderStanding]) -> Vec<Against> {
     let of = |contender| standings.iter().find(|standing| standing.contender == contender);
     let pairs = [
-        (Contender::CrawlWithoutArchive, Contender::OtherWithoutArchive),
-        (Contender::CrawlWithWarc, Contender::OtherWithWarc),
+        (BenchContender::CrawlWithoutArchive, BenchContender::OtherWithoutArchive),
+        (BenchContender::CrawlWithWarc, BenchContender::OtherWithWarc),
     ];
     let both = pairs.into_iter().filter_map(|(ours, theirs)| Some((of(ours)?, of(theirs)?)));
     both.map(|(ours, theirs)| {
@@ -222,7 +234,7 @@ fn against(standings: &[Standing]) -> Vec<Against> {
 
 /// What all laps share.
 struct Course<'a> {
-    options: &'a Options,
+    options: &'a CrawlOptions,
     served: Served,
     scratch: Scratch,
 }
@@ -250,27 +262,27 @@ impl Course<'_> {
     /// Its pages per second.
     fn plain_lap(
         &self,
-        plain: &mut Standing,
-        told: &mut impl FnMut(Contender, &Lap),
+        plain: &mut ContenderStanding,
+        told: &mut impl FnMut(BenchContender, &Lap),
     ) -> Result<f64, Error> {
-        let lap = Lap { ratio: 1.0, ..self.lap(Contender::Plain)? };
-        told(Contender::Plain, &lap);
+        let lap = Lap { ratio: 1.0, ..self.lap(BenchContender::Plain)? };
+        told(BenchContender::Plain, &lap);
         let pages_per_s = lap.pages_per_s;
         plain.laps.push(lap);
         Ok(pages_per_s)
     }
 
-    fn lap(&self, contender: Contender) -> Result<Lap, Error> {
+    fn lap(&self, contender: BenchContender) -> Result<Lap, Error> {
         let before_us = self.served.cpu_us();
         let run = match contender {
-            Contender::Plain => self.plain()?,
-            Contender::CrawlWithoutArchive => self.crawl(&this()?, "none", &[])?,
-            Contender::CrawlWithWarc => self.crawl(&this()?, "warc", &[])?,
-            Contender::SimplyWithoutArchive => self.crawl(&this()?, "none", &SIMPLY)?,
-            Contender::SimplyWithWarc => self.crawl(&this()?, "warc", &SIMPLY)?,
-            Contender::OtherWithoutArchive => self.crawl(self.other()?, "none", &[])?,
-            Contender::OtherWithWarc => self.crawl(self.other()?, "warc", &[])?,
-            Contender::Wget2 => self.wget2()?,
+            BenchContender::Plain => self.plain()?,
+            BenchContender::CrawlWithoutArchive => self.crawl(&this()?, "none", &[])?,
+            BenchContender::CrawlWithWarc => self.crawl(&this()?, "warc", &[])?,
+            BenchContender::SimplyWithoutArchive => self.crawl(&this()?, "none", &SIMPLY)?,
+            BenchContender::SimplyWithWarc => self.crawl(&this()?, "warc", &SIMPLY)?,
+            BenchContender::OtherWithoutArchive => self.crawl(self.other()?, "none", &[])?,
+            BenchContender::OtherWithWarc => self.crawl(self.other()?, "warc", &[])?,
+            BenchContender::Wget2 => self.wget2()?,
         };
         let server_us = self.served.cpu_us() - before_us;
         let pages = run.pages.max(1) as f64;
@@ -354,18 +366,18 @@ fn this() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(|e| trouble("this program", &e))
 }
 
-impl Contender {
+impl BenchContender {
     /// As people read it.
     pub fn word(self) -> &'static str {
         match self {
-            Contender::Plain => "plain client",
-            Contender::CrawlWithoutArchive => "crawl, no archive",
-            Contender::CrawlWithWarc => "crawl, WARC",
-            Contender::SimplyWithoutArchive => "simple crawl, no archive",
-            Contender::SimplyWithWarc => "simple crawl, WARC",
-            Contender::OtherWithoutArchive => "other build, no archive",
-            Contender::OtherWithWarc => "other build, WARC",
-            Contender::Wget2 => "wget2, 64 threads",
+            BenchContender::Plain => "plain client",
+            BenchContender::CrawlWithoutArchive => "crawl, no archive",
+            BenchContender::CrawlWithWarc => "crawl, WARC",
+            BenchContender::SimplyWithoutArchive => "simple crawl, no archive",
+            BenchContender::SimplyWithWarc => "simple crawl, WARC",
+            BenchContender::OtherWithoutArchive => "other build, no archive",
+            BenchContender::OtherWithWarc => "other build, WARC",
+            BenchContender::Wget2 => "wget2, 64 threads",
         }
     }
 }

@@ -10,7 +10,7 @@ use super::trouble;
 use crate::hostile::run::{HostileOptions, HostileOutcome, run};
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct HostileBenchOptions {
     /// `--max-time` of the crawl.
     pub time: Duration,
     /// These kinds beside the healthy one; all if empty.
@@ -24,7 +24,7 @@ pub struct Options {
 }
 
 /// Crawls with this very program.
-pub fn outcome(options: &Options) -> Result<HostileOutcome, Error> {
+pub fn outcome(options: &HostileBenchOptions) -> Result<HostileOutcome, Error> {
     let program = std::env::current_exe().map_err(|e| trouble("this program", &e))?;
     let scratch;
     let dir = match &options.keep {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::lists::Lists;
 use super::scratch::Scratch;
 use super::{failed, trouble};
-use rhumb_node::watch::Report;
+use rhumb_node::watch::CrawlReport;
 
 /// Far more than any level should take; a bench is to end.
 const LEVEL_TIME_MAX: Duration = Duration::from_secs(3_600);
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const CONFIG: &str = "[limits]\nfirst_byte_time_max = \"2h\"\ntotal_time_max = \"2h\"\n";
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct MemoryOptions {
     /// Numbers of URLs, each a crawl of its own.
     pub urls: Vec<u64>,
     pub tmp: PathBuf,
@@ -45,7 +45,7 @@ pub struct Level {
 }
 
 /// Runs all levels; `told` hears of each.
-pub fn run(options: &Options, mut told: impl FnMut(&Level)) -> Result<Vec<Level>, Error> {
+pub fn run(options: &MemoryOptions, mut told: impl FnMut(&Level)) -> Result<Vec<Level>, Error> {
     let scratch = Scratch::create(&options.tmp).map_err(|e| trouble("scratch directory", &e))?;
     let lists = Lists::start().map_err(|e| trouble("serving", &e))?;
     let mut levels: Vec<Level> = Vec::with_capacity(options.urls.len());
@@ -70,8 +70,8 @@ fn measure(scratch: &Scratch, lists: &Lists, urls: u64) -> Result<Level, Error> 
         .map_err(|e| trouble("seeds", &e))?;
     let began = Instant::now();
     let mut crawl = Running::start(&dir, &seeds, &config)?;
-    let known = |report: Option<Report>| report.map(|r| r.known_urls).filter(|&n| n >= urls);
-    let known_urls = crawl.wait_for(|| known(Report::read(&dir).ok().flatten()))?;
+    let known = |report: Option<CrawlReport>| report.map(|r| r.known_urls).filter(|&n| n >= urls);
+    let known_urls = crawl.wait_for(|| known(CrawlReport::read(&dir).ok().flatten()))?;
     let (seconds, peak_rss_bytes) = (began.elapsed().as_secs_f64(), crawl.peak_rss_bytes());
     drop(crawl);
     let (asked, began) = (lists.asked(), Instant::now());

@@ -13,15 +13,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rhumb_engine::error::Error;
-use rhumb_node::settings::Words;
-use rhumb_node::watch::Report;
+use rhumb_node::settings::NamedValues;
+use rhumb_node::watch::CrawlReport;
 use rhumb_sim::web::WebConfig;
 use serde::Serialize;
 
 use super::scratch::Scratch;
 use super::{failed, trouble};
 use crate::hostile::{HostileWeb, kinds};
-use crate::plot::{Axis, Line, LineChart, Scale, Stroke};
+use crate::plot::{Axis, LineChart, PlotLine, Scale, Stroke};
 use crate::serve::{ServeOptions, Served};
 
 /// After its time a crawl has this long to end; then it is a failure.
@@ -37,7 +37,7 @@ const SECONDS_PER_HOUR: f64 = 3_600.0;
 const ENDS: usize = 4;
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SoakOptions {
     pub web: Soaked,
     pub pages: u32,
     pub time: Duration,
@@ -55,7 +55,7 @@ pub enum Soaked {
     Hostile,
 }
 
-impl Words for Soaked {
+impl NamedValues for Soaked {
     const WHAT: &'static str = "web";
     const WORDS: &'static [(&'static str, Soaked)] =
         &[("usual", Soaked::Usual), ("hostile", Soaked::Hostile)];
@@ -68,7 +68,7 @@ enum Serving {
 }
 
 impl Serving {
-    fn start(options: &Options) -> std::io::Result<Serving> {
+    fn start(options: &SoakOptions) -> std::io::Result<Serving> {
         match options.web {
             Soaked::Hostile => HostileWeb::serve(kinds::all()).map(Serving::Hostile),
             Soaked::Usual => {
@@ -101,7 +101,7 @@ impl Serving {
 
 /// What was seen at one moment.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Sample {
+pub struct SoakSample {
     pub seconds: f64,
     pub rss_bytes: u64,
     /// Open files and sockets.
@@ -133,11 +133,11 @@ pub struct Soak {
     pub answers: u64,
     pub stopped_because: Option<String>,
     pub trends: Vec<Trend>,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<SoakSample>,
 }
 
 /// Serves, crawls for the time that was asked for, and looks; `told` hears of each sample.
-pub fn run(options: &Options, mut told: impl FnMut(&Sample)) -> Result<Soak, Error> {
+pub fn run(options: &SoakOptions, mut told: impl FnMut(&SoakSample)) -> Result<Soak, Error> {
     let scratch = Scratch::create(&options.tmp).map_err(|e| trouble("scratch directory", &e))?;
     let serving = Serving::start(options).map_err(|e| trouble("serving", &e))?;
     let dir = scratch.fresh("crawl").map_err(|e| trouble("crawl", &e))?;
@@ -151,13 +151,13 @@ pub fn run(options: &Options, mut told: impl FnMut(&Sample)) -> Result<Soak, Err
         thread::sleep(options.every.min(END_WAIT_MAX));
         let Some((mut sample, now)) = look(crawl.0.id(), &dir) else { continue };
         sample.seconds = began.elapsed().as_secs_f64();
-        let since = sample.seconds - samples.last().map_or(0.0, |s: &Sample| s.seconds);
+        let since = sample.seconds - samples.last().map_or(0.0, |s: &SoakSample| s.seconds);
         sample.answers_per_s = now.saturating_sub(answers) as f64 / since.max(0.001);
         answers = now;
         told(&sample);
         samples.push(sample);
     }
-    let report = Report::read(&dir)?.unwrap_or_default();
+    let report = CrawlReport::read(&dir)?.unwrap_or_default();
     let soak = Soak {
         seconds: began.elapsed().as_secs_f64(),
         pages: report.pages,
@@ -172,7 +172,12 @@ pub fn run(options: &Options, mut told: impl FnMut(&Sample)) -> Result<Soak, Err
     Ok(soak)
 }
 
-fn start(options: &Options, serving: &Serving, scratch: &Path, dir: &Path) -> Result<Child, Error> {
+fn start(
+    options: &SoakOptions,
+    serving: &Serving,
+    scratch: &Path,
+    dir: &Path,
+) -> Result<Child, Error> {
     let program = std::env::current_exe().map_err(|e| trouble("this program", &e))?;
     let seeds = scratch.join("seeds.txt");
     fs::write(&seeds, serving.seeds()).map_err(|e| trouble("seeds", &e))?;
@@ -213,15 +218,15 @@ impl Drop for Running {
 
 /// What is to be seen, and all answers so far; none while there is no report yet, or when the
 /// process has just ended.
-fn look(process: u32, dir: &Path) -> Option<(Sample, u64)> {
+fn look(process: u32, dir: &Path) -> Option<(SoakSample, u64)> {
     let proc = PathBuf::from(format!("/proc/{process}"));
     let status = fs::read_to_string(proc.join("status")).ok()?;
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
-    let report = Report::read(dir).ok().flatten()?;
-    let sample = Sample {
+    let report = CrawlReport::read(dir).ok().flatten()?;
+    let sample = SoakSample {
         seconds: 0.0,
         rss_bytes: field("VmRSS:")? * 1024,
         handles: fs::read_dir(proc.join("fd")).ok()?.count() as u64,
@@ -246,7 +251,7 @@ fn bytes_in(dir: &Path) -> u64 {
 }
 
 /// A series of what is looked at.
-type Series = (&'static str, fn(&Sample) -> f64);
+type Series = (&'static str, fn(&SoakSample) -> f64);
 
 const SERIES: [Series; 7] = [
     ("memory, bytes", |s| s.rss_bytes as f64),
@@ -258,12 +263,12 @@ const SERIES: [Series; 7] = [
     ("answers/s", |s| s.answers_per_s),
 ];
 
-fn trends(samples: &[Sample]) -> Vec<Trend> {
+fn trends(samples: &[SoakSample]) -> Vec<Trend> {
     let quarter = (samples.len() / ENDS).max(1).min(samples.len());
     let half = &samples[samples.len() / 2..];
     let of = |(what, value): &Series| {
         let mean =
-            |some: &[Sample]| some.iter().map(value).sum::<f64>() / (some.len().max(1) as f64);
+            |some: &[SoakSample]| some.iter().map(value).sum::<f64>() / (some.len().max(1) as f64);
         Trend {
             what,
             first_quarter: mean(&samples[..quarter]),
@@ -293,7 +298,7 @@ fn chart(soak: &Soak) -> LineChart {
         let most = soak.samples.iter().map(value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
         let points = soak.samples.iter().map(|s| (s.seconds / 60.0, value(s) / most));
         let name = format!("{what}, up to {most:.0}");
-        Line { name, colour, stroke: Stroke::Solid, points: points.collect() }
+        PlotLine { name, colour, stroke: Stroke::Solid, points: points.collect() }
     });
     LineChart {
         title: "A crawl that goes on: shares of each series' greatest value".to_owned(),
@@ -309,14 +314,14 @@ mod tests {
 
     #[test]
     fn a_slope_is_that_of_the_second_half() {
-        let sample = |n: u64| Sample {
+        let sample = |n: u64| SoakSample {
             seconds: n as f64,
             // Grows to begin with, then by one byte a second.
             rss_bytes: if n < 50 { 1_000 * n } else { 50_000 + n },
             handles: 7,
-            ..Sample::default()
+            ..SoakSample::default()
         };
-        let samples: Vec<Sample> = (0..100).map(sample).collect();
+        let samples: Vec<SoakSample> = (0..100).map(sample).collect();
         let trends = trends(&samples);
         assert!((trends[0].slope_per_hour - 3_600.0).abs() < 1e-6, "{:?}", trends[0]);
         assert_eq!((trends[1].mean, trends[1].slope_per_hour), (7.0, 0.0));

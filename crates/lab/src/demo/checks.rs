@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::HumanCount;
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_page::url::Url;
-use rhumb_sim::web::{Fault, Scope, Web, What};
+use rhumb_sim::web::{Fault, ReachScope, Web, What};
 use serde::Serialize;
 
 use super::finds::warc_files;
@@ -37,7 +37,7 @@ pub fn all(served: &Served, dir: &Path, delay: Duration) -> Result<Vec<Check>, E
 }
 
 fn complete(web: &Web, kept: &BTreeSet<(u32, u32)>) -> Check {
-    let there = web.reachable(&web.seeds(), Scope::Any).pages(web);
+    let there = web.reachable(&web.seeds(), ReachScope::Any).pages(web);
     let found = kept.intersection(&there).count();
     let what = format!(
         "{} of {} pages that can be reached are in the WARC files",
@@ -124,7 +124,7 @@ fn url(request: &Logged) -> Option<Url> {
 fn kept(web: &Web, dir: &Path) -> Result<BTreeSet<(u32, u32)>, Error> {
     let mut pages = BTreeSet::new();
     for path in warc_files(dir)? {
-        for record in Reader::open(&path).map_err(unreadable)? {
+        for record in RecordReader::open(&path).map_err(unreadable)? {
             let record = record.map_err(unreadable)?;
             let is_page = matches!(record.kind(), "response" | "revisit")
                 && record.http_head().starts_with(b"HTTP/1.1 200");
@@ -139,6 +139,6 @@ fn kept(web: &Web, dir: &Path) -> Result<BTreeSet<(u32, u32)>, Error> {
     Ok(pages)
 }
 
-fn unreadable(error: rhumb_archive::Error) -> Error {
+fn unreadable(error: rhumb_archive::ArchiveError) -> Error {
     Error::new(ErrorKind::Corrupt, format!("archive: {error}"))
 }

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rhumb_engine::error::Error;
-use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlRecord};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::Serialize;
 
 use super::trouble;
@@ -18,7 +18,7 @@ pub struct Finds {
     pub duplicate: Option<Duplicate>,
     pub denied: Option<Denied>,
     pub trap: Option<String>,
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedCheck>,
     pub files: Vec<FileSize>,
 }
 
@@ -37,7 +37,7 @@ pub struct Denied {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Failed {
+pub struct FailedCheck {
     pub url: String,
     pub kind: &'static str,
 }
@@ -63,18 +63,18 @@ impl Finds {
     fn take(&mut self, reader: &LocalReader, url: Url, record: &UrlRecord) -> Result<(), Error> {
         let text = || url.as_str().to_owned();
         match record.status {
-            Status::Duplicate if self.duplicate.is_none() => {
+            RecordStatus::Duplicate if self.duplicate.is_none() => {
                 let of = record.past.duplicate_of.as_ref();
                 self.duplicate = of.map(|of| Duplicate { url: text(), of: of.as_str().to_owned() });
             }
-            Status::Refused(Refusal::Robots) if self.denied.is_none() => {
+            RecordStatus::Refused(Refusal::Robots) if self.denied.is_none() => {
                 let robots = reader.snapshot().robots(&url.host_key())?;
                 let (line, rule) = robots.and_then(|robots| robots.verdict(&url).line).unzip();
                 self.denied = Some(Denied { url: text(), line, rule });
             }
-            Status::Refused(Refusal::Trap) if self.trap.is_none() => self.trap = Some(text()),
-            Status::Failed(kind) if self.failed.is_none() => {
-                self.failed = Some(Failed { url: text(), kind: kind.word() });
+            RecordStatus::Refused(Refusal::Trap) if self.trap.is_none() => self.trap = Some(text()),
+            RecordStatus::Failed(kind) if self.failed.is_none() => {
+                self.failed = Some(FailedCheck { url: text(), kind: kind.word() });
             }
             _ => {}
         }

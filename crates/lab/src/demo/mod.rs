@@ -20,9 +20,9 @@ use rhumb_sim::web::WebConfig;
 use serde::Serialize;
 
 use crate::serve::{ServeOptions, Served};
-use rhumb_node::run::{self, Stop};
-use rhumb_node::settings::{Seed, Settings};
-use rhumb_node::watch::{ProgressKind, Report};
+use rhumb_node::run::{self, StopHandle};
+use rhumb_node::settings::{SeedLine, Settings};
+use rhumb_node::watch::{CrawlReport, ProgressKind};
 
 pub use checks::Check;
 pub use finds::Finds;
@@ -46,7 +46,7 @@ const DEPTH_MAX: u16 = 16;
 const SESSIONS: &str = r"/visit\?token=";
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DemoOptions {
     /// Where to; the next free name is taken if something is there.
     pub dir: PathBuf,
     pub pages: u32,
@@ -61,7 +61,7 @@ pub struct Demo {
     pub dir: PathBuf,
     /// False if it was interrupted: nothing is checked then.
     pub complete: bool,
-    pub report: Report,
+    pub report: CrawlReport,
     pub finds: Finds,
     pub checks: Vec<Check>,
 }
@@ -74,8 +74,8 @@ impl Demo {
 
 /// Serves, crawls, and looks at what came of it. `begun` hears of the directory and the web.
 pub fn run(
-    options: &Options,
-    (progress, stop): (ProgressKind, &Stop),
+    options: &DemoOptions,
+    (progress, stop): (ProgressKind, &StopHandle),
     begun: impl FnOnce(&Settings, &WebConfig),
 ) -> Result<Demo, Error> {
     let dir = directory::free(&options.dir)?;
@@ -91,14 +91,14 @@ pub fn run(
     Ok(Demo { dir, complete, report: crawled.report, finds, checks })
 }
 
-fn web(options: &Options) -> WebConfig {
+fn web(options: &DemoOptions) -> WebConfig {
     let pages = options.pages.clamp(PAGES_MIN, PAGES_MAX);
     let sites = pages / PAGES_PER_SITE;
     WebConfig { port: 0, seed: options.seed, pages, sites, seeds: SEEDS, ..WebConfig::demo() }
 }
 
 fn settings(dir: &std::path::Path, served: &Served) -> Settings {
-    let seeds = served.web.seeds().into_iter().map(|url| Seed { url, weight: 1.0 }).collect();
+    let seeds = served.web.seeds().into_iter().map(|url| SeedLine { url, weight: 1.0 }).collect();
     let mut settings = Settings::new(dir.to_owned(), seeds);
     settings.scope = Reach::Any;
     settings.allow_private = true;

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use memchr::memmem;
-use rhumb_archive::{Reader, Record};
+use rhumb_archive::{Record, RecordReader};
 use rhumb_page::url::Url;
 
 use super::ZONE;
@@ -37,7 +37,7 @@ pub(super) fn read(dir: &Path, kinds: &[HostileKind]) -> io::Result<KeptPages> {
     let mut places = BTreeSet::new();
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let records = Reader::open(&path).map_err(io::Error::other)?;
+        let records = RecordReader::open(&path).map_err(io::Error::other)?;
         for record in records {
             match record {
                 Ok(record) => {

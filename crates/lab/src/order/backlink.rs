@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::Experiment;
 use super::record::Watch;
@@ -15,9 +15,9 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut found: Vec<Option<u32>> = vec![None; experiment.pages()];
     let mut downloaded = vec![false; experiment.pages()];
     // Entries whose count has grown since are stale: the page has a better one further up.
-    let mut best: BinaryHeap<(u32, Reverse<u32>, Page)> = BinaryHeap::new();
+    let mut best: BinaryHeap<(u32, Reverse<u32>, PageNumber)> = BinaryHeap::new();
     let mut count = 0;
-    let mut find = |page: Page| {
+    let mut find = |page: PageNumber| {
         *found[page as usize].get_or_insert_with(|| {
             count += 1;
             count

@@ -2,7 +2,7 @@
 //! URL ordering* (WWW 1998), section 5: the share of the pages with the most links to them that an
 //! order has after a share of the crawl.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::Experiment;
 
@@ -13,7 +13,7 @@ pub const CRAWLED_PERCENT: [u32; 13] = [1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80,
 
 /// For each of [`POPULAR_PERCENT`], the share found at each of [`CRAWLED_PERCENT`]; nothing where
 /// the order was cut before.
-pub type Found = [[Option<f64>; CRAWLED_PERCENT.len()]; POPULAR_PERCENT.len()];
+pub type PopularFound = [[Option<f64>; CRAWLED_PERCENT.len()]; POPULAR_PERCENT.len()];
 
 pub struct Popular {
     /// Reachable pages by in-degree, of equal ones the first.
@@ -25,7 +25,7 @@ impl Popular {
     pub fn new(experiment: &Experiment<'_>) -> Popular {
         let degrees = experiment.graph.in_degrees();
         let levels = super::lneighbor::levels(experiment.graph, &experiment.trust);
-        let mut pages: Vec<Page> = levels.into_iter().flatten().collect();
+        let mut pages: Vec<PageNumber> = levels.into_iter().flatten().collect();
         pages.sort_by_key(|page| (std::cmp::Reverse(degrees[*page as usize]), *page));
         let mut places = vec![u32::MAX; experiment.pages()];
         for (place, page) in (0..).zip(&pages) {
@@ -34,7 +34,7 @@ impl Popular {
         Popular { places, reachable: experiment.reachable }
     }
 
-    pub fn found(&self, order: &[Page]) -> Found {
+    pub fn found(&self, order: &[PageNumber]) -> PopularFound {
         POPULAR_PERCENT.map(|percent| {
             let popular = self.share(percent).max(1);
             let mut found = 0u32;
@@ -42,7 +42,7 @@ impl Popular {
             CRAWLED_PERCENT.map(|percent| {
                 let downloads = self.share(percent) as usize;
                 let more = order.get(seen..downloads)?;
-                let is_popular = |page: &&Page| self.places[**page as usize] < popular;
+                let is_popular = |page: &&PageNumber| self.places[**page as usize] < popular;
                 found += more.iter().filter(is_popular).count() as u32;
                 seen = downloads;
                 Some(f64::from(found) / f64::from(popular))

@@ -2,7 +2,7 @@
 //! high-quality pages* (WWW 2001): the average PageRank of the pages of each day of a crawl. Our
 //! days are tenths of it.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 use rhumb_graph::rank::{Jump, pagerank};
 
 use super::{DAMPING, Experiment, TRUTH_ERROR, lneighbor};
@@ -25,13 +25,14 @@ pub fn deciles(experiment: &Experiment<'_>) -> [Decile; TENTHS] {
     let ranks = pagerank(experiment.graph, DAMPING, Jump::Anywhere, TRUTH_ERROR).values;
     let levels = lneighbor::levels(experiment.graph, &experiment.trust);
     let by_level = (0u32..).zip(&levels);
-    let order: Vec<(Page, u32)> =
+    let order: Vec<(PageNumber, u32)> =
         by_level.flat_map(|(level, pages)| pages.iter().map(move |page| (*page, level))).collect();
     let mean = 1.0 / f64::from(experiment.graph.pages());
     std::array::from_fn(|tenth| {
         let part = &order[order.len() * tenth / TENTHS..order.len() * (tenth + 1) / TENTHS];
-        let average =
-            |of: &dyn Fn(&(Page, u32)) -> f64| part.iter().map(of).sum::<f64>() / part.len() as f64;
+        let average = |of: &dyn Fn(&(PageNumber, u32)) -> f64| {
+            part.iter().map(of).sum::<f64>() / part.len() as f64
+        };
         Decile {
             pages: part.len() as u32,
             pagerank_over_mean: average(&|(page, _)| ranks[*page as usize]) / mean,

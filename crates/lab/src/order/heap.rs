@@ -7,7 +7,7 @@
 //! within three octaves of the greatest, and that many octaves pass before the next time. Values
 //! are kept by the caller.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 const CHILDREN: usize = 4;
 const NOWHERE: u32 = u32::MAX;
@@ -15,7 +15,7 @@ const NOWHERE: u32 = u32::MAX;
 const WITHIN: f64 = 0.125;
 
 pub(super) struct Heap {
-    nodes: Vec<(f64, Page)>,
+    nodes: Vec<(f64, PageNumber)>,
     places: Vec<u32>,
     /// Pages with as much are in the heap.
     least: f64,
@@ -27,9 +27,9 @@ impl Heap {
     }
 
     /// The first page, where `value` says what a page has: nothing if it is not wanted any more.
-    pub fn peek(&mut self, value: impl Fn(Page) -> f64) -> Option<(f64, Page)> {
+    pub fn peek(&mut self, value: impl Fn(PageNumber) -> f64) -> Option<(f64, PageNumber)> {
         if self.nodes.is_empty() {
-            let pages = 0..self.places.len() as Page;
+            let pages = 0..self.places.len() as PageNumber;
             let greatest = pages.clone().map(&value).fold(0.0, f64::max);
             if greatest <= 0.0 {
                 return None;
@@ -40,7 +40,7 @@ impl Heap {
         self.nodes.first().copied()
     }
 
-    pub fn pop(&mut self, value: impl Fn(Page) -> f64) -> Option<(f64, Page)> {
+    pub fn pop(&mut self, value: impl Fn(PageNumber) -> f64) -> Option<(f64, PageNumber)> {
         let top = self.peek(value)?;
         let last = self.nodes.pop().expect("not empty");
         self.places[top.1 as usize] = NOWHERE;
@@ -52,13 +52,13 @@ impl Heap {
 
     /// The value of a page has grown; the values of all others are as they were.
     #[inline]
-    pub fn raise(&mut self, page: Page, value: f64) {
+    pub fn raise(&mut self, page: PageNumber, value: f64) {
         if value >= self.least {
             self.raise_in_heap(page, value);
         }
     }
 
-    fn raise_in_heap(&mut self, page: Page, value: f64) {
+    fn raise_in_heap(&mut self, page: PageNumber, value: f64) {
         let place = self.places[page as usize];
         let at = match place {
             NOWHERE => {
@@ -71,7 +71,7 @@ impl Heap {
         self.rise(at, (value, page));
     }
 
-    fn rise(&mut self, mut at: usize, node: (f64, Page)) {
+    fn rise(&mut self, mut at: usize, node: (f64, PageNumber)) {
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
             if !before(node, self.nodes[parent]) {
@@ -83,7 +83,7 @@ impl Heap {
         self.put(at, node);
     }
 
-    fn sink(&mut self, node: (f64, Page)) {
+    fn sink(&mut self, node: (f64, PageNumber)) {
         let mut at = 0;
         loop {
             let first = at * CHILDREN + 1;
@@ -102,14 +102,14 @@ impl Heap {
         self.put(at, node);
     }
 
-    fn put(&mut self, at: usize, node: (f64, Page)) {
+    fn put(&mut self, at: usize, node: (f64, PageNumber)) {
         self.nodes[at] = node;
         self.places[node.1 as usize] = at as u32;
     }
 }
 
 #[inline]
-fn before(one: (f64, Page), other: (f64, Page)) -> bool {
+fn before(one: (f64, PageNumber), other: (f64, PageNumber)) -> bool {
     one.0 > other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
@@ -130,9 +130,9 @@ mod tests {
             values[page as usize] = value;
             heap.raise(page, value);
             if step % 3 == 2 {
-                let of = |page: Page| values[page as usize];
+                let of = |page: PageNumber| values[page as usize];
                 let (most, first) = heap.pop(of).expect("somebody has something");
-                let best = |page: &Page| before_all(&values, *page);
+                let best = |page: &PageNumber| before_all(&values, *page);
                 assert_eq!(Some(first), (0..500).find(best), "{most} at {step}");
                 assert_eq!(most, values[first as usize]);
                 values[first as usize] = 0.0;
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    fn before_all(values: &[f64], page: Page) -> bool {
+    fn before_all(values: &[f64], page: PageNumber) -> bool {
         let most = values.iter().copied().fold(0.0, f64::max);
         values[page as usize] == most
     }

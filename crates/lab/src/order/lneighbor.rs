@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
 use super::record::Watch;
-use super::{DAMPING, Experiment, Trust};
+use super::{DAMPING, Experiment, TrustWeights};
 
 pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let levels = levels(experiment.graph, &experiment.trust);
@@ -29,13 +29,13 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
 }
 
 /// The pages at each distance, in the order of a queue that takes links as they stand.
-pub(super) fn levels(graph: &Graph, trust: &Trust) -> Vec<Vec<Page>> {
+pub(super) fn levels(graph: &Graph, trust: &TrustWeights) -> Vec<Vec<PageNumber>> {
     let mut found = vec![false; graph.pages() as usize];
-    let mut queue: VecDeque<Page> = trust.weights().iter().map(|(page, _)| *page).collect();
+    let mut queue: VecDeque<PageNumber> = trust.weights().iter().map(|(page, _)| *page).collect();
     queue.iter().for_each(|page| found[*page as usize] = true);
     let mut levels = Vec::new();
     while !queue.is_empty() {
-        let level: Vec<Page> = queue.drain(..).collect();
+        let level: Vec<PageNumber> = queue.drain(..).collect();
         for page in &level {
             for target in graph.links_of(*page) {
                 if !std::mem::replace(&mut found[target as usize], true) {

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
 use super::{DAMPING, Experiment};
 
@@ -28,17 +28,17 @@ pub(super) enum Dangling {
 
 pub(super) struct Mass<'a> {
     graph: &'a Graph,
-    weights: &'a [(Page, f64)],
+    weights: &'a [(PageNumber, f64)],
     dangling: Dangling,
     residual: Vec<f64>,
     downloaded: Vec<bool>,
-    order: Vec<Page>,
+    order: Vec<PageNumber>,
     settled: f64,
     inside: f64,
     outside: f64,
     /// Downloaded pages whose residual is at least this are in the queue.
     least: f64,
-    queue: VecDeque<Page>,
+    queue: VecDeque<PageNumber>,
     pub pushes: u64,
     pub edge_updates: u64,
 }
@@ -46,7 +46,7 @@ pub(super) struct Mass<'a> {
 /// A page whose residual grew.
 #[derive(Clone, Copy)]
 pub(super) struct Grown {
-    pub page: Page,
+    pub page: PageNumber,
     pub residual: f64,
     pub downloaded: bool,
 }
@@ -76,16 +76,16 @@ impl<'a> Mass<'a> {
         }
     }
 
-    pub fn residual(&self, page: Page) -> f64 {
+    pub fn residual(&self, page: PageNumber) -> f64 {
         self.residual[page as usize]
     }
 
     /// The same, of pages that were not downloaded; others have nothing.
-    pub fn residual_outside(&self, page: Page) -> f64 {
+    pub fn residual_outside(&self, page: PageNumber) -> f64 {
         if self.is_downloaded(page) { 0.0 } else { self.residual(page) }
     }
 
-    pub fn is_downloaded(&self, page: Page) -> bool {
+    pub fn is_downloaded(&self, page: PageNumber) -> bool {
         self.downloaded[page as usize]
     }
 
@@ -110,7 +110,7 @@ impl<'a> Mass<'a> {
         self.inside * DAMPING / (1.0 - DAMPING)
     }
 
-    pub fn download(&mut self, page: Page) {
+    pub fn download(&mut self, page: PageNumber) {
         let at = page as usize;
         assert!(!self.downloaded[at], "a page is downloaded once");
         self.downloaded[at] = true;
@@ -123,7 +123,7 @@ impl<'a> Mass<'a> {
     }
 
     /// Settles what a downloaded page has and tells whose residual grew.
-    pub fn push(&mut self, page: Page, mut grown: impl FnMut(Grown)) {
+    pub fn push(&mut self, page: PageNumber, mut grown: impl FnMut(Grown)) {
         let x = std::mem::take(&mut self.residual[page as usize]);
         self.inside -= x;
         self.settled += x;
@@ -155,7 +155,7 @@ impl<'a> Mass<'a> {
 
     /// Whether the page was downloaded. The sums are the caller's: one addition for all links.
     #[inline]
-    fn grow(&mut self, page: Page, share: f64, grown: &mut impl FnMut(Grown)) -> bool {
+    fn grow(&mut self, page: PageNumber, share: f64, grown: &mut impl FnMut(Grown)) -> bool {
         let at = page as usize;
         let before = self.residual[at];
         let residual = before + share;
@@ -192,7 +192,7 @@ impl<'a> Mass<'a> {
         if least > self.least {
             self.queue.retain(|page| residual[*page as usize] >= least);
         } else {
-            let worth = |page: &&Page| residual[**page as usize] >= least;
+            let worth = |page: &&PageNumber| residual[**page as usize] >= least;
             self.queue.clear();
             self.queue.extend(order.iter().filter(worth));
         }

@@ -1,11 +1,11 @@
 //! Which pages first, and when may we stop? Orderings over a graph that is known, side by side.
 //!
 //! A crawl over a static graph is an order of its pages. An [`Algorithm`] makes one (a file per
-//! paper), a [`Record`] writes down when it had how much of the true importance mass and what it
-//! could prove of it by its own bound. [`tight`] says what could have been proved for any order;
+//! paper), a [`OrderRecord`] writes down when it had how much of the true importance mass and what
+//! it could prove of it by its own bound. [`tight`] says what could have been proved for any order;
 //! [`cho`] and [`deciles`] repeat two older experiments. Importance is personalised PageRank for a
-//! trust vector ([`Trust`]); [`mass`] is its bookkeeping, page by page, and [`octaves`] the same in
-//! whole numbers for graphs of any size.
+//! trust vector ([`TrustWeights`]); [`mass`] is its bookkeeping, page by page, and [`octaves`] the
+//! same in whole numbers for graphs of any size.
 //!
 //! [`shipped`] drives the engine's own orders over the same graphs: what ships, beside what the
 //! papers say.
@@ -34,11 +34,11 @@ mod windowed;
 
 use rhumb_engine::config::Order;
 use rhumb_graph::rank::{Jump, pagerank};
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
-pub use record::{Milestone, Record};
+pub use record::{Milestone, OrderRecord};
 pub use tight::tight;
-pub use trust::{Trust, TrustError};
+pub use trust::{TrustError, TrustWeights};
 
 /// The surfer follows a link with this probability, else jumps to a trusted page.
 pub const DAMPING: f64 = 0.85;
@@ -130,7 +130,7 @@ impl Algorithm {
 /// A graph, whom we trust, and what is true of it.
 pub struct Experiment<'a> {
     pub graph: &'a Graph,
-    pub trust: Trust,
+    pub trust: TrustWeights,
     /// The importance of every page; empty if nobody asked for it.
     pub truth: Vec<f64>,
     /// Pages that can be reached from the trusted ones.
@@ -148,13 +148,13 @@ pub enum Until {
 }
 
 impl<'a> Experiment<'a> {
-    pub fn new(graph: &'a Graph, trust: Trust, seed: u64) -> Experiment<'a> {
+    pub fn new(graph: &'a Graph, trust: TrustWeights, seed: u64) -> Experiment<'a> {
         let ranks = pagerank(graph, DAMPING, Jump::To(trust.weights()), TRUTH_ERROR);
         Experiment { truth: ranks.values, ..Experiment::without_truth(graph, trust, seed) }
     }
 
     /// For graphs so large that the truth costs more than what is asked.
-    pub fn without_truth(graph: &'a Graph, trust: Trust, seed: u64) -> Experiment<'a> {
+    pub fn without_truth(graph: &'a Graph, trust: TrustWeights, seed: u64) -> Experiment<'a> {
         let reachable = lneighbor::levels(graph, &trust).iter().map(|l| l.len() as u32).sum();
         Experiment { graph, trust, truth: Vec::new(), reachable, seed }
     }
@@ -166,8 +166,8 @@ impl<'a> Experiment<'a> {
         targets: &[f64],
         until: Until,
         clock: &mut dyn FnMut() -> f64,
-    ) -> Record {
-        let mut record = Record::new(self, algorithm, targets, until, clock());
+    ) -> OrderRecord {
+        let mut record = OrderRecord::new(self, algorithm, targets, until, clock());
         let mut watch = record::Watch { record: &mut record, truth: &self.truth, clock };
         match algorithm {
             Algorithm::LNeighbor => lneighbor::run(self, &mut watch),
@@ -191,7 +191,7 @@ impl<'a> Experiment<'a> {
         self.graph.pages() as usize
     }
 
-    fn trusted(&self) -> impl Iterator<Item = Page> + '_ {
+    fn trusted(&self) -> impl Iterator<Item = PageNumber> + '_ {
         self.trust.weights().iter().map(|(page, _)| *page)
     }
 }

@@ -16,7 +16,7 @@
 //!   (settled + inside) / (1 − d/(1−d) · settled on dangling pages). That is the same as jumping
 //!   to the trusted pages, at no cost, whose number does not matter then.
 
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
 use super::Experiment;
 use super::record::Watch;
@@ -72,14 +72,14 @@ impl Octaves {
     }
 
     /// Whose turn it is; nobody's when nothing is left to push.
-    fn next(&mut self, mass: &Mass<'_>) -> Option<Page> {
+    fn next(&mut self, mass: &Mass<'_>) -> Option<PageNumber> {
         while self.least > DOWNLOADED {
             let mut rest = mass.residual[self.at..].iter();
             if let Some(further) = rest.position(|residual| *residual >= self.least) {
                 let page = self.at + further;
                 self.at = page + 1;
                 self.pushes += 1;
-                return Some(page as Page);
+                return Some(page as PageNumber);
             }
             self.end_sweep();
         }
@@ -104,7 +104,7 @@ struct Proof {
 }
 
 impl Proof {
-    fn next(&mut self, mass: &Mass<'_>) -> Option<Page> {
+    fn next(&mut self, mass: &Mass<'_>) -> Option<PageNumber> {
         if mass.residual_inside == 0 {
             return None;
         }
@@ -114,7 +114,7 @@ impl Proof {
             if let Some(further) = mass.residual[self.at..].iter().position(is_due) {
                 let page = self.at + further;
                 self.at = page + 1;
-                return Some(page as Page);
+                return Some(page as PageNumber);
             }
             self.least = (mass.residual_inside / mass.downloads).max(DOWNLOADED + 1);
             self.at = 0;
@@ -177,7 +177,7 @@ impl<'a> Mass<'a> {
     }
 
     /// Downloads a page if it was not, and settles what it has.
-    fn push(&mut self, page: Page) {
+    fn push(&mut self, page: PageNumber) {
         let before = std::mem::replace(&mut self.residual[page as usize], DOWNLOADED);
         let x = before & !DOWNLOADED;
         if before & DOWNLOADED == 0 {

@@ -8,7 +8,7 @@
 //! links, so their rank is what the downloaded ones push to them. The residual of earlier
 //! computations stays valid when pages are added, so nothing is ever computed from the start.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::mass::{Dangling, Mass};
 use super::record::Watch;
@@ -23,7 +23,7 @@ const FINER: f64 = 0.25;
 pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut mass = Mass::new(experiment, Dangling::Lost);
     let mut known = vec![false; experiment.pages()];
-    let mut frontier: Vec<Page> = experiment.trusted().collect();
+    let mut frontier: Vec<PageNumber> = experiment.trusted().collect();
     frontier.iter().for_each(|page| known[*page as usize] = true);
     let stride = experiment.reachable.div_ceil(ROUNDS_PER_CRAWL).max(1) as usize;
     let (mut downloads, mut next) = (0, 1);
@@ -36,7 +36,7 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
             break;
         }
         let count = (next - downloads).min(frontier.len());
-        let chosen: Vec<Page> = frontier.drain(..count).collect();
+        let chosen: Vec<PageNumber> = frontier.drain(..count).collect();
         for page in chosen {
             mass.download(page);
             watch.downloaded(page);

@@ -2,7 +2,7 @@
 //! anything; [`super::walk`] is the other baseline.
 
 use rhumb_engine::rng::Rng;
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::Experiment;
 use super::record::Watch;
@@ -10,7 +10,7 @@ use super::record::Watch;
 pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
     let mut rng = Rng::new(experiment.seed);
     let mut known = vec![false; experiment.pages()];
-    let mut frontier: Vec<Page> = experiment.trusted().collect();
+    let mut frontier: Vec<PageNumber> = experiment.trusted().collect();
     frontier.iter().for_each(|page| known[*page as usize] = true);
     while !watch.is_over() && !frontier.is_empty() {
         let at = (rng.draw() % frontier.len() as u64) as usize;

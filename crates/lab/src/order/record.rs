@@ -1,6 +1,6 @@
 //! What is written down of a run: the order, and when which share of the mass was had or proven.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::{Algorithm, Experiment, Until};
 
@@ -19,10 +19,10 @@ pub struct Milestone {
 }
 
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct OrderRecord {
     pub algorithm: Algorithm,
     pub targets: Vec<f64>,
-    pub order: Vec<Page>,
+    pub order: Vec<PageNumber>,
     /// For each target, when the algorithm's own bound reached it.
     pub guaranteed: Vec<Option<Milestone>>,
     /// For each target, the fewest downloads that truly had it.
@@ -40,17 +40,17 @@ pub struct Record {
     bound: f64,
 }
 
-impl Record {
+impl OrderRecord {
     pub(super) fn new(
         experiment: &Experiment<'_>,
         algorithm: Algorithm,
         targets: &[f64],
         until: Until,
         began_s: f64,
-    ) -> Record {
+    ) -> OrderRecord {
         let mut targets = targets.to_vec();
         targets.sort_by(f64::total_cmp);
-        Record {
+        OrderRecord {
             algorithm,
             order: Vec::new(),
             guaranteed: vec![None; targets.len()],
@@ -82,13 +82,13 @@ impl Record {
 
 /// A record being written.
 pub(super) struct Watch<'a> {
-    pub record: &'a mut Record,
+    pub record: &'a mut OrderRecord,
     pub truth: &'a [f64],
     pub clock: &'a mut dyn FnMut() -> f64,
 }
 
 impl Watch<'_> {
-    pub fn downloaded(&mut self, page: Page) {
+    pub fn downloaded(&mut self, page: PageNumber) {
         let record = &mut *self.record;
         record.order.push(page);
         record.mass += self.truth.get(page as usize).copied().unwrap_or(f64::NAN);

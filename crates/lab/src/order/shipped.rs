@@ -14,9 +14,9 @@ use rhumb_engine::known::KnownLinks;
 use rhumb_engine::mass::{Mass, Surfer, node};
 use rhumb_engine::order::{self, OrderPolicy};
 use rhumb_engine::queue::Place;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 use rhumb_page::url::Url;
 
 use super::Experiment;
@@ -61,7 +61,7 @@ struct Crawl {
     policy: Box<dyn OrderPolicy>,
     mass: Mass,
     /// The page of each number. Numbers are given in the order of discovery, as in a crawl.
-    pages: Vec<Page>,
+    pages: Vec<PageNumber>,
     ids: Vec<u32>,
     depths: Vec<u16>,
     waits: Vec<bool>,
@@ -84,7 +84,8 @@ impl Crawl {
             queue: BinaryHeap::new(),
             step: Step::default(),
         };
-        let url = |page: Page| Url::parse(&format!("http://graph.test/{page}")).expect("a URL");
+        let url =
+            |page: PageNumber| Url::parse(&format!("http://graph.test/{page}")).expect("a URL");
         let weights = experiment.trust.weights();
         crawl.mass.seeded(weights.iter().map(|(page, weight)| (url(*page), *weight)));
         for (page, _) in weights {
@@ -101,7 +102,7 @@ impl Crawl {
     }
 
     /// The number of a page: a new one if it was not found before.
-    fn number(&mut self, page: Page, depth: u16) -> u32 {
+    fn number(&mut self, page: PageNumber, depth: u16) -> u32 {
         let known = self.ids[page as usize];
         if known != UNKNOWN {
             return known;
@@ -111,11 +112,11 @@ impl Crawl {
         self.pages.push(page);
         self.depths.push(depth);
         self.waits.push(true);
-        self.mass.stand(&self.record(id, Status::Queued));
+        self.mass.stand(&self.record(id, RecordStatus::Queued));
         id
     }
 
-    fn record(&self, id: u32, status: Status) -> UrlRecord {
+    fn record(&self, id: u32, status: RecordStatus) -> UrlRecord {
         let depth = self.depths[id as usize];
         UrlRecord::new(UrlId(id.into()), status, depth, 0, Time::ZERO)
     }
@@ -145,7 +146,7 @@ impl Crawl {
     /// What a crawl does once the links of a page have their numbers.
     fn fetch(&mut self, experiment: &Experiment<'_>, id: u32) {
         let depth = self.depths[id as usize].saturating_add(1);
-        self.mass.stand(&self.record(id, Status::Fetched));
+        self.mass.stand(&self.record(id, RecordStatus::Fetched));
         let found = self.pages.len() as u32;
         let links = experiment.graph.links_of(self.pages[id as usize]);
         let mut ids: Vec<u32> = links.map(|target| self.number(target, depth)).collect();

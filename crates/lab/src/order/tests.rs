@@ -1,6 +1,6 @@
 //! Orderings on small graphs of our own: no bound above the truth, and the cases that are odd.
 
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
 use super::*;
 
@@ -8,7 +8,7 @@ const TARGETS: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// A web of 300 pages with hubs, dead ends, islands and long chains.
 fn web(seed: u32) -> Graph {
-    let lists: Vec<Vec<Page>> = (0..300u32)
+    let lists: Vec<Vec<PageNumber>> = (0..300u32)
         .map(|page| {
             let mut draw = page.wrapping_mul(2_654_435_761) ^ seed.wrapping_mul(0x9e37_79b9);
             let count = if page % 4 == 3 { 0 } else { page % 7 };
@@ -23,7 +23,7 @@ fn web(seed: u32) -> Graph {
     Graph::of(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-fn run(experiment: &Experiment<'_>, algorithm: Algorithm) -> Record {
+fn run(experiment: &Experiment<'_>, algorithm: Algorithm) -> OrderRecord {
     experiment.run(algorithm, &TARGETS, Until::Targets, &mut || 0.0)
 }
 
@@ -31,7 +31,7 @@ fn run(experiment: &Experiment<'_>, algorithm: Algorithm) -> Record {
 fn no_bound_is_above_the_truth_and_every_order_takes_known_pages_once() {
     for seed in 0..8 {
         let graph = web(seed);
-        let trust = Trust::new(&graph, &[(0, 3.0), (1, 1.0), (seed + 2, 0.5)]).unwrap();
+        let trust = TrustWeights::new(&graph, &[(0, 3.0), (1, 1.0), (seed + 2, 0.5)]).unwrap();
         let experiment = Experiment::new(&graph, trust, u64::from(seed));
         for algorithm in Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED) {
             let record = run(&experiment, algorithm);
@@ -70,7 +70,7 @@ fn no_bound_is_above_the_truth_and_every_order_takes_known_pages_once() {
 #[test]
 fn a_trusted_dead_end_is_all_there_is() {
     let graph = Graph::of(&[&[1], &[]]);
-    let trust = Trust::evenly(&graph, &[1]).unwrap();
+    let trust = TrustWeights::evenly(&graph, &[1]).unwrap();
     let experiment = Experiment::new(&graph, trust, 1);
     for algorithm in Algorithm::ALL.into_iter().chain(Algorithm::SHIPPED) {
         let record = run(&experiment, algorithm);
@@ -86,7 +86,7 @@ fn orders_by_importance_that_ship_beat_the_walk_and_the_walk_beats_chance() {
     let sum = |algorithm: Algorithm| -> u32 {
         let downloads = (0..12).map(|seed| {
             let graph = web(seed);
-            let trust = Trust::evenly(&graph, &[0, 1]).unwrap();
+            let trust = TrustWeights::evenly(&graph, &[0, 1]).unwrap();
             let experiment = Experiment::new(&graph, trust, u64::from(seed));
             run(&experiment, algorithm).actual[1].expect("nine tenths are had")
         });
@@ -103,12 +103,13 @@ fn orders_by_importance_that_ship_beat_the_walk_and_the_walk_beats_chance() {
 #[test]
 fn trust_needs_pages_that_exist_and_weights_above_nothing() {
     let graph = web(1);
-    let missing = Trust::evenly(&graph, &[0, 300]).unwrap_err();
+    let missing = TrustWeights::evenly(&graph, &[0, 300]).unwrap_err();
     assert_eq!(missing.to_string(), "trusted page 300 does not exist: the last page is 299");
-    assert_eq!(Trust::evenly(&graph, &[]), Err(TrustError::Nobody));
+    assert_eq!(TrustWeights::evenly(&graph, &[]), Err(TrustError::Nobody));
     assert!(
-        Trust::new(&graph, &[(0, f64::NAN)]).is_err() && Trust::new(&graph, &[(0, 0.0)]).is_err()
+        TrustWeights::new(&graph, &[(0, f64::NAN)]).is_err()
+            && TrustWeights::new(&graph, &[(0, 0.0)]).is_err()
     );
-    let merged = Trust::new(&graph, &[(2, 1.0), (0, 2.0), (2, 1.0)]).unwrap();
+    let merged = TrustWeights::new(&graph, &[(2, 1.0), (0, 2.0), (2, 1.0)]).unwrap();
     assert_eq!(merged.weights(), [(0, 0.5), (2, 0.5)]);
 }

@@ -6,7 +6,7 @@
 //! are found on the way, and pushes are spent only where a proof is in reach.
 
 use super::mass::{Dangling, Mass};
-use super::record::Record;
+use super::record::OrderRecord;
 use super::{DAMPING, Experiment};
 
 /// Doubt that is left, as mass.
@@ -14,7 +14,7 @@ const DOUBT: f64 = 1e-9;
 const FINER: f64 = 0.5;
 
 /// For each target of a record, the fewest downloads of its order that could have proven it.
-pub fn tight(experiment: &Experiment<'_>, record: &Record) -> Vec<Option<u32>> {
+pub fn tight(experiment: &Experiment<'_>, record: &OrderRecord) -> Vec<Option<u32>> {
     let mut mass = Mass::new(experiment, Dangling::Reinjected);
     let mut fewest = vec![None; record.targets.len()];
     let mut open = 0;

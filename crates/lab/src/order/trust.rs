@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rhumb_graph::{Graph, Page};
+use rhumb_graph::{Graph, PageNumber};
 
 use super::lneighbor;
 
@@ -11,20 +11,20 @@ const ROOT_CANDIDATES: usize = 200;
 
 /// Weights of distinct pages, by page, that sum to 1.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trust {
-    weights: Vec<(Page, f64)>,
+pub struct TrustWeights {
+    weights: Vec<(PageNumber, f64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrustError {
     Nobody,
-    NoSuchPage { page: Page, pages: u32 },
-    NoWeight { page: Page, weight: f64 },
+    NoSuchPage { page: PageNumber, pages: u32 },
+    NoWeight { page: PageNumber, weight: f64 },
 }
 
-impl Trust {
+impl TrustWeights {
     /// Weights need not sum to 1; those of a page named twice are added.
-    pub fn new(graph: &Graph, weights: &[(Page, f64)]) -> Result<Trust, TrustError> {
+    pub fn new(graph: &Graph, weights: &[(PageNumber, f64)]) -> Result<TrustWeights, TrustError> {
         let pages = graph.pages();
         for &(page, weight) in weights {
             if page >= pages {
@@ -46,25 +46,25 @@ impl Trust {
             same
         });
         sorted.iter_mut().for_each(|(_, weight)| *weight /= sum);
-        Ok(Trust { weights: sorted })
+        Ok(TrustWeights { weights: sorted })
     }
 
-    pub fn evenly(graph: &Graph, pages: &[Page]) -> Result<Trust, TrustError> {
+    pub fn evenly(graph: &Graph, pages: &[PageNumber]) -> Result<TrustWeights, TrustError> {
         let mut distinct = pages.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
-        Trust::new(graph, &distinct.iter().map(|page| (*page, 1.0)).collect::<Vec<_>>())
+        TrustWeights::new(graph, &distinct.iter().map(|page| (*page, 1.0)).collect::<Vec<_>>())
     }
 
-    pub fn weights(&self) -> &[(Page, f64)] {
+    pub fn weights(&self) -> &[(PageNumber, f64)] {
         &self.weights
     }
 }
 
 /// The pages with the most links to them; of equal ones the first.
-pub fn most_linked(graph: &Graph, count: usize) -> Vec<Page> {
+pub fn most_linked(graph: &Graph, count: usize) -> Vec<PageNumber> {
     let degrees = graph.in_degrees();
-    let mut pages: Vec<Page> = (0..graph.pages()).collect();
+    let mut pages: Vec<PageNumber> = (0..graph.pages()).collect();
     pages.sort_by_key(|page| (std::cmp::Reverse(degrees[*page as usize]), *page));
     pages.truncate(count);
     pages
@@ -72,17 +72,17 @@ pub fn most_linked(graph: &Graph, count: usize) -> Vec<Page> {
 
 /// The page from which most is near: Σ 1 / (1 + distance) over what it reaches is greatest, among
 /// page 0 and the most linked ones.
-pub fn root(graph: &Graph) -> Option<Page> {
+pub fn root(graph: &Graph) -> Option<PageNumber> {
     let mut candidates = most_linked(graph, ROOT_CANDIDATES);
     candidates.extend((graph.pages() > 0).then_some(0));
     candidates.sort_unstable();
     candidates.dedup();
-    let nearness = |page: &Page| {
-        let trust = Trust { weights: vec![(*page, 1.0)] };
+    let nearness = |page: &PageNumber| {
+        let trust = TrustWeights { weights: vec![(*page, 1.0)] };
         let levels = lneighbor::levels(graph, &trust);
         (1..).zip(levels).map(|(far, level)| level.len() as f64 / f64::from(far)).sum::<f64>()
     };
-    let mut best: Option<(f64, Page)> = None;
+    let mut best: Option<(f64, PageNumber)> = None;
     for page in candidates {
         let near = nearness(&page);
         if best.is_none_or(|(most, _)| near > most) {

@@ -6,7 +6,7 @@
 //! hardly ever, so a walk ends after a bounded number of steps, and may leave pages out.
 
 use rhumb_engine::rng::Rng;
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::record::Watch;
 use super::{DAMPING, Experiment};
@@ -39,7 +39,7 @@ pub(super) fn run(experiment: &Experiment<'_>, watch: &mut Watch<'_>) {
 }
 
 /// A trusted page, each by its weight.
-fn trusted(experiment: &Experiment<'_>, rng: &mut Rng) -> Page {
+fn trusted(experiment: &Experiment<'_>, rng: &mut Rng) -> PageNumber {
     let weights = experiment.trust.weights();
     let mut left = share(rng);
     for (page, weight) in weights {

@@ -5,7 +5,7 @@
 //! downloaded, then every downloaded page is pushed once, in the order of downloading. The bound is
 //! what has settled.
 
-use rhumb_graph::Page;
+use rhumb_graph::PageNumber;
 
 use super::Experiment;
 use super::mass::{Dangling, Mass};
@@ -13,10 +13,10 @@ use super::record::Watch;
 
 pub(super) fn run(experiment: &Experiment<'_>, percent: u8, watch: &mut Watch<'_>) {
     let mut mass = Mass::new(experiment, Dangling::Reinjected);
-    let mut frontier: Vec<Page> = experiment.trusted().collect();
+    let mut frontier: Vec<PageNumber> = experiment.trusted().collect();
     let mut known = vec![false; experiment.pages()];
     frontier.iter().for_each(|page| known[*page as usize] = true);
-    let mut order: Vec<Page> = Vec::new();
+    let mut order: Vec<PageNumber> = Vec::new();
     while !watch.is_over() {
         let window = (frontier.len() * usize::from(percent)).div_ceil(100);
         for page in best_first(&mut frontier, window, &mass) {
@@ -36,14 +36,14 @@ pub(super) fn run(experiment: &Experiment<'_>, percent: u8, watch: &mut Watch<'_
 }
 
 /// Takes so many pages out of the frontier, those with the most residual.
-fn best_first(frontier: &mut Vec<Page>, window: usize, mass: &Mass<'_>) -> Vec<Page> {
-    let by_residual = |one: &Page, other: &Page| {
+fn best_first(frontier: &mut Vec<PageNumber>, window: usize, mass: &Mass<'_>) -> Vec<PageNumber> {
+    let by_residual = |one: &PageNumber, other: &PageNumber| {
         mass.residual(*other).total_cmp(&mass.residual(*one)).then(one.cmp(other))
     };
     if window < frontier.len() {
         frontier.select_nth_unstable_by(window, by_residual);
     }
-    let mut best: Vec<Page> = frontier.drain(..window).collect();
+    let mut best: Vec<PageNumber> = frontier.drain(..window).collect();
     best.sort_unstable_by(by_residual);
     best
 }

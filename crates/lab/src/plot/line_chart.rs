@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rhumb_disk::{Durable, replace_with};
 
-use super::scale::{Scale, Span, label};
+use super::scale::{AxisSpan, Scale, label};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 540.0;
@@ -43,7 +43,7 @@ pub enum Stroke {
 }
 
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct PlotLine {
     pub name: String,
     /// Lines of the same number have the same colour.
     pub colour: usize,
@@ -57,7 +57,7 @@ pub struct LineChart {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 impl Axis {
@@ -69,10 +69,10 @@ impl Axis {
         Axis { range: Some((low, high)), ..self }
     }
 
-    fn span(&self, numbers: impl Iterator<Item = f64>) -> Span {
+    fn span(&self, numbers: impl Iterator<Item = f64>) -> AxisSpan {
         match self.range {
-            Some((low, high)) => Span::between(self.scale, low, high),
-            None => Span::of(self.scale, numbers),
+            Some((low, high)) => AxisSpan::between(self.scale, low, high),
+            None => AxisSpan::of(self.scale, numbers),
         }
     }
 }
@@ -101,7 +101,7 @@ impl LineChart {
         svg + "</svg>\n"
     }
 
-    fn draw_axes(&self, svg: &mut String, x: Span, y: Span) {
+    fn draw_axes(&self, svg: &mut String, x: AxisSpan, y: AxisSpan) {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         for (tick, at) in x.ticks().into_iter().filter_map(|t| Some((t, x_of(x, t)?))) {
             put(svg, format_args!("<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>"));
@@ -147,7 +147,7 @@ impl LineChart {
     }
 }
 
-fn draw_line(svg: &mut String, line: &Line, x: Span, y: Span) {
+fn draw_line(svg: &mut String, line: &PlotLine, x: AxisSpan, y: AxisSpan) {
     let mut pieces: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
     for &(px, py) in &line.points {
         let at = x_of(x, px).zip(y_of(y, py));
@@ -173,7 +173,7 @@ fn draw_line(svg: &mut String, line: &Line, x: Span, y: Span) {
     }
 }
 
-fn draw_legend(svg: &mut String, line: &Line, row: usize) {
+fn draw_legend(svg: &mut String, line: &PlotLine, row: usize) {
     let (left, y) = (WIDTH - RIGHT + 16.0, TOP + 10.0 + 22.0 * row as f64);
     let (right, text, base) = (left + 28.0, left + 36.0, y + 4.5);
     let (pen, name) = (pen(line), escaped(&line.name));
@@ -181,17 +181,17 @@ fn draw_legend(svg: &mut String, line: &Line, row: usize) {
     put(svg, format_args!("<text x=\"{text}\" y=\"{base}\">{name}</text>"));
 }
 
-fn pen(line: &Line) -> String {
+fn pen(line: &PlotLine) -> String {
     let colour = COLOURS[line.colour % COLOURS.len()];
     let dashes = if line.stroke == Stroke::Dashed { " stroke-dasharray=\"6 4\"" } else { "" };
     format!("stroke=\"{colour}\"{dashes}")
 }
 
-fn x_of(span: Span, x: f64) -> Option<f64> {
+fn x_of(span: AxisSpan, x: f64) -> Option<f64> {
     span.place(x).map(|place| LEFT + place * (WIDTH - RIGHT - LEFT))
 }
 
-fn y_of(span: Span, y: f64) -> Option<f64> {
+fn y_of(span: AxisSpan, y: f64) -> Option<f64> {
     span.place(y).map(|place| HEIGHT - BOTTOM - place * (HEIGHT - BOTTOM - TOP))
 }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_chart_names_its_lines_and_breaks_them_where_they_leave_the_axes() {
-        let line = |name: &str, points: &[(f64, f64)]| Line {
+        let line = |name: &str, points: &[(f64, f64)]| PlotLine {
             name: name.to_owned(),
             colour: 0,
             stroke: Stroke::Dashed,

@@ -7,5 +7,5 @@
 mod line_chart;
 mod scale;
 
-pub use line_chart::{Axis, Line, LineChart, Stroke};
+pub use line_chart::{Axis, LineChart, PlotLine, Stroke};
 pub use scale::Scale;

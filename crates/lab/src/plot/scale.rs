@@ -13,15 +13,15 @@ const TICKS_MAX: usize = 8;
 
 /// An axis with its ends: `place` is 0 at the low one and 1 at the high one.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct AxisSpan {
     scale: Scale,
     low: f64,
     high: f64,
 }
 
-impl Span {
+impl AxisSpan {
     /// The least span with all the numbers in it; never empty, whatever they are.
-    pub fn of(scale: Scale, numbers: impl Iterator<Item = f64>) -> Span {
+    pub fn of(scale: Scale, numbers: impl Iterator<Item = f64>) -> AxisSpan {
         let fits = |x: &f64| x.is_finite() && (scale == Scale::Linear || *x > 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for number in numbers.filter(fits) {
@@ -31,13 +31,13 @@ impl Span {
         if low > high {
             (low, high) = (1.0, 10.0);
         }
-        Span::between(scale, low, high)
+        AxisSpan::between(scale, low, high)
     }
 
-    pub fn between(scale: Scale, low: f64, high: f64) -> Span {
+    pub fn between(scale: Scale, low: f64, high: f64) -> AxisSpan {
         let low = if scale == Scale::Log { low.max(f64::MIN_POSITIVE) } else { low };
         let high = if high > low { high } else { low + low.abs().max(1.0) };
-        Span { scale, low, high }
+        AxisSpan { scale, low, high }
     }
 
     /// Where a number lies, or nothing if it lies outside.
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside_whatever_the_numbers() {
         let ticks = |scale, numbers: &[f64]| {
-            let span = Span::of(scale, numbers.iter().copied());
+            let span = AxisSpan::of(scale, numbers.iter().copied());
             let ticks = span.ticks();
             assert!(ticks.iter().all(|tick| span.place(*tick).is_some()), "{numbers:?}: {ticks:?}");
             ticks.into_iter().map(label).collect::<Vec<_>>().join(" ")

@@ -4,7 +4,7 @@
 //! all pages add up to the budget. Newton's method on ln(spent) over ln μ finds it; a bracket keeps
 //! it honest. A sample is solved first: then few passes over all pages are needed.
 
-use super::policy::{Demand, Policy, Rule, Visits};
+use super::policy::{Demand, Policy, PolicyVisits, Rule};
 
 /// Passes over all pages; Newton's method needs three or four.
 const PASSES_MAX: usize = 60;
@@ -71,7 +71,7 @@ pub fn allocate(policy: Policy, pages: Pages<'_>, budget: f64) -> Allocation {
 }
 
 /// The price at which `rule` spends `budget` on these pages.
-pub fn price(rule: fn(Demand, f64) -> Visits, pages: Pages<'_>, budget: f64) -> f64 {
+pub fn price(rule: fn(Demand, f64) -> PolicyVisits, pages: Pages<'_>, budget: f64) -> f64 {
     let step = (pages.len() / SAMPLE_PAGES).max(1);
     let seen = pages.len().div_ceil(step) as f64;
     let of_sample = budget * seen / pages.len().max(1) as f64;
@@ -84,25 +84,25 @@ pub fn price(rule: fn(Demand, f64) -> Visits, pages: Pages<'_>, budget: f64) -> 
 }
 
 fn spent(
-    rule: fn(Demand, f64) -> Visits,
+    rule: fn(Demand, f64) -> PolicyVisits,
     pages: impl Iterator<Item = Demand>,
     price: f64,
-) -> Visits {
-    pages.map(|page| rule(page, price)).fold(Visits::default(), |sum, visits| Visits {
+) -> PolicyVisits {
+    pages.map(|page| rule(page, price)).fold(PolicyVisits::default(), |sum, visits| PolicyVisits {
         per_day: sum.per_day + visits.per_day,
         slope: sum.slope + visits.slope,
     })
 }
 
 /// The ln μ at which `spent` equals `budget`, from a first guess.
-pub fn root(guess: f64, budget: f64, spent: impl Fn(f64) -> Visits) -> f64 {
+pub fn root(guess: f64, budget: f64, spent: impl Fn(f64) -> PolicyVisits) -> f64 {
     let (mut low, mut high) = LN_PRICE;
     if budget <= 0.0 {
         return high;
     }
     let mut x = guess;
     for _ in 0..PASSES_MAX {
-        let Visits { per_day, slope } = spent(x.exp());
+        let PolicyVisits { per_day, slope } = spent(x.exp());
         if (per_day / budget - 1.0).abs() < TOLERANCE {
             break;
         }

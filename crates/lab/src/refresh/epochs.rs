@@ -13,7 +13,7 @@ use super::score::{Referee, Scores};
 use crate::refresh::allocate::{Pages, allocate};
 use crate::refresh::estimate::{improved, irregular, naive};
 use crate::refresh::policy::Policy;
-use rhumb_engine::refresh::belief::{Belief, Gamma, Seen};
+use rhumb_engine::refresh::belief::{Belief, Gamma, VisitFinding};
 
 const EPOCHS: usize = 60;
 /// Of estimates, in changes an epoch: an optimiser believes what it is told.
@@ -117,7 +117,7 @@ impl Memory {
                 self.seen[page].push((days as f32, changed));
             }
             Placing::Bayes => {
-                let seen = if changed { Seen::Changed } else { Seen::Unchanged };
+                let seen = if changed { VisitFinding::Changed } else { VisitFinding::Unchanged };
                 let belief = &mut self.beliefs[page];
                 *belief = belief.after(self.priors[page], BAYES_KEPT, days, seen);
             }

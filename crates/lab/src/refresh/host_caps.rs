@@ -6,7 +6,7 @@
 //! the others, where clipping its visits would lose it.
 
 use super::allocate::{Pages, price, root};
-use super::policy::{Demand, Visits};
+use super::policy::{Demand, PolicyVisits};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capped {
@@ -20,7 +20,7 @@ pub struct Capped {
 /// Shares `budget` among pages of hosts (`host_of` names each page's) of which host h takes at
 /// most `caps[h]` visits a day.
 pub fn allocate_capped(
-    rule: fn(Demand, f64) -> Visits,
+    rule: fn(Demand, f64) -> PolicyVisits,
     pages: Pages<'_>,
     host_of: &[u32],
     caps: &[f64],
@@ -38,7 +38,7 @@ pub fn allocate_capped(
     let global = root(price(rule, pages, budget).ln(), budget, |price| {
         let clipped = (0..caps.len()).map(|host| match spent_at(host, price) {
             free if free.per_day < caps[host] => free,
-            _ => Visits { per_day: caps[host], slope: 0.0 },
+            _ => PolicyVisits { per_day: caps[host], slope: 0.0 },
         });
         clipped.fold(NONE, sum)
     })
@@ -56,8 +56,8 @@ pub fn allocate_capped(
     Capped { price: global, host_prices, visits }
 }
 
-const NONE: Visits = Visits { per_day: 0.0, slope: 0.0 };
+const NONE: PolicyVisits = PolicyVisits { per_day: 0.0, slope: 0.0 };
 
-fn sum(one: Visits, other: Visits) -> Visits {
-    Visits { per_day: one.per_day + other.per_day, slope: one.slope + other.slope }
+fn sum(one: PolicyVisits, other: PolicyVisits) -> PolicyVisits {
+    PolicyVisits { per_day: one.per_day + other.per_day, slope: one.slope + other.slope }
 }

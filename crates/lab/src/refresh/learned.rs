@@ -6,8 +6,10 @@ use super::histories::Histories;
 use super::replay::{Course, visits_within};
 use super::score::{Referee, Scores};
 use super::wheel::Wheel;
-use rhumb_engine::refresh::belief::{Belief, Seen};
-use rhumb_engine::refresh::scheduler::{HostStanding, Scheduler, Settings, Subject, Visit};
+use rhumb_engine::refresh::belief::{Belief, VisitFinding};
+use rhumb_engine::refresh::scheduler::{
+    HostStanding, ScheduledPage, Scheduler, SchedulerSettings, Visit,
+};
 
 /// Slots in the time in which every page is visited once.
 const SLOTS_PER_ROUND: f64 = 2_048.0;
@@ -25,9 +27,9 @@ struct Page {
 }
 
 /// Replays histories with a budget of visits a day.
-pub fn replay(course: Course<'_>, settings: Settings) -> Scores {
+pub fn replay(course: Course<'_>, settings: SchedulerSettings) -> Scores {
     let Course { histories, days, from, .. } = course;
-    let mut collection = Collection::new(histories, settings);
+    let mut collection = ReplayedPages::new(histories, settings);
     let mut referee = Referee::new(histories, from, days);
     let visits = visits_within(settings.budget_per_day, days);
     for visit in 1..=visits {
@@ -37,7 +39,7 @@ pub fn replay(course: Course<'_>, settings: Settings) -> Scores {
     referee.finish(settings.budget_per_day)
 }
 
-pub struct Collection {
+pub struct ReplayedPages {
     pages: Vec<Page>,
     hosts: Vec<HostStanding>,
     wheel: Wheel,
@@ -46,26 +48,30 @@ pub struct Collection {
     ahead: usize,
 }
 
-impl Collection {
-    pub fn new(histories: &Histories, settings: Settings) -> Collection {
+impl ReplayedPages {
+    pub fn new(histories: &Histories, settings: SchedulerSettings) -> ReplayedPages {
         let hosts = vec![HostStanding::default(); histories.hosts_len()];
         let of =
             |page| Page { belief: Belief::default(), last: 0.0, host: histories.host_of(page) };
-        Collection::of(settings, hosts, (0..histories.len()).map(of).collect())
+        ReplayedPages::of(settings, hosts, (0..histories.len()).map(of).collect())
     }
 
     /// Pages of one host, all fetched at 0.
-    pub fn fresh(pages: usize, settings: Settings) -> Collection {
+    pub fn fresh(pages: usize, settings: SchedulerSettings) -> ReplayedPages {
         let of = |_| Page { belief: Belief::default(), last: 0.0, host: 0 };
-        Collection::of(settings, vec![HostStanding::default()], (0..pages).map(of).collect())
+        ReplayedPages::of(settings, vec![HostStanding::default()], (0..pages).map(of).collect())
     }
 
-    fn of(settings: Settings, hosts: Vec<HostStanding>, pages: Vec<Page>) -> Collection {
+    fn of(
+        settings: SchedulerSettings,
+        hosts: Vec<HostStanding>,
+        pages: Vec<Page>,
+    ) -> ReplayedPages {
         let round = pages.len() as f64 / settings.budget_per_day;
         // Nothing is known of these pages but that somebody found this budget fit for them.
         let scheduler = Scheduler::new(settings, 1.0 / round);
         let wheel = Wheel::new(round / SLOTS_PER_ROUND);
-        let mut collection = Collection { pages, hosts, wheel, scheduler, ahead: 0 };
+        let mut collection = ReplayedPages { pages, hosts, wheel, scheduler, ahead: 0 };
         for page in 0..collection.pages.len() {
             let subject = collection.subject(page);
             collection.scheduler.joined(&subject, 0.0);
@@ -76,10 +82,10 @@ impl Collection {
         collection
     }
 
-    fn subject(&self, page: usize) -> Subject {
+    fn subject(&self, page: usize) -> ScheduledPage {
         let Page { belief, host, .. } = self.pages[page];
         let host = self.hosts[host as usize];
-        Subject { id: page as u64, belief, host, weight: 1.0, days_max: f64::INFINITY }
+        ScheduledPage { id: page as u64, belief, host, weight: 1.0, days_max: f64::INFINITY }
     }
 
     fn fetch_ahead(&mut self) {
@@ -111,7 +117,8 @@ impl Collection {
             self.wheel.file(page, last + wait);
         };
         let t = now - f64::from(self.pages[page as usize].last);
-        let seen = if changed(page as usize) { Seen::Changed } else { Seen::Unchanged };
+        let seen =
+            if changed(page as usize) { VisitFinding::Changed } else { VisitFinding::Unchanged };
         let host = self.pages[page as usize].host as usize;
         let visit = Visit { at: now, after: t, seen, wait, lag: now - due };
         let (belief, standing) = self.scheduler.visited(&subject, visit);

@@ -34,8 +34,8 @@ fn exponential(seed: u64, page: u64, number: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::refresh::policy::Policy;
-    use crate::refresh::rates::{Spread, rates};
-    use crate::refresh::replay::{Contender, Course, replay};
+    use crate::refresh::rates::{RateSpread, rates};
+    use crate::refresh::replay::{Course, ReplayContender, replay};
     use rhumb_engine::refresh::index::Objective;
 
     /// The whole table takes 20,000 pages; these are enough to show the same within a per cent.
@@ -45,18 +45,18 @@ mod tests {
     #[test]
     fn the_scheduler_comes_near_an_oracle_without_being_told_any_rate() {
         let cases = [
-            (Spread::Gamma, 0.1, 0.925),
-            (Spread::Gamma, 0.5, 0.98),
-            (Spread::Lognormal, 0.1, 0.94),
-            (Spread::Lognormal, 0.5, 0.98),
+            (RateSpread::Gamma, 0.1, 0.925),
+            (RateSpread::Gamma, 0.5, 0.98),
+            (RateSpread::Lognormal, 0.1, 0.94),
+            (RateSpread::Lognormal, 0.5, 0.98),
         ];
         for (spread, visits, least) in cases {
             let rates = rates(spread, PAGES);
             let histories = drawn(&rates, DAYS, 1);
             let course = Course::drawn(&histories, DAYS, &rates);
             let of = |contender| replay(contender, course, visits * PAGES as f64).freshness;
-            let oracle = of(Contender::Known(Policy::Freshness));
-            let share = of(Contender::Learned(Objective::Freshness)) / oracle;
+            let oracle = of(ReplayContender::Known(Policy::Freshness));
+            let share = of(ReplayContender::Learned(Objective::Freshness)) / oracle;
             println!("{spread:?} {visits} a day: {:.1} % of {oracle:.4}", share * 100.0);
             assert!(share >= least, "{spread:?} {visits} a day: {share:.4} of {oracle}");
         }

@@ -16,7 +16,7 @@ const MEAN: f64 = CHANGES / DAYS;
 
 /// How the pages of a set change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MadeKind {
     /// All at one rate: nothing can be learnt, and nothing should be lost by trying.
     Alike,
     /// Rates are Gamma(½) over the pages: few change often.
@@ -39,38 +39,38 @@ pub enum Kind {
     Mixture,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 10] = [
-        Kind::Alike,
-        Kind::Spread,
-        Kind::Bursts,
-        Kind::Moods,
-        Kind::Seasons,
-        Kind::Releases,
-        Kind::MassEdits,
-        Kind::Dead,
-        Kind::Drift,
-        Kind::Mixture,
+impl MadeKind {
+    pub const ALL: [MadeKind; 10] = [
+        MadeKind::Alike,
+        MadeKind::Spread,
+        MadeKind::Bursts,
+        MadeKind::Moods,
+        MadeKind::Seasons,
+        MadeKind::Releases,
+        MadeKind::MassEdits,
+        MadeKind::Dead,
+        MadeKind::Drift,
+        MadeKind::Mixture,
     ];
 
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Alike => "alike",
-            Kind::Spread => "spread",
-            Kind::Bursts => "bursts",
-            Kind::Moods => "moods",
-            Kind::Seasons => "seasons",
-            Kind::Releases => "releases",
-            Kind::MassEdits => "mass edits",
-            Kind::Dead => "dead pages",
-            Kind::Drift => "drift",
-            Kind::Mixture => "mixture",
+            MadeKind::Alike => "alike",
+            MadeKind::Spread => "spread",
+            MadeKind::Bursts => "bursts",
+            MadeKind::Moods => "moods",
+            MadeKind::Seasons => "seasons",
+            MadeKind::Releases => "releases",
+            MadeKind::MassEdits => "mass edits",
+            MadeKind::Dead => "dead pages",
+            MadeKind::Drift => "drift",
+            MadeKind::Mixture => "mixture",
         }
     }
 }
 
 /// A set of one kind; the same for the same seed.
-pub fn made(kind: Kind, pages: usize, seed: u64) -> Histories {
+pub fn made(kind: MadeKind, pages: usize, seed: u64) -> Histories {
     let mut dice = Dice(Rng::new(seed ^ ((kind as u64 + 1) << 32)));
     let shocks = dice.poisson(MEAN * 0.8, 0.0, DAYS);
     let mut host = Vec::new();
@@ -80,7 +80,7 @@ pub fn made(kind: Kind, pages: usize, seed: u64) -> Histories {
             host = dice.releases();
         }
         let of = match kind {
-            Kind::Mixture => Kind::ALL[dice.below(Kind::ALL.len() - 1)],
+            MadeKind::Mixture => MadeKind::ALL[dice.below(MadeKind::ALL.len() - 1)],
             pure => pure,
         };
         let times = dice.times(of, &host, &shocks);
@@ -131,32 +131,32 @@ impl Dice {
         (0..).map(|n| first + f64::from(n) * every).take_while(|at| *at < DAYS).collect()
     }
 
-    fn times(&mut self, kind: Kind, host: &[f64], shocks: &[f64]) -> Vec<f64> {
+    fn times(&mut self, kind: MadeKind, host: &[f64], shocks: &[f64]) -> Vec<f64> {
         match kind {
-            Kind::Alike => self.poisson(MEAN, 0.0, DAYS),
-            Kind::Spread | Kind::Mixture => {
+            MadeKind::Alike => self.poisson(MEAN, 0.0, DAYS),
+            MadeKind::Spread | MadeKind::Mixture => {
                 let rate = self.rate();
                 self.poisson(rate, 0.0, DAYS)
             }
-            Kind::Bursts => {
+            MadeKind::Bursts => {
                 let rate = self.rate() / 4.0;
                 let begun = self.poisson(rate, 0.0, DAYS);
                 begun.into_iter().flat_map(|at| self.burst(at)).collect()
             }
-            Kind::Moods => self.moods(),
-            Kind::Seasons => {
+            MadeKind::Moods => self.moods(),
+            MadeKind::Seasons => {
                 let rate = self.rate() * 2.0;
                 let all = self.poisson(rate, 0.0, DAYS);
                 let wave = |at: f64| (1.0 + (at / 7.0 * std::f64::consts::TAU).sin()) / 2.0;
                 all.into_iter().filter(|at| self.share() < wave(*at)).collect()
             }
-            Kind::Releases => host.iter().map(|at| at + self.share() / 24.0).collect(),
-            Kind::MassEdits => {
+            MadeKind::Releases => host.iter().map(|at| at + self.share() / 24.0).collect(),
+            MadeKind::MassEdits => {
                 let own = self.poisson(MEAN * 0.4, 0.0, DAYS);
                 let hit = shocks.iter().filter(|_| self.share() < 0.75).copied();
                 hit.collect::<Vec<_>>().into_iter().chain(own).collect()
             }
-            Kind::Dead => match self.share() {
+            MadeKind::Dead => match self.share() {
                 lot if lot < 0.6 => Vec::new(),
                 lot if lot < 0.8 => {
                     let end = DAYS * self.share();
@@ -164,7 +164,7 @@ impl Dice {
                 }
                 _ => self.poisson(MEAN * 3.5, 0.0, DAYS),
             },
-            Kind::Drift => {
+            MadeKind::Drift => {
                 let turn = DAYS * self.share();
                 let (before, after) = (self.rate(), self.rate());
                 let mut times = self.poisson(before, 0.0, turn);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_the_stated_mean_and_the_same_seed_makes_the_same() {
-        for kind in Kind::ALL {
+        for kind in MadeKind::ALL {
             let changes = |seed: u64| {
                 let set = made(kind, 1_000, seed);
                 (0..set.len()).flat_map(|page| set.changes(page).to_vec()).collect::<Vec<_>>()

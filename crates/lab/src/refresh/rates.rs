@@ -3,7 +3,7 @@
 use super::normal::quantile;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum RateSpread {
     /// Gamma(½, 1): mean ½ a day.
     Gamma,
     /// Median 0.1 a day, two deviations an order of magnitude.
@@ -11,15 +11,15 @@ pub enum Spread {
 }
 
 /// Changes a day of `pages` pages, in the middle of as many equal shares of the distribution.
-pub fn rates(spread: Spread, pages: usize) -> Vec<f64> {
+pub fn rates(spread: RateSpread, pages: usize) -> Vec<f64> {
     let share = |page: usize| (page as f64 + 0.5) / pages as f64;
     (0..pages)
         .map(|page| match spread {
-            Spread::Gamma => {
+            RateSpread::Gamma => {
                 let z = quantile((1.0 + share(page)) / 2.0);
                 z * z / 2.0
             }
-            Spread::Lognormal => 0.1 * (2.0 * quantile(share(page))).exp(),
+            RateSpread::Lognormal => 0.1 * (2.0 * quantile(share(page))).exp(),
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use super::peers::{heritrix, nutch, stormcrawler};
 use super::score::Scores;
 use crate::refresh::policy::Policy;
 use rhumb_engine::refresh::index::Objective;
-use rhumb_engine::refresh::scheduler::Settings;
+use rhumb_engine::refresh::scheduler::SchedulerSettings;
 
 /// Metrics of real histories begin after this share of the time: the first visits are for learning.
 const SKIPPED: f64 = 1.0 / 3.0;
@@ -38,7 +38,7 @@ impl<'a> Course<'a> {
 
 /// Whoever places the visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contender {
+pub enum ReplayContender {
     /// A policy that is told every page's mean rate.
     Known(Policy),
     /// The engine's scheduler, which is told nothing.
@@ -52,18 +52,18 @@ pub enum Contender {
     Heritrix,
 }
 
-impl Contender {
+impl ReplayContender {
     pub fn word(self) -> &'static str {
         match self {
-            Contender::Known(policy) => policy.word(),
-            Contender::Learned(_) => "learned",
-            Contender::Naive => "naive",
-            Contender::Cho => "cho",
-            Contender::Mle => "mle",
-            Contender::Bayes => "bayes",
-            Contender::Nutch => "nutch",
-            Contender::Stormcrawler => "stormcrawler",
-            Contender::Heritrix => "heritrix",
+            ReplayContender::Known(policy) => policy.word(),
+            ReplayContender::Learned(_) => "learned",
+            ReplayContender::Naive => "naive",
+            ReplayContender::Cho => "cho",
+            ReplayContender::Mle => "mle",
+            ReplayContender::Bayes => "bayes",
+            ReplayContender::Nutch => "nutch",
+            ReplayContender::Stormcrawler => "stormcrawler",
+            ReplayContender::Heritrix => "heritrix",
         }
     }
 }
@@ -75,20 +75,20 @@ pub fn visits_within(budget: f64, days: f64) -> u64 {
 }
 
 /// Replays a course with `budget` visits a day in all.
-pub fn replay(contender: Contender, course: Course<'_>, budget: f64) -> Scores {
+pub fn replay(contender: ReplayContender, course: Course<'_>, budget: f64) -> Scores {
     let placing = match contender {
-        Contender::Learned(objective) => {
-            let settings = Settings::new(objective, budget);
+        ReplayContender::Learned(objective) => {
+            let settings = SchedulerSettings::new(objective, budget);
             return learned::replay(course, settings);
         }
-        Contender::Known(policy) => Placing::Known(policy),
-        Contender::Naive => Placing::Naive,
-        Contender::Cho => Placing::Improved,
-        Contender::Mle => Placing::Irregular,
-        Contender::Bayes => Placing::Bayes,
-        Contender::Nutch => Placing::Peer(nutch::adapt),
-        Contender::Stormcrawler => Placing::Peer(stormcrawler::adapt),
-        Contender::Heritrix => Placing::Peer(heritrix::adapt),
+        ReplayContender::Known(policy) => Placing::Known(policy),
+        ReplayContender::Naive => Placing::Naive,
+        ReplayContender::Cho => Placing::Improved,
+        ReplayContender::Mle => Placing::Irregular,
+        ReplayContender::Bayes => Placing::Bayes,
+        ReplayContender::Nutch => Placing::Peer(nutch::adapt),
+        ReplayContender::Stormcrawler => Placing::Peer(stormcrawler::adapt),
+        ReplayContender::Heritrix => Placing::Peer(heritrix::adapt),
     };
     epochs::replay(placing, course, budget)
 }

@@ -3,7 +3,7 @@
 
 use super::whole_score::{WholeScores, score};
 use rhumb_engine::config::{Config, Continuous, MinorChanges, Polite};
-use rhumb_engine::refresh::budget::Budget;
+use rhumb_engine::refresh::budget::RequestBudget;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::time::Span;
 use rhumb_sim::run::{BEGINNING, Simulated, simulate};
@@ -14,7 +14,7 @@ pub const DAY: Span = Span::secs(86_400);
 
 /// A crawl of some pages that change about once in `change_days` days, over so many days.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct WholeCrawl {
     pub seed: u64,
     pub pages: u32,
     pub sites: u32,
@@ -31,9 +31,9 @@ pub struct Whole {
     pub faults: Faults,
 }
 
-impl Default for Whole {
-    fn default() -> Whole {
-        Whole {
+impl Default for WholeCrawl {
+    fn default() -> WholeCrawl {
+        WholeCrawl {
             seed: 1,
             pages: 400,
             sites: 12,
@@ -51,14 +51,14 @@ impl Default for Whole {
     }
 }
 
-impl Whole {
+impl WholeCrawl {
     pub fn scenario(&self) -> Scenario {
         let base = Scenario::named("revisit", self.seed).expect("a scenario of this name");
         let change_period_us = (self.change_days * DAY.0 as f64) as u64;
         let plain = WebConfig::plain(self.sites, self.pages);
         let continuous = Continuous {
             objective: self.objective,
-            budget: Budget { requests: self.requests_per_day, period: DAY },
+            budget: RequestBudget { requests: self.requests_per_day, period: DAY },
             interval_max: Span(90 * DAY.0),
             by_importance: self.by_importance,
             minor_changes: self.minor_changes,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use rhumb_sim::web::{Body, Reply, Web, gzip};
+use rhumb_sim::web::{Web, WebBody, WebReply, gzip};
 
 use super::request::Request;
 use rhumb_fetch::date;
@@ -16,10 +16,10 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Fills the buffers. `pack` compresses pages, in one chunk, as servers do on the fly.
-    pub(super) fn fill(&mut self, web: &Web, reply: &Reply, pack: bool, request: &Request) {
+    pub(super) fn fill(&mut self, web: &Web, reply: &WebReply, pack: bool, request: &Request) {
         self.body.clear();
         web.render(&reply.body, &mut self.body);
-        let pack = pack && matches!(reply.body, Body::Html(_));
+        let pack = pack && matches!(reply.body, WebBody::Html(_));
         if pack {
             let packed = gzip(&self.body);
             self.body.clear();
@@ -31,7 +31,7 @@ impl Answer {
         self.write_head(reply, pack, request);
     }
 
-    fn write_head(&mut self, reply: &Reply, packed: bool, request: &Request) {
+    fn write_head(&mut self, reply: &WebReply, packed: bool, request: &Request) {
         let head = &mut self.head;
         // Writing to a string cannot fail.
         let _ = write!(head, "HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rhumb_page::url::Url;
-use rhumb_sim::web::{Fault, Oddities, Reply, Web};
+use rhumb_sim::web::{Fault, Oddities, Web, WebReply};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -63,9 +63,9 @@ impl Service {
         }
     }
 
-    fn reply(&self, request: &Request) -> Reply {
+    fn reply(&self, request: &Request) -> WebReply {
         let Some(url) = request.url.as_ref().filter(|_| request.is_get) else {
-            return Reply::note(400, "That is no request.");
+            return WebReply::note(400, "That is no request.");
         };
         let now_us = self.started.elapsed().as_micros() as u64 * self.time_scale;
         let reply = self.web.respond(url, now_us, 0);
@@ -166,7 +166,7 @@ async fn act(
     stream: &mut TcpStream,
     service: &Service,
     request: &Request,
-    reply: &Reply,
+    reply: &WebReply,
     answer: &mut Answer,
 ) -> io::Result<bool> {
     if service.latency && reply.latency_us > 0 {

@@ -8,7 +8,7 @@ use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfi
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use rhumb_page::url::Url;
 use rhumb_sim::web::{
-    Body, DnsAnswer, Face, Fault, Ghost, Oddities, Place, Scope, WebConfig, What,
+    DnsAnswer, Face, Fault, Ghost, Oddities, ReachScope, WebBody, WebConfig, WebPlace, What,
 };
 
 use super::plain::{self, PlainOptions};
@@ -32,7 +32,7 @@ fn served() -> Served {
 fn every_page_is_served_as_it_is_rendered() {
     let served = served();
     let web = &served.web;
-    let reached = web.reachable(&web.seeds(), Scope::Any);
+    let reached = web.reachable(&web.seeds(), ReachScope::Any);
     let all = [reached.documents, reached.redirects, reached.dead].concat();
     let mut read = 0;
     for place in all.into_iter().filter(|place| !matches!(place.face, Face::Ghost(_))) {
@@ -89,7 +89,7 @@ fn an_unchanged_page_is_answered_without_a_body() {
     let served = served();
     let web = &served.web;
     let tagged = (0..web.config().sites).find_map(|site| {
-        let url = web.url(Place { site, face: Face::Www, what: What::Page(0) });
+        let url = web.url(WebPlace { site, face: Face::Www, what: What::Page(0) });
         web.respond(&url, 0, 0).etag.map(|tag| (url, tag))
     });
     let (url, tag) = tagged.expect("some site has tags");
@@ -145,7 +145,7 @@ fn names_are_answered_as_the_web_says() {
             assert_eq!(found.iter().collect::<Vec<_>>(), [std::net::IpAddr::from(ip)]);
         }
         for (number, kind) in [(0, Ghost::Lost), (1, Ghost::Faulty)] {
-            let ghost = Place { site: number, face: Face::Ghost(kind), what: What::Page(0) };
+            let ghost = WebPlace { site: number, face: Face::Ghost(kind), what: What::Page(0) };
             let name = format!("{}.", web.url(ghost).host());
             let error = resolver.lookup_ip(name).await.expect_err("no address");
             assert_eq!(error.is_nx_domain(), kind == Ghost::Lost, "{error}");
@@ -167,7 +167,7 @@ fn the_plain_client_fetches_every_page_once() {
     for place in (0..10).flat_map(|site| web.pages(site)) {
         let mut out = Vec::new();
         let reply = web.respond(&web.url(place), 0, 0);
-        assert!(matches!(reply.body, Body::Html(_)));
+        assert!(matches!(reply.body, WebBody::Html(_)));
         web.render(&reply.body, &mut out);
         bytes += out.len() as u64;
     }

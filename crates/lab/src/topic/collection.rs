@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-pub struct Page {
+pub struct JudgedPage {
     pub title: String,
     pub text: String,
     /// Places in the list of pages, sorted and distinct.
@@ -15,15 +15,15 @@ pub struct Page {
     pub around: Vec<String>,
 }
 
-pub struct Subject {
+pub struct TopicSubject {
     pub pages: Vec<u32>,
     /// Several draws.
     pub seeds: Vec<Vec<u32>>,
 }
 
-pub struct Collection {
-    pub pages: Vec<Page>,
-    pub subjects: BTreeMap<String, Subject>,
+pub struct JudgedPages {
+    pub pages: Vec<JudgedPage>,
+    pub subjects: BTreeMap<String, TopicSubject>,
 }
 
 #[derive(Deserialize)]
@@ -41,9 +41,9 @@ struct GivenSubject {
     seeds: Vec<Vec<u64>>,
 }
 
-impl Collection {
+impl JudgedPages {
     /// Reads both; what is wrong with which line otherwise.
-    pub fn read(pages: impl BufRead, subjects: impl BufRead) -> Result<Collection, String> {
+    pub fn read(pages: impl BufRead, subjects: impl BufRead) -> Result<JudgedPages, String> {
         let mut given = Vec::new();
         for (at, line) in pages.lines().enumerate() {
             let line = line.map_err(|error| format!("pages: line {}: {error}", at + 1))?;
@@ -67,12 +67,12 @@ impl Collection {
             found.map_err(|id| format!("subjects: {of}: no page has the id {id}"))
         };
         let labels: Vec<Vec<String>> = subjects.keys().map(|name| label(name)).collect();
-        let mut collection = Collection { pages: Vec::new(), subjects: BTreeMap::new() };
+        let mut collection = JudgedPages { pages: Vec::new(), subjects: BTreeMap::new() };
         for (name, subject) in subjects {
             let seeds = subject.seeds.into_iter().map(|seeds| known(seeds, &name));
             let seeds = seeds.collect::<Result<Vec<_>, String>>()?;
             let pages = known(subject.pages, &name)?;
-            collection.subjects.insert(name, Subject { pages, seeds });
+            collection.subjects.insert(name, TopicSubject { pages, seeds });
         }
         for page in given {
             let mut links: Vec<u32> =
@@ -81,7 +81,7 @@ impl Collection {
             links.dedup();
             let text = without_labels(&page.text, &labels).to_owned();
             let around = vec![String::new(); links.len()];
-            collection.pages.push(Page { title: page.title, text, links, around });
+            collection.pages.push(JudgedPage { title: page.title, text, links, around });
         }
         collection.look_around();
         Ok(collection)
@@ -156,7 +156,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         let page = r#"{"id": 4, "title": "T", "text": "t", "links": [9, 4]}"#;
         let read =
-            |pages: &str, subjects: &str| Collection::read(pages.as_bytes(), subjects.as_bytes());
+            |pages: &str, subjects: &str| JudgedPages::read(pages.as_bytes(), subjects.as_bytes());
         let ok = read(page, r#"{"s": {"pages": [4], "seeds": [[4]]}}"#).unwrap();
         assert_eq!(ok.pages[0].links, [0]);
         let wrong = |p: &str, s: &str| read(p, s).err().unwrap();

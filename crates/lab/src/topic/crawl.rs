@@ -9,7 +9,7 @@ use rhumb_engine::event::Step;
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::mass::{Mass, Surfer};
 use rhumb_engine::order::{self, OrderPolicy};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::url::Url;
 
@@ -80,7 +80,7 @@ impl Books {
     }
 
     fn found(&mut self, page: u32) {
-        self.mass.stand(&UrlRecord::new(id(page), Status::Queued, 0, 0, Time(0)));
+        self.mass.stand(&UrlRecord::new(id(page), RecordStatus::Queued, 0, 0, Time(0)));
     }
 
     fn best(&self, waiting: &[u32], depth: &[Option<u16>]) -> Option<usize> {
@@ -93,7 +93,7 @@ impl Books {
     }
 
     fn fetched(&mut self, setting: &Setting<'_>, page: u32) {
-        self.mass.stand(&UrlRecord::new(id(page), Status::Fetched, 0, 0, Time(0)));
+        self.mass.stand(&UrlRecord::new(id(page), RecordStatus::Fetched, 0, 0, Time(0)));
         let surfer = if self.is_biased { setting.surfers[page as usize] } else { Surfer::USUAL };
         let links = &setting.collection.pages[page as usize].links;
         let whole = if links.is_empty() {

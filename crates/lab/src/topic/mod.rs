@@ -12,16 +12,16 @@ mod crawl;
 mod peers;
 mod truth;
 
-use collection::{Collection, Subject};
+use collection::{JudgedPages, TopicSubject};
 use rhumb_engine::config::Order;
 use rhumb_engine::mass::{FIFTEENTHS, Surfer};
 use rhumb_engine::rng::Rng;
-use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::link::{LinkWords, Links};
-use rhumb_topic::training::{Learnt, learn};
-use rhumb_topic::{Part, Topic};
+use rhumb_topic::features::{Feature, TextFeatures};
+use rhumb_topic::link::{LinkScorer, LinkWords};
+use rhumb_topic::training::{LearntModel, learn};
+use rhumb_topic::{Topic, TopicPart};
 
-pub use truth::Truth;
+pub use truth::TopicTruth;
 
 /// Texts that are no examples, drawn from all other pages.
 const OTHERS: usize = 300;
@@ -75,7 +75,7 @@ pub struct Had {
 }
 
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct TopicOutcome {
     pub order: TopicOrder,
     pub subject: String,
     pub draw: usize,
@@ -88,7 +88,7 @@ pub struct Outcome {
 
 /// A draw of seeds, a topic, and what it says of all pages.
 pub struct Setting<'a> {
-    pub collection: &'a Collection,
+    pub collection: &'a JudgedPages,
     pub seeds: &'a [u32],
     topic: Topic,
     /// By page: how it is left, and the weight of each of its links.
@@ -103,7 +103,7 @@ const SEEDS: usize = 5;
 
 /// The best of a collection by a topic, such as a model of quality, as a subject: this share of its
 /// pages, and so many draws of seeds, each of five pages of the whole.
-pub fn best(relevances: &[f32], share: f64, draws: usize) -> Subject {
+pub fn best(relevances: &[f32], share: f64, draws: usize) -> TopicSubject {
     let pages = relevances.len();
     let mut by_relevance: Vec<u32> = (0..pages as u32).collect();
     by_relevance.sort_by(|a, b| relevances[*b as usize].total_cmp(&relevances[*a as usize]));
@@ -120,15 +120,15 @@ pub fn best(relevances: &[f32], share: f64, draws: usize) -> Subject {
         }
         seeds.push(draw);
     }
-    Subject { pages: by_relevance, seeds }
+    TopicSubject { pages: by_relevance, seeds }
 }
 
 /// The texts of all pages, taken apart once.
 pub struct Texts(Vec<Box<[Feature]>>);
 
 impl Texts {
-    pub fn of(collection: &Collection) -> Texts {
-        let mut features = Features::default();
+    pub fn of(collection: &JudgedPages) -> Texts {
+        let mut features = TextFeatures::default();
         Texts(collection.pages.iter().map(|page| features.of(&page.text).into()).collect())
     }
 
@@ -140,9 +140,9 @@ impl Texts {
 impl<'a> Setting<'a> {
     /// With the topic that these seeds make. None if nothing could be learnt from them.
     pub fn new(
-        collection: &'a Collection,
+        collection: &'a JudgedPages,
         texts: &Texts,
-        subject: &'a Subject,
+        subject: &'a TopicSubject,
         draw: usize,
     ) -> Option<Setting<'a>> {
         let seeds = &subject.seeds[draw];
@@ -156,9 +156,9 @@ impl<'a> Setting<'a> {
             }
         }
         let of = |list: &[u32]| list.iter().map(|p| &*texts.0[*p as usize]).collect::<Vec<_>>();
-        let Learnt { model, .. } = learn(&of(seeds), &of(&others))?;
+        let LearntModel { model, .. } = learn(&of(seeds), &of(&others))?;
         let relevances: Vec<f32> = texts.0.iter().map(|text| model.relevance(text)).collect();
-        let topic = Topic::of(Part::Learnt(Box::new(model)));
+        let topic = Topic::of(TopicPart::Learnt(Box::new(model)));
         Some(Setting::about(topic, &relevances, collection, subject, draw))
     }
 
@@ -166,8 +166,8 @@ impl<'a> Setting<'a> {
     pub fn about(
         topic: Topic,
         relevances: &[f32],
-        collection: &'a Collection,
-        subject: &'a Subject,
+        collection: &'a JudgedPages,
+        subject: &'a TopicSubject,
         draw: usize,
     ) -> Setting<'a> {
         let bytes: Vec<u8> = relevances.iter().map(|r| (r * 255.0).round() as u8).collect();
@@ -186,9 +186,9 @@ impl<'a> Setting<'a> {
     }
 
     fn weigh(&mut self, relevances: &[u8]) {
-        let mut links = Links::default();
+        let mut links = LinkScorer::default();
         let pages = self.collection.pages.iter().zip(relevances);
-        let of_page = |(page, relevance): (&collection::Page, &u8)| {
+        let of_page = |(page, relevance): (&collection::JudgedPage, &u8)| {
             let relevance = f32::from(*relevance) / 255.0;
             let both = page.links.iter().zip(&page.around);
             let weigh = |(to, around): (&u32, &String)| {
@@ -222,7 +222,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Fetches pages in this order until five times the subject was fetched, or nothing is left.
-    pub fn run(&self, order: TopicOrder, truth: &Truth) -> (Vec<f64>, [Had; TIMES.len()]) {
+    pub fn run(&self, order: TopicOrder, truth: &TopicTruth) -> (Vec<f64>, [Had; TIMES.len()]) {
         let limit = TIMES[TIMES.len() - 1] * self.wanted;
         let looks = TIMES.map(|times| times * self.wanted);
         let (fetched, proven) = match order {

@@ -8,10 +8,10 @@ const TUNNEL: f64 = 0.15;
 const LEFT_MIN: f64 = 1e-11;
 
 /// The share of the topic that each page has.
-pub struct Truth(Vec<f64>);
+pub struct TopicTruth(Vec<f64>);
 
-impl Truth {
-    pub fn of(setting: &Setting<'_>) -> Truth {
+impl TopicTruth {
+    pub fn of(setting: &Setting<'_>) -> TopicTruth {
         let pages = &setting.collection.pages;
         let mut walking = vec![0.0; pages.len()];
         for &seed in setting.seeds {
@@ -38,7 +38,7 @@ impl Truth {
         let shares: Vec<f64> =
             ended.iter().enumerate().map(|(page, e)| e * setting.relevance(page as u32)).collect();
         let all: f64 = shares.iter().sum();
-        Truth(shares.into_iter().map(|share| share / all.max(f64::MIN_POSITIVE)).collect())
+        TopicTruth(shares.into_iter().map(|share| share / all.max(f64::MIN_POSITIVE)).collect())
     }
 
     /// What these pages have together.

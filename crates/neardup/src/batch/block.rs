@@ -7,7 +7,7 @@ use crate::sketch::Minima;
 
 /// A number of documents in a row, with what the corpus wants to know of them.
 #[derive(Default)]
-pub struct Block {
+pub struct DocumentBlock {
     pub(super) documents: Vec<Signed>,
     /// Their sets, one after the other.
     pub(super) prints: Vec<u64>,
@@ -24,11 +24,14 @@ pub(super) struct Signed {
     pub sketch: Option<Wide>,
 }
 
-impl Block {
+impl DocumentBlock {
     /// With room for texts of so many bytes in all.
-    pub fn for_bytes(bytes: usize) -> Block {
+    pub fn for_bytes(bytes: usize) -> DocumentBlock {
         // A shingle begins with every word, and a word takes six bytes or more in most languages.
-        Block { documents: Vec::new(), prints: Vec::with_capacity((bytes / 6).min(KEPT_MAX)) }
+        DocumentBlock {
+            documents: Vec::new(),
+            prints: Vec::with_capacity((bytes / 6).min(KEPT_MAX)),
+        }
     }
 
     /// Drops the documents for which `kept` says so.
@@ -52,7 +55,7 @@ impl Block {
         self.documents.retain(|_| kept.next().is_some_and(|kept| *kept));
     }
 
-    /// Appends what [`Block::from_bytes`] makes the same block of.
+    /// Appends what [`DocumentBlock::from_bytes`] makes the same block of.
     pub fn to_bytes(&self, bytes: &mut Vec<u8>) {
         bytes.reserve(8 + DOCUMENT_BYTES * self.documents.len() + 8 * self.prints.len());
         bytes.extend_from_slice(&(self.documents.len() as u64).to_le_bytes());
@@ -64,7 +67,7 @@ impl Block {
     }
 
     /// None if these are not the bytes of a block.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Block> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<DocumentBlock> {
         let (count, bytes) = bytes.split_first_chunk()?;
         let heads =
             usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(DOCUMENT_BYTES)?;
@@ -84,10 +87,10 @@ impl Block {
             documents.push(Signed { exact, len, sketch });
             left = after;
         }
-        (left.is_empty() && rest.is_empty()).then_some(Block { documents, prints })
+        (left.is_empty() && rest.is_empty()).then_some(DocumentBlock { documents, prints })
     }
 
-    /// Adds a document whose text stands elsewhere: [`Block::is_copy_of`] says where.
+    /// Adds a document whose text stands elsewhere: [`DocumentBlock::is_copy_of`] says where.
     pub fn push_copy(&mut self) {
         self.documents.push(Signed { exact: 0, len: 0, sketch: None });
     }
@@ -120,20 +123,20 @@ impl Block {
 const KEPT_MAX: usize = 1 << 20;
 
 /// Signs documents; one for each thread.
-pub struct Signer {
+pub struct DocumentSigner {
     words: usize,
     prints: Vec<u64>,
     ends: Vec<u32>,
 }
 
-impl Signer {
+impl DocumentSigner {
     /// With shingles of so many words.
-    pub fn new(words: usize) -> Signer {
-        Signer { words, prints: Vec::new(), ends: Vec::new() }
+    pub fn new(words: usize) -> DocumentSigner {
+        DocumentSigner { words, prints: Vec::new(), ends: Vec::new() }
     }
 
     /// Adds a document to a block.
-    pub fn sign(&mut self, text: &str, block: &mut Block) {
+    pub fn sign(&mut self, text: &str, block: &mut DocumentBlock) {
         self.prints.clear();
         fingerprints(text, self.words, &mut self.prints);
         let exact = exact_hash(&self.prints);
@@ -153,19 +156,19 @@ mod tests {
 
     #[test]
     fn a_block_is_what_its_bytes_say_and_others_are_none() {
-        let (mut block, mut signer) = (Block::default(), Signer::new(4));
+        let (mut block, mut signer) = (DocumentBlock::default(), DocumentSigner::new(4));
         for text in ["one two three four five", "", "one", "six seven eight nine ten eleven"] {
             signer.sign(text, &mut block);
         }
         let mut bytes = Vec::new();
         block.to_bytes(&mut bytes);
-        let again = Block::from_bytes(&bytes).expect("a block");
-        let told = |block: &Block| -> Vec<_> {
+        let again = DocumentBlock::from_bytes(&bytes).expect("a block");
+        let told = |block: &DocumentBlock| -> Vec<_> {
             block.documents.iter().map(|signed| (signed.exact, signed.len, signed.sketch)).collect()
         };
         assert_eq!((told(&again), &again.prints), (told(&block), &block.prints));
-        assert!((0..bytes.len()).all(|end| Block::from_bytes(&bytes[..end]).is_none()));
-        assert!(Block::from_bytes(&[&bytes[..], &[0; 8]].concat()).is_none());
-        assert!(Block::from_bytes(&[0xff; 64]).is_none());
+        assert!((0..bytes.len()).all(|end| DocumentBlock::from_bytes(&bytes[..end]).is_none()));
+        assert!(DocumentBlock::from_bytes(&[&bytes[..], &[0; 8]].concat()).is_none());
+        assert!(DocumentBlock::from_bytes(&[0xff; 64]).is_none());
     }
 }

@@ -1,9 +1,9 @@
 //! Clusters of documents, and what can be said of each: its size, a sample, how far apart its ends
 //! are, and whether it is a chain.
 
-use super::corpus::{Copies, Corpus, DocumentId, TextId};
+use super::corpus::{Corpus, DocumentId, TextCopies, TextId};
 use super::union::Union;
-use crate::estimate::Slots;
+use crate::estimate::SlotBits;
 
 /// Documents named of a cluster.
 const SAMPLE_MAX: usize = 5;
@@ -66,7 +66,12 @@ impl Clusters {
     }
 
     /// All clusters of two documents or more, with the portraits of the `portraits_max` largest.
-    pub fn portraits(&self, corpus: &Corpus, copies: &Copies, portraits_max: usize) -> Portraits {
+    pub fn portraits(
+        &self,
+        corpus: &Corpus,
+        copies: &TextCopies,
+        portraits_max: usize,
+    ) -> Portraits {
         let members = self.members();
         let mut sized: Vec<(usize, &[(TextId, TextId)])> = members
             .chunk_by(|a, b| a.0 == b.0)
@@ -84,7 +89,7 @@ impl Clusters {
 
 fn portrait(
     corpus: &Corpus,
-    copies: &Copies,
+    copies: &TextCopies,
     documents: usize,
     members: &[(TextId, TextId)],
 ) -> Portrait {
@@ -113,7 +118,7 @@ impl Ends {
         let texts = || members.iter().map(|(_, text)| *text);
         let one = farthest(corpus, members[0].1, texts()).0;
         let (other, resemblance_min) = farthest(corpus, one, texts());
-        let error = Slots::PAIRS_OF_BYTES.estimate(64).error;
+        let error = SlotBits::PAIRS_OF_BYTES.estimate(64).error;
         // Two standard errors, so that no cluster is called a chain by bad luck alone.
         let chain = resemblance_min + 2.0 * error < 2.0 * corpus.settings.threshold - 1.0;
         Ends { one, other, resemblance_min, chain }
@@ -125,5 +130,5 @@ fn farthest(corpus: &Corpus, from: TextId, texts: impl Iterator<Item = TextId>) 
     let sketch = &corpus.sketches[from as usize];
     let agreeing = |text: TextId| sketch.agreement(&corpus.sketches[text as usize]).count_ones();
     let (least, text) = texts.map(|text| (agreeing(text), text)).min().unwrap_or((128, from));
-    (text, Slots::PAIRS_OF_BYTES.estimate(least).resemblance)
+    (text, SlotBits::PAIRS_OF_BYTES.estimate(least).resemblance)
 }

@@ -3,10 +3,10 @@
 
 use super::corpus::{Corpus, TextId};
 use super::difference::Differences;
-use super::error::Error;
+use super::error::BatchError;
 use super::sets::Room;
 use super::wide::FirstBand;
-use crate::estimate::Slots;
+use crate::estimate::SlotBits;
 use crate::resemblance::{Overlap, overlap};
 
 /// A pair whose estimate is so many standard errors below the threshold is not looked at: one in
@@ -38,7 +38,7 @@ impl<'a> Comparer<'a> {
         let threshold = corpus.settings.threshold;
         let agreeing_min = std::array::from_fn(|step| {
             let shingles = u64::from(SHORT_STEP) * step as u64;
-            Slots::PAIRS_OF_BYTES.agreeing_min(threshold, ERRORS_FORGIVEN, shingles)
+            SlotBits::PAIRS_OF_BYTES.agreeing_min(threshold, ERRORS_FORGIVEN, shingles)
         });
         Comparer {
             corpus,
@@ -68,7 +68,7 @@ impl<'a> Comparer<'a> {
     }
 
     /// Their overlap, if they are near-duplicates.
-    pub fn compare(&mut self, a: TextId, b: TextId) -> Result<Option<Overlap>, Error> {
+    pub fn compare(&mut self, a: TextId, b: TextId) -> Result<Option<Overlap>, BatchError> {
         let Corpus { sets, places, settings, .. } = self.corpus;
         self.compared += 1;
         // Pairs come in order of their first text: its set is read once.
@@ -90,7 +90,7 @@ impl<'a> Comparer<'a> {
         differences: &mut Differences,
         texts: &[TextId],
         [a, b]: [usize; 2],
-    ) -> Result<Option<Overlap>, Error> {
+    ) -> Result<Option<Overlap>, BatchError> {
         self.learn(differences, texts, a)?;
         self.learn(differences, texts, b)?;
         let Corpus { places, settings, .. } = self.corpus;
@@ -109,7 +109,7 @@ impl<'a> Comparer<'a> {
         differences: &mut Differences,
         texts: &[TextId],
         place: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BatchError> {
         if differences.knows(place) {
             return Ok(());
         }

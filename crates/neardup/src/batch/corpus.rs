@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry as Slot;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::block::Block;
-use super::error::Error;
-use super::progress::Progress;
-use super::runs::{PARTS, Record, Sorted, Sorter};
-use super::sets::{Place, Sets};
+use super::block::DocumentBlock;
+use super::error::BatchError;
+use super::progress::BatchProgress;
+use super::runs::{PARTS, SortRecord, Sorted, Sorter};
+use super::sets::{SetPlace, Sets};
 use super::wide::Wide;
 use crate::bands::Bands;
 use crate::shingle;
@@ -19,7 +19,7 @@ const RECALL: f64 = 0.998;
 
 /// How a batch is to run.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct BatchSettings {
     /// Pairs at least this alike are near-duplicates.
     pub threshold: f64,
     /// Words in a shingle.
@@ -33,9 +33,9 @@ pub struct Settings {
     pub threads: usize,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for BatchSettings {
+    fn default() -> BatchSettings {
+        BatchSettings {
             threshold: 0.8,
             words: shingle::WORDS_DEFAULT,
             memory_bytes: 1 << 30,
@@ -55,7 +55,7 @@ const DOCUMENTS_MAX: usize = u32::MAX as usize - 1;
 
 /// All documents of a run, by what is to be known of them.
 pub struct Corpus {
-    pub(super) settings: Settings,
+    pub(super) settings: BatchSettings,
     pub(super) bands: Bands,
     /// The text of each document; none for one without words.
     texts: Vec<Option<TextId>>,
@@ -63,23 +63,23 @@ pub struct Corpus {
     firsts: Vec<DocumentId>,
     by_hash: HashMap<u128, TextId>,
     pub(super) sketches: Vec<Wide>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SetPlace>,
     pub(super) sets: Sets,
     /// None once they were used.
-    pub(super) keys: Option<Sorter<Key>>,
-    pub(super) progress: Arc<Progress>,
+    pub(super) keys: Option<Sorter<BandKey>>,
+    pub(super) progress: Arc<BatchProgress>,
 }
 
 /// A text stands in the bucket of a band.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Key {
+pub struct BandKey {
     pub key: u64,
     pub text: TextId,
 }
 
 impl Corpus {
     /// A corpus without documents.
-    pub fn new(settings: Settings) -> Corpus {
+    pub fn new(settings: BatchSettings) -> Corpus {
         let bands = Bands::for_threshold(settings.threshold, RECALL);
         let memory = settings.memory_bytes;
         Corpus {
@@ -97,7 +97,7 @@ impl Corpus {
     }
 
     /// How far the stage is that is at work; to be watched from another thread.
-    pub fn progress(&self) -> Arc<Progress> {
+    pub fn progress(&self) -> Arc<BatchProgress> {
         self.progress.clone()
     }
 
@@ -137,14 +137,14 @@ impl Corpus {
     }
 
     /// The documents of each text, ascending.
-    pub fn copies(&self) -> Copies {
-        Copies::of(&self.texts, self.firsts.len())
+    pub fn copies(&self) -> TextCopies {
+        TextCopies::of(&self.texts, self.firsts.len())
     }
 
     /// Adds the next documents.
-    pub fn add(&mut self, block: Block) -> Result<(), Error> {
+    pub fn add(&mut self, block: DocumentBlock) -> Result<(), BatchError> {
         if self.texts.len() + block.len() > DOCUMENTS_MAX {
-            return Err(Error::too_many(&format!("documents, the most is {DOCUMENTS_MAX}")));
+            return Err(BatchError::too_many(&format!("documents, the most is {DOCUMENTS_MAX}")));
         }
         let mut fresh = Vec::new();
         let (mut start, mut kept) = (0, 0);
@@ -187,30 +187,30 @@ impl Corpus {
         self.keys = Some(keys_of(&self.settings));
     }
 
-    pub(super) fn take_keys(&mut self) -> Sorted<Key> {
+    pub(super) fn take_keys(&mut self) -> Sorted<BandKey> {
         self.by_hash = HashMap::new();
         self.keys.take().expect("pairs or links are asked for once").finish()
     }
 }
 
-fn keys_of(settings: &Settings) -> Sorter<Key> {
-    Sorter::new(&settings.dir, settings.memory_bytes / 4, Key::part, 0)
+fn keys_of(settings: &BatchSettings) -> Sorter<BandKey> {
+    Sorter::new(&settings.dir, settings.memory_bytes / 4, BandKey::part, 0)
 }
 
-impl Key {
+impl BandKey {
     fn part(&self, _: u32) -> usize {
         (self.key >> (u64::BITS - PARTS.trailing_zeros())) as usize
     }
 }
 
 /// Which documents are copies of which text.
-pub struct Copies {
+pub struct TextCopies {
     starts: Vec<u32>,
     documents: Vec<DocumentId>,
 }
 
-impl Copies {
-    fn of(texts: &[Option<TextId>], count: usize) -> Copies {
+impl TextCopies {
+    fn of(texts: &[Option<TextId>], count: usize) -> TextCopies {
         let mut starts = vec![0u32; count + 2];
         texts.iter().flatten().for_each(|text| starts[*text as usize + 2] += 1);
         for at in 2..starts.len() {
@@ -224,7 +224,7 @@ impl Copies {
                 *at += 1;
             }
         }
-        Copies { starts, documents }
+        TextCopies { starts, documents }
     }
 
     /// The documents that have a text, in the order of their numbers.
@@ -234,7 +234,7 @@ impl Copies {
     }
 }
 
-impl Record for Key {
+impl SortRecord for BandKey {
     const BYTES: usize = 12;
 
     fn write(&self, bytes: &mut Vec<u8>) {
@@ -242,9 +242,9 @@ impl Record for Key {
         bytes.extend_from_slice(&self.text.to_le_bytes());
     }
 
-    fn read(bytes: &[u8]) -> Key {
+    fn read(bytes: &[u8]) -> BandKey {
         let (key, text) = bytes.split_at(8);
-        Key { key: number(key), text: number(text) as TextId }
+        BandKey { key: number(key), text: number(text) as TextId }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Coarse on purpose: each kind is something a caller would do differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ErrorKind {
+pub enum BatchErrorKind {
     /// No space (or quota, or file size) left where temporary files go.
     Full,
     /// Any other failure of the file system.
@@ -17,32 +17,36 @@ pub enum ErrorKind {
 
 /// Why a batch did not come to its end.
 #[derive(Debug)]
-pub struct Error {
-    kind: ErrorKind,
+pub struct BatchError {
+    kind: BatchErrorKind,
     place: PathBuf,
     what: String,
 }
 
-impl Error {
+impl BatchError {
     /// What a caller would do about it.
-    pub fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> BatchErrorKind {
         self.kind
     }
 
-    pub(super) fn io(place: &Path, doing: &str, error: &io::Error) -> Error {
+    pub(super) fn io(place: &Path, doing: &str, error: &io::Error) -> BatchError {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let full = matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge);
-        let kind = if full { ErrorKind::Full } else { ErrorKind::Io };
-        Error { kind, place: place.into(), what: format!("cannot {doing} temporary data: {error}") }
+        let kind = if full { BatchErrorKind::Full } else { BatchErrorKind::Io };
+        BatchError {
+            kind,
+            place: place.into(),
+            what: format!("cannot {doing} temporary data: {error}"),
+        }
     }
 
-    pub(super) fn too_many(what: &str) -> Error {
+    pub(super) fn too_many(what: &str) -> BatchError {
         let what = format!("too many {what}");
-        Error { kind: ErrorKind::TooMany, place: PathBuf::new(), what }
+        BatchError { kind: BatchErrorKind::TooMany, place: PathBuf::new(), what }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.place.as_os_str().is_empty() {
             write!(f, "{}: ", self.place.display())?;
@@ -51,4 +55,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for BatchError {}

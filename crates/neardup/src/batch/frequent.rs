@@ -10,8 +10,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::corpus::{Corpus, Key, TextId};
-use super::error::Error;
+use super::corpus::{BandKey, Corpus, TextId};
+use super::error::BatchError;
 use super::sets::Room;
 use super::wide::Wide;
 use crate::sketch::Minima;
@@ -39,7 +39,7 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before.
-    pub fn leave_out_common(&mut self, share: f64) -> Result<Common, Error> {
+    pub fn leave_out_common(&mut self, share: f64) -> Result<Common, BatchError> {
         let common = self.common(share)?;
         self.renew_keys();
         let mut out = Common { shingles: common.shingles.len(), occurrences: 0, emptied: 0 };
@@ -62,7 +62,7 @@ impl Corpus {
         Ok(out)
     }
 
-    fn common(&self, share: f64) -> Result<Shingles, Error> {
+    fn common(&self, share: f64) -> Result<Shingles, BatchError> {
         self.progress.begin(3 * self.texts());
         let total: usize = self.places.iter().map(|place| place.len as usize).sum();
         let memory = self.settings.memory_bytes / 4;
@@ -82,7 +82,9 @@ impl Corpus {
                 *counts.entry(*print).or_insert(0) += 1;
             }
             match counts.len() > counted_max {
-                true => Err(Error::too_many("shingles to count: raise the share or the memory")),
+                true => {
+                    Err(BatchError::too_many("shingles to count: raise the share or the memory"))
+                }
                 false => Ok(()),
             }
         })?;
@@ -91,7 +93,10 @@ impl Corpus {
         Ok(found)
     }
 
-    fn each_set(&self, mut take: impl FnMut(&[u64]) -> Result<(), Error>) -> Result<(), Error> {
+    fn each_set(
+        &self,
+        mut take: impl FnMut(&[u64]) -> Result<(), BatchError>,
+    ) -> Result<(), BatchError> {
         let mut room = Room::default();
         for place in &self.places {
             take(self.sets.get(*place, &mut room)?)?;
@@ -103,10 +108,10 @@ impl Corpus {
 
 impl Corpus {
     /// Puts a text into the buckets of its sketch.
-    pub(super) fn push_keys(&mut self, text: TextId) -> Result<(), Error> {
+    pub(super) fn push_keys(&mut self, text: TextId) -> Result<(), BatchError> {
         let keys = self.keys.as_mut().expect("documents come before questions");
         let of_text = self.bands.keys_of(&self.sketches[text as usize].0);
-        of_text.map(|key| Key { key, text }).try_for_each(|key| keys.push(key))
+        of_text.map(|key| BandKey { key, text }).try_for_each(|key| keys.push(key))
     }
 }
 
@@ -145,7 +150,7 @@ impl Sieve {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Block, Settings, Signer};
+    use super::super::{BatchSettings, DocumentBlock, DocumentSigner};
     use super::*;
 
     #[test]
@@ -157,10 +162,11 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         for memory_bytes in [1 << 30, 0] {
             let dir = dir.path().to_owned();
-            let settings = Settings { memory_bytes, dir, threshold: 0.7, ..Settings::default() };
-            let mut signer = Signer::new(settings.words);
-            let pairs = |leaves_out: bool, signer: &mut Signer| {
-                let mut block = Block::default();
+            let settings =
+                BatchSettings { memory_bytes, dir, threshold: 0.7, ..BatchSettings::default() };
+            let mut signer = DocumentSigner::new(settings.words);
+            let pairs = |leaves_out: bool, signer: &mut DocumentSigner| {
+                let mut block = DocumentBlock::default();
                 // Ten texts within one frame; the last two differ in one word of their own.
                 for (text, version) in (0..9).map(|text| (text, 0)).chain([(8, 1)]) {
                     signer.sign(&format!("{frame}{}", own(text, version)), &mut block);
@@ -172,7 +178,7 @@ mod tests {
                 let mut pairs = Vec::new();
                 let found = corpus.matches().expect("room").each(|found| {
                     pairs.push((found.a, found.b));
-                    Ok::<(), Error>(())
+                    Ok::<(), BatchError>(())
                 });
                 found.expect("room");
                 (common, pairs)

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::compare::Comparer;
 use super::corpus::{Corpus, TextId};
-use super::error::Error;
+use super::error::BatchError;
 
 /// Leaders of a bucket that a text looks at, the latest first.
 const LOOKED_AT_MAX: usize = 64;
@@ -26,7 +26,7 @@ pub struct Led {
 
 impl Corpus {
     /// Chooses leaders: each text leads or resembles a leader.
-    pub fn leaders(&self) -> Result<Led, Error> {
+    pub fn leaders(&self) -> Result<Led, BatchError> {
         let mut comparer = Comparer::new(self);
         let mut buckets = Buckets { latest: HashMap::new(), before: Vec::new() };
         let mut leaders: Vec<TextId> = Vec::with_capacity(self.texts());
@@ -56,7 +56,7 @@ fn first_that_fits(
     comparer: &mut Comparer<'_>,
     text: TextId,
     found: &[TextId],
-) -> Result<(Option<TextId>, bool), Error> {
+) -> Result<(Option<TextId>, bool), BatchError> {
     let mut promising: Vec<(u32, TextId)> = found
         .iter()
         .filter(|leader| comparer.worth_comparing(text, **leader))

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::compare::Comparer;
 use super::corpus::{Corpus, TextId};
-use super::error::Error;
+use super::error::BatchError;
 use super::pairs::{Match, each_bucket};
 use super::runs::PARTS;
-use super::steps::{Parts, Step, Tally};
+use super::steps::{PairStep, Parts, Tally};
 use super::union::Union;
 use super::workers::share;
 use crate::resemblance::Overlap;
@@ -23,7 +23,7 @@ const HUBS_MAX: usize = 64;
 const CLUSTERS_MAX: usize = 1024;
 
 /// What is connected.
-pub struct Links {
+pub struct PairLinks {
     /// Which texts are connected.
     pub union: Union,
     /// How often a text was not compared with all of a cluster of its bucket, or with all clusters,
@@ -38,7 +38,7 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before: the keys are used up by it.
-    pub fn links(&mut self) -> Result<Links, Error> {
+    pub fn links(&mut self) -> Result<PairLinks, BatchError> {
         self.links_after(std::iter::empty(), |_| Ok(()))
     }
 
@@ -48,11 +48,11 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before, or the steps are those of other documents.
-    pub fn links_after<E: From<Error> + Send>(
+    pub fn links_after<E: From<BatchError> + Send>(
         &mut self,
-        known: impl Iterator<Item = Result<Step, E>>,
-        keep: impl Fn(&Step) -> Result<(), E> + Sync,
-    ) -> Result<Links, E> {
+        known: impl Iterator<Item = Result<PairStep, E>>,
+        keep: impl Fn(&PairStep) -> Result<(), E> + Sync,
+    ) -> Result<PairLinks, E> {
         let keys = self.take_keys();
         let union = Union::new(self.texts());
         let parts = Parts::after(known, |pairs| {
@@ -71,12 +71,12 @@ impl Corpus {
                     Ok::<(), E>(())
                 })?;
                 cut_short.fetch_add(tally.cut_short, Ordering::Relaxed);
-                keep(&Step::new(part, linker.joined, Some(tally)))?;
+                keep(&PairStep::new(part, linker.joined, Some(tally)))?;
             }
             self.progress.step();
             Ok(())
         })?;
-        Ok(Links { union, cut_short: cut_short.into_inner() })
+        Ok(PairLinks { union, cut_short: cut_short.into_inner() })
     }
 }
 
@@ -96,7 +96,7 @@ struct Linker<'a> {
 
 impl Linker<'_> {
     /// How often a comparison was cut short.
-    fn bucket(&mut self, texts: &[TextId]) -> Result<u64, Error> {
+    fn bucket(&mut self, texts: &[TextId]) -> Result<u64, BatchError> {
         let mut clusters: Vec<Met> = Vec::new();
         let mut cut_short = 0;
         let mut too_many = false;
@@ -123,7 +123,7 @@ impl Linker<'_> {
     }
 
     /// Joins a text with a cluster if it is a near-duplicate of one of its hubs.
-    fn fits(&mut self, text: TextId, hubs: &[TextId]) -> Result<bool, Error> {
+    fn fits(&mut self, text: TextId, hubs: &[TextId]) -> Result<bool, BatchError> {
         for &hub in hubs {
             if self.comparer.worth_comparing(text, hub)
                 && let Some(Overlap { both, either }) = self.comparer.compare(text, hub)?

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::corpus::{Copies, DocumentId, TextId};
+use super::corpus::{DocumentId, TextCopies, TextId};
 
 /// A number that stands for a host, or for whatever documents come from.
 pub type CollectionId = u32;
@@ -49,7 +49,7 @@ impl Mirrors {
     /// document with another collection.
     pub fn pair(
         &mut self,
-        copies: &Copies,
+        copies: &TextCopies,
         a: TextId,
         b: TextId,
         mut fresh: impl FnMut(DocumentId, DocumentId),

@@ -1,11 +1,11 @@
 //! Near-duplicates of a whole corpus, in a given memory.
 //!
-//! Documents are signed in any number of threads ([`Signer`] into [`Block`]s) and added in order
-//! ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found and verified
-//! ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which is linear.
-//! [`Corpus::leave_out_common`], before that, takes common shingles away. What does not fit in
-//! memory goes through temporary files, in sorted runs; the results are the same. Whoever keeps
-//! blocks and [`Step`]s can have a later process go on ([`Corpus::matches_after`]).
+//! Documents are signed in any number of threads ([`DocumentSigner`] into [`DocumentBlock`]s) and
+//! added in order ([`Corpus::add`]). Exact copies leave at once. Then either all pairs are found
+//! and verified ([`Corpus::matches`]), or only what is connected by them ([`Corpus::links`]), which
+//! is linear. [`Corpus::leave_out_common`], before that, takes common shingles away. What does not
+//! fit in memory goes through temporary files, in sorted runs; the results are the same. Whoever
+//! keeps blocks and [`PairStep`]s can have a later process go on ([`Corpus::matches_after`]).
 //!
 //! ```
 //! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
@@ -44,15 +44,15 @@ mod union;
 mod wide;
 mod workers;
 
-pub use block::{Block, Signer};
+pub use block::{DocumentBlock, DocumentSigner};
 pub use clusters::{Clusters, Portrait, Portraits};
-pub use corpus::{Copies, Corpus, DocumentId, Settings, TextId};
-pub use error::{Error, ErrorKind};
+pub use corpus::{BatchSettings, Corpus, DocumentId, TextCopies, TextId};
+pub use error::{BatchError, BatchErrorKind};
 pub use frequent::Common;
 pub use leaders::Led;
-pub use links::Links;
+pub use links::PairLinks;
 pub use mirrors::{CollectionId, Mirror, Mirrors};
 pub use pairs::{Match, Matches};
-pub use progress::Progress;
-pub use steps::Step;
+pub use progress::BatchProgress;
+pub use steps::PairStep;
 pub use union::Union;

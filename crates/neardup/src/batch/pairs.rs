@@ -7,11 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::compare::Comparer;
-use super::corpus::{Corpus, Key, TextId, number};
+use super::corpus::{BandKey, Corpus, TextId, number};
 use super::difference::Differences;
-use super::error::Error;
-use super::runs::{Merge, PARTS, Record, Sorted, Sorter};
-use super::steps::{Parts, Step, Tally};
+use super::error::BatchError;
+use super::runs::{Merge, PARTS, SortRecord, Sorted, Sorter};
+use super::steps::{PairStep, Parts, Tally};
 use super::workers::share;
 use crate::bands::Bands;
 use crate::resemblance::Overlap;
@@ -48,7 +48,7 @@ pub struct Matches {
 
 impl Matches {
     /// Hands over all pairs, once.
-    pub fn each<E: From<Error>>(
+    pub fn each<E: From<BatchError>>(
         self,
         mut take: impl FnMut(Match) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -78,7 +78,7 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before: the keys are used up by it.
-    pub fn matches(&mut self) -> Result<Matches, Error> {
+    pub fn matches(&mut self) -> Result<Matches, BatchError> {
         self.matches_after(std::iter::empty(), |_| Ok(()))
     }
 
@@ -88,10 +88,10 @@ impl Corpus {
     /// # Panics
     ///
     /// If pairs or links were asked for before, or the steps are those of other documents.
-    pub fn matches_after<E: From<Error> + Send>(
+    pub fn matches_after<E: From<BatchError> + Send>(
         &mut self,
-        known: impl Iterator<Item = Result<Step, E>>,
-        keep: impl Fn(&Step) -> Result<(), E> + Sync,
+        known: impl Iterator<Item = Result<PairStep, E>>,
+        keep: impl Fn(&PairStep) -> Result<(), E> + Sync,
     ) -> Result<Matches, E> {
         let keys = self.take_keys();
         let memory = self.settings.memory_bytes / 4;
@@ -104,7 +104,7 @@ impl Corpus {
             Ok(pairs.into_iter().try_for_each(|pair| sorter.push(pair))?)
         })?;
         let (sorter, compared) = (Mutex::new(sorter), AtomicU64::new(parts.tally.compared));
-        let hand_over = |step: Step| -> Result<(), E> {
+        let hand_over = |step: PairStep| -> Result<(), E> {
             keep(&step)?;
             let mut sorter = sorter.lock().expect("no thread panicked");
             Ok(step.pairs.into_iter().try_for_each(|pair| sorter.push(pair))?)
@@ -116,12 +116,12 @@ impl Corpus {
                 let mut bucket = Bucket::default();
                 each_bucket(keys.part(part)?, |band, texts| {
                     bucket.pairs(&mut comparer, band, texts, |pairs| {
-                        hand_over(Step::new(part, pairs, None))
+                        hand_over(PairStep::new(part, pairs, None))
                     })
                 })?;
                 let tally = Tally { compared: comparer.compared, cut_short: 0 };
                 compared.fetch_add(tally.compared, Ordering::Relaxed);
-                hand_over(Step::new(part, bucket.found, Some(tally)))?;
+                hand_over(PairStep::new(part, bucket.found, Some(tally)))?;
             }
             self.progress.step();
             Ok(())
@@ -149,7 +149,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn pairs<E: From<Error>>(
+    fn pairs<E: From<BatchError>>(
         &mut self,
         comparer: &mut Comparer<'_>,
         band: usize,
@@ -184,13 +184,13 @@ impl Bucket {
 }
 
 /// Hands over every bucket of two texts or more, the texts ascending.
-pub(super) fn each_bucket<E: From<Error>>(
-    mut keys: Merge<'_, Key>,
+pub(super) fn each_bucket<E: From<BatchError>>(
+    mut keys: Merge<'_, BandKey>,
     mut take: impl FnMut(usize, &[TextId]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut texts = Vec::new();
     let mut current = None;
-    while let Some(Key { key, text }) = keys.next()? {
+    while let Some(BandKey { key, text }) = keys.next()? {
         if current != Some(key) {
             if let (Some(key), 2..) = (current, texts.len()) {
                 take(Bands::band_of(key), &texts)?;
@@ -206,7 +206,7 @@ pub(super) fn each_bucket<E: From<Error>>(
     }
 }
 
-impl Record for Match {
+impl SortRecord for Match {
     const BYTES: usize = 16;
 
     fn write(&self, bytes: &mut Vec<u8>) {

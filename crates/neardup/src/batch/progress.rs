@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Steps of the present stage.
 #[derive(Default, Debug)]
-pub struct Progress {
+pub struct BatchProgress {
     done: AtomicUsize,
     of: AtomicUsize,
 }
 
-impl Progress {
+impl BatchProgress {
     /// Steps done, and all of them; zero of zero before anything has begun.
     pub fn steps(&self) -> (usize, usize) {
         (self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed))

@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Mutex;
 
-use super::error::Error;
-use super::spool::Spool;
+use super::error::BatchError;
+use super::spool::PairSpool;
 
 /// Parts of an order.
 pub const PARTS: usize = 64;
@@ -18,7 +18,7 @@ pub const PARTS: usize = 64;
 const READ_BYTES: usize = 32 << 10;
 
 /// What is sorted: of a fixed size on disk.
-pub trait Record: Copy + Ord + Send {
+pub trait SortRecord: Copy + Ord + Send {
     const BYTES: usize;
 
     fn write(&self, bytes: &mut Vec<u8>);
@@ -36,13 +36,13 @@ pub struct Sorter<R> {
     held_count: usize,
     held_max: usize,
     runs: Vec<Run>,
-    spool: Spool,
+    spool: PairSpool,
 }
 
 /// Where each part begins in the spool, and where the last one ends.
 struct Run([u64; PARTS + 1]);
 
-impl<R: Record> Sorter<R> {
+impl<R: SortRecord> Sorter<R> {
     pub fn new(
         dir: &Path,
         memory_bytes: usize,
@@ -51,17 +51,17 @@ impl<R: Record> Sorter<R> {
     ) -> Sorter<R> {
         let held_max = (memory_bytes / size_of::<R>()).max(PARTS);
         let held = (0..PARTS).map(|_| Vec::new()).collect();
-        let (runs, spool) = (Vec::new(), Spool::new(dir));
+        let (runs, spool) = (Vec::new(), PairSpool::new(dir));
         Sorter { part, scale, held, held_count: 0, held_max, runs, spool }
     }
 
-    pub fn push(&mut self, record: R) -> Result<(), Error> {
+    pub fn push(&mut self, record: R) -> Result<(), BatchError> {
         self.held[(self.part)(&record, self.scale)].push(record);
         self.held_count += 1;
         if self.held_count >= self.held_max { self.spill() } else { Ok(()) }
     }
 
-    fn spill(&mut self) -> Result<(), Error> {
+    fn spill(&mut self) -> Result<(), BatchError> {
         let mut bounds = [0; PARTS + 1];
         let mut bytes = Vec::new();
         for (part, records) in self.held.iter_mut().enumerate() {
@@ -87,17 +87,17 @@ impl<R: Record> Sorter<R> {
 pub struct Sorted<R> {
     held: Vec<Mutex<Vec<R>>>,
     runs: Vec<Run>,
-    spool: Spool,
+    spool: PairSpool,
 }
 
-impl<R: Record> Sorted<R> {
+impl<R: SortRecord> Sorted<R> {
     /// Bytes that went through the disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.spool.bytes()
     }
 
     /// The records of a part, ascending.
-    pub fn part(&self, part: usize) -> Result<Merge<'_, R>, Error> {
+    pub fn part(&self, part: usize) -> Result<Merge<'_, R>, BatchError> {
         let mut held = std::mem::take(&mut *self.held[part].lock().expect("no thread panicked"));
         held.sort_unstable();
         let mut merge = Merge {
@@ -124,7 +124,7 @@ pub struct Merge<'a, R> {
     heap: BinaryHeap<Reverse<(R, usize)>>,
     held: std::vec::IntoIter<R>,
     pieces: Vec<Piece>,
-    spool: &'a Spool,
+    spool: &'a PairSpool,
 }
 
 /// A part of a run: what is still on disk, and what was read of it.
@@ -135,8 +135,8 @@ struct Piece {
     at: usize,
 }
 
-impl<R: Record> Merge<'_, R> {
-    pub fn next(&mut self) -> Result<Option<R>, Error> {
+impl<R: SortRecord> Merge<'_, R> {
+    pub fn next(&mut self) -> Result<Option<R>, BatchError> {
         if self.pieces.is_empty() && self.heap.is_empty() {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ impl<R: Record> Merge<'_, R> {
         Ok(Some(least))
     }
 
-    fn next_of(&mut self, source: usize) -> Result<Option<R>, Error> {
+    fn next_of(&mut self, source: usize) -> Result<Option<R>, BatchError> {
         let Some(piece) = self.pieces.get_mut(source) else { return Ok(self.held.next()) };
         if piece.at == piece.read.len() {
             let whole = READ_BYTES / R::BYTES * R::BYTES;
@@ -170,7 +170,7 @@ impl<R: Record> Merge<'_, R> {
 mod tests {
     use super::*;
 
-    impl Record for u64 {
+    impl SortRecord for u64 {
         const BYTES: usize = 8;
 
         fn write(&self, bytes: &mut Vec<u8>) {

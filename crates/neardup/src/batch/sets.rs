@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::error::Error;
-use super::spool::Spool;
+use super::error::BatchError;
+use super::spool::PairSpool;
 
 const BYTES: usize = size_of::<u64>();
 
@@ -12,7 +12,7 @@ const SPARE: usize = 4;
 
 /// Where a set is.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SetPlace {
     /// Number of the piece, if in memory; else the offset in the spool.
     base: u64,
     /// Within the piece.
@@ -25,12 +25,12 @@ pub struct Sets {
     pieces: Vec<Vec<u64>>,
     held_bytes: usize,
     held_bytes_max: usize,
-    spool: Spool,
+    spool: PairSpool,
 }
 
 impl Sets {
     pub fn new(dir: &Path, memory_bytes: usize) -> Sets {
-        let spool = Spool::new(dir);
+        let spool = PairSpool::new(dir);
         Sets { pieces: Vec::new(), held_bytes: 0, held_bytes_max: memory_bytes, spool }
     }
 
@@ -43,8 +43,8 @@ impl Sets {
         &mut self,
         mut prints: Vec<u64>,
         lens: impl Iterator<Item = u32>,
-        places: &mut Vec<Place>,
-    ) -> Result<(), Error> {
+        places: &mut Vec<SetPlace>,
+    ) -> Result<(), BatchError> {
         // To move them costs more than a little room beyond their end.
         if prints.capacity() > prints.len() + prints.len() / SPARE {
             prints.shrink_to_fit();
@@ -60,14 +60,14 @@ impl Sets {
         };
         let mut start = 0;
         for len in lens {
-            places.push(Place { base, start, len, on_disk });
+            places.push(SetPlace { base, start, len, on_disk });
             start += u64::from(len);
         }
         Ok(())
     }
 
     /// A set; `room` is where it is read to if it must be.
-    pub fn get<'a>(&'a self, place: Place, room: &'a mut Room) -> Result<&'a [u64], Error> {
+    pub fn get<'a>(&'a self, place: SetPlace, room: &'a mut Room) -> Result<&'a [u64], BatchError> {
         let (start, len) = (place.start as usize, place.len as usize);
         if !place.on_disk {
             return Ok(&self.pieces[place.base as usize][start..start + len]);
@@ -80,10 +80,10 @@ impl Sets {
     /// Keeps of a set what `keep` says.
     pub fn retain(
         &mut self,
-        place: &mut Place,
+        place: &mut SetPlace,
         room: &mut Room,
         keep: impl Fn(u64) -> bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BatchError> {
         let (start, len) = (place.start as usize, place.len as usize);
         if place.on_disk {
             self.get(*place, room)?;
@@ -104,7 +104,7 @@ impl Sets {
     }
 
     /// The set that [`Sets::get`] has put into this room.
-    pub fn again<'a>(&'a self, place: Place, room: &'a Room) -> &'a [u64] {
+    pub fn again<'a>(&'a self, place: SetPlace, room: &'a Room) -> &'a [u64] {
         let (start, len) = (place.start as usize, place.len as usize);
         if place.on_disk {
             &room.prints

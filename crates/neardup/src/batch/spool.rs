@@ -9,21 +9,21 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::error::Error;
+use super::error::BatchError;
 
 const NUMBER_BYTES: usize = size_of::<u64>();
 /// Numbers read or written at a time: more than most sets have.
 const PIECE: usize = 128 << 10;
 
-pub struct Spool {
+pub struct PairSpool {
     dir: PathBuf,
     file: Option<File>,
     end: u64,
 }
 
-impl Spool {
-    pub fn new(dir: &Path) -> Spool {
-        Spool { dir: dir.into(), file: None, end: 0 }
+impl PairSpool {
+    pub fn new(dir: &Path) -> PairSpool {
+        PairSpool { dir: dir.into(), file: None, end: 0 }
     }
 
     /// Bytes written so far.
@@ -32,15 +32,15 @@ impl Spool {
     }
 
     /// Where the bytes begin.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<u64, Error> {
+    pub fn append(&mut self, bytes: &[u8]) -> Result<u64, BatchError> {
         let start = self.end;
         self.write(start, bytes)?;
         self.end += bytes.len() as u64;
         Ok(start)
     }
 
-    /// As [`Spool::append`], of numbers; where the first begins.
-    pub fn append_numbers(&mut self, numbers: &[u64]) -> Result<u64, Error> {
+    /// As [`PairSpool::append`], of numbers; where the first begins.
+    pub fn append_numbers(&mut self, numbers: &[u64]) -> Result<u64, BatchError> {
         let start = self.end;
         self.write_numbers(start, numbers)?;
         self.end += (numbers.len() * NUMBER_BYTES) as u64;
@@ -52,7 +52,7 @@ impl Spool {
     /// # Panics
     ///
     /// If so much was never appended.
-    pub fn overwrite_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), Error> {
+    pub fn overwrite_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), BatchError> {
         let end = start + (numbers.len() * NUMBER_BYTES) as u64;
         assert!(end <= self.end, "only what was written is written over");
         self.write_numbers(start, numbers)
@@ -61,9 +61,9 @@ impl Spool {
     /// # Panics
     ///
     /// If nothing was ever written.
-    pub fn read(&self, start: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn read(&self, start: u64, bytes: &mut [u8]) -> Result<(), BatchError> {
         let file = self.file.as_ref().expect("what is read was written");
-        file.read_exact_at(bytes, start).map_err(|error| Error::io(&self.dir, "read", &error))
+        file.read_exact_at(bytes, start).map_err(|error| BatchError::io(&self.dir, "read", &error))
     }
 
     /// Reads so many numbers, in place of what was there; `piece` is room to work in.
@@ -73,7 +73,7 @@ impl Spool {
         count: usize,
         numbers: &mut Vec<u64>,
         piece: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), BatchError> {
         numbers.clear();
         numbers.reserve(count);
         while numbers.len() < count {
@@ -87,7 +87,7 @@ impl Spool {
     }
 
     /// Piece by piece: the set of a huge document is not held twice.
-    fn write_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), Error> {
+    fn write_numbers(&mut self, start: u64, numbers: &[u64]) -> Result<(), BatchError> {
         let mut bytes = Vec::with_capacity(numbers.len().min(PIECE) * NUMBER_BYTES);
         let mut at = start;
         for piece in numbers.chunks(PIECE) {
@@ -99,13 +99,15 @@ impl Spool {
         Ok(())
     }
 
-    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), BatchError> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => nameless(&self.dir).map_err(|error| Error::io(&self.dir, "make", &error))?,
+            None => {
+                nameless(&self.dir).map_err(|error| BatchError::io(&self.dir, "make", &error))?
+            }
         };
         let written = self.file.insert(file).write_all_at(bytes, at);
-        written.map_err(|error| Error::io(&self.dir, "write", &error))
+        written.map_err(|error| BatchError::io(&self.dir, "write", &error))
     }
 }
 

@@ -58,7 +58,7 @@ pub const BYTES_PER_LEADER: usize =
 pub const BYTES_BESIDES: usize = places::EMPTY_BYTES + 2 * SEGMENT * size_of::<Held>();
 
 /// The index of leaders in memory.
-pub struct Leaders {
+pub struct LeaderIndex {
     /// In segments, all of them full but the last.
     held: Vec<Vec<Held>>,
     len: usize,
@@ -82,24 +82,24 @@ struct Held {
 
 /// A leader that the text may be a near-duplicate of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
+pub struct LeaderCandidate {
     /// The leader's number.
     pub leader: LeaderId,
     /// Of the 64 slots in memory, those that agree.
     pub agreeing: u32,
 }
 
-impl Leaders {
+impl LeaderIndex {
     /// An index of at most so many leaders, for near-duplicates of this resemblance.
     ///
     /// # Panics
     ///
     /// If there is no room for any leader, or for more than [`LEADERS_MAX`].
-    pub fn new(leaders_max: usize, threshold: f64) -> Leaders {
+    pub fn new(leaders_max: usize, threshold: f64) -> LeaderIndex {
         assert!((1..=LEADERS_MAX).contains(&leaders_max), "{leaders_max} leaders");
         let share = threshold + (1.0 - threshold) * CHANCE;
         let error = (share * (1.0 - share) / KEPT as f64).sqrt();
-        Leaders {
+        LeaderIndex {
             held: Vec::new(),
             len: 0,
             next: 0,
@@ -159,7 +159,7 @@ impl Leaders {
     }
 
     /// Leaders that may be near-duplicates, the most promising first.
-    pub fn candidates(&self, sketch: &Sketch) -> Vec<Candidate> {
+    pub fn candidates(&self, sketch: &Sketch) -> Vec<LeaderCandidate> {
         let kept = kept_of(sketch);
         let mut places = Vec::new();
         ONLINE.keys(sketch).for_each(|key| self.places.find(key, |place| places.push(place)));
@@ -167,9 +167,9 @@ impl Leaders {
         places.dedup();
         let candidate = |place: u32| {
             let held = &self.held[place as usize / SEGMENT][place as usize % SEGMENT];
-            Candidate { leader: held.leader, agreeing: agreeing(&kept, &held.kept) }
+            LeaderCandidate { leader: held.leader, agreeing: agreeing(&kept, &held.kept) }
         };
-        let mut candidates: Vec<Candidate> = places.into_iter().map(candidate).collect();
+        let mut candidates: Vec<LeaderCandidate> = places.into_iter().map(candidate).collect();
         candidates.retain(|candidate| candidate.agreeing >= self.agreeing_min);
         candidates.sort_unstable_by_key(|found| (u32::MAX - found.agreeing, found.leader));
         candidates
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn members_find_their_leader_and_strangers_find_none() {
-        let mut leaders = Leaders::new(5000, 0.8);
+        let mut leaders = LeaderIndex::new(5000, 0.8);
         (0..5000).for_each(|n| leaders.add(n, &text(u64::from(n), 0, 0)));
         let finds = |n: u32, changed: u64| {
             let found = leaders.candidates(&text(u64::from(n), changed, u64::from(n)));
@@ -235,7 +235,7 @@ mod tests {
                 |at| fold(fold(n << 8 | at, 0x9e37_79b9_7f4a_7c15) ^ at, 0xd6e8_feb8_6659_fd93);
             Sketch::of(&(0..20).map(print).collect::<Vec<u64>>()).expect("shingles")
         };
-        let mut leaders = Leaders::new(40_000, 0.8);
+        let mut leaders = LeaderIndex::new(40_000, 0.8);
         for n in 0..45_000 {
             leaders.add(n, &few(u64::from(n)));
             let (bytes, len) = (leaders.bytes(), leaders.len());

@@ -13,7 +13,7 @@ pub mod sort_and_count;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::Slots;
+    use crate::estimate::SlotBits;
     use crate::resemblance::{append_set, overlap};
     use crate::shingle::fingerprints;
     use crate::sketch::Sketch;
@@ -50,7 +50,7 @@ mod tests {
                 assert_eq!(f64::from(met) / 200.0, by_permutations);
                 let [one, two] = [set_a, set_b].map(|set| bottom_k::BottomK::of(set, 128));
                 let [x, y] = [set_a, set_b].map(|set| Sketch::of(set).expect("not empty"));
-                let ours = Slots::BYTES.estimate(x.agreeing(&y));
+                let ours = SlotBits::BYTES.estimate(x.agreeing(&y));
                 for estimate in [by_permutations, one.resemblance(&two), ours.resemblance] {
                     let error = (estimate - truth.resemblance()).abs();
                     assert!(error < 4.0 * 0.045, "{pair:?}: {estimate}, {truth:?}");

@@ -3,10 +3,10 @@
 use super::crawl_file::CrawlFile;
 use super::order::{CrawlOrder, Mandate};
 use super::run::mandate_of;
-use super::status::Gathered;
+use super::status::GatheredStatus;
 use super::told::PartTold;
-use crate::settings::Written;
-use crate::watch::Report;
+use crate::settings::WrittenSettings;
+use crate::watch::CrawlReport;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_shipped::{BackedUp, Objects, Put};
 use std::path::Path;
@@ -54,15 +54,15 @@ impl Asked {
     }
 
     /// All that its nodes have told.
-    pub fn gather(&self) -> Result<Gathered, Error> {
+    pub fn gather(&self) -> Result<GatheredStatus, Error> {
         let crawl = self.crawl()?;
         let mandate = self.mandate(&crawl)?;
-        self.runtime.block_on(Gathered::read(&self.objects, crawl, mandate))
+        self.runtime.block_on(GatheredStatus::read(&self.objects, crawl, mandate))
     }
 }
 
 /// Makes a crawl of this name, after a look at whether the store can hold one.
-pub fn create(asked: &Asked, settings: Written, partitions: u32) -> Result<(), Error> {
+pub fn create(asked: &Asked, settings: WrittenSettings, partitions: u32) -> Result<(), Error> {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let made = CrawlFile::new(settings, partitions, now_s).map_err(|e| invalid(e.to_string()))?;
     let (objects, address) = (&asked.objects, asked.objects.address());
@@ -132,7 +132,7 @@ pub fn back_up(asked: &Asked, to: &str) -> Result<BackedUp, Error> {
 }
 
 /// Why partitions may still change, if they may.
-fn why_not_quiet(gathered: &Gathered) -> Option<String> {
+fn why_not_quiet(gathered: &GatheredStatus) -> Option<String> {
     let is_alive = |age: u64| age <= GONE_AFTER_S;
     let owned: usize = gathered
         .nodes
@@ -174,7 +174,8 @@ pub fn export_to(asked: &Asked, dir: &Path) -> Result<(usize, u64), Error> {
     let settings = gathered.crawl.settings(&gathered.mandate.written, dir.to_owned())?;
     let coverage = gathered.all().and_then(|all| all.sums).map(|sums| sums.of_importance());
     let because = gathered.mandate.ended.map(|reason| reason.word().to_owned());
-    let report = Report::of_many(&gathered.counters(), coverage.as_ref(), settings.order, because);
+    let report =
+        CrawlReport::of_many(&gathered.counters(), coverage.as_ref(), settings.order, because);
     report.write(dir)?;
     Ok((exported.files, exported.bytes))
 }

@@ -3,8 +3,8 @@
 
 use super::order::Mandate;
 use crate::settings::Settings;
-use rhumb_cluster::allowance::{Amounts, Grant, Grantor, Grants, Request};
-use rhumb_cluster::collection::{Collection, End, Report};
+use rhumb_cluster::allowance::{Amounts, Grant, GrantRequest, Grantor, Grants};
+use rhumb_cluster::collection::{Collection, End, PartitionReport};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::mass::Sums;
@@ -35,7 +35,7 @@ pub struct Books {
     ends_at_s: Option<u64>,
     grantor: Grantor,
     collection: Collection<Sums>,
-    requests: VecDeque<Request>,
+    requests: VecDeque<GrantRequest>,
     /// Messages on their way by pair, and since when there are so many.
     on_their_way: BTreeMap<(u32, u32), (u64, Time)>,
     /// The ledger is being written: grants wait for it.
@@ -92,14 +92,14 @@ impl Books {
         self.ends_at_s = settings.max_time.map(|time| created_s + time.as_secs());
     }
 
-    pub fn asked(&mut self, request: Request) {
+    pub fn asked(&mut self, request: GrantRequest) {
         if self.requests.len() < REQUESTS_MAX {
             self.requests.push_back(request);
         }
     }
 
     /// A report that speaks of a moment so long ago, by the clock of who sent it.
-    pub fn reported(&mut self, now: Time, age: Span, report: Report<Sums>) {
+    pub fn reported(&mut self, now: Time, age: Span, report: PartitionReport<Sums>) {
         let asked = Time(now.0.saturating_sub(age.0).saturating_sub(CARRIED_FOR.0));
         self.collection.take(asked, report);
     }

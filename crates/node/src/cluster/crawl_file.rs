@@ -1,7 +1,7 @@
 //! `crawl.toml` in the object store: what a crawl on many machines is, for ever. What may change
 //! stands in its orders.
 
-use crate::settings::{Settings, SettingsError, Written};
+use crate::settings::{Settings, SettingsError, WrittenSettings};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_state::local::{FORMAT, PARTITIONS_MAX};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct CrawlFile {
     pub token: String,
     /// Seconds since 1970.
     pub created: u64,
-    pub settings: Written,
+    pub settings: WrittenSettings,
 }
 
 fn invalid(what: impl Into<String>) -> Error {
@@ -45,7 +45,11 @@ fn drawn() -> u64 {
 
 impl CrawlFile {
     /// Of a new crawl; refused if the settings make no sense.
-    pub fn new(settings: Written, partitions: u32, now_s: u64) -> Result<CrawlFile, SettingsError> {
+    pub fn new(
+        settings: WrittenSettings,
+        partitions: u32,
+        now_s: u64,
+    ) -> Result<CrawlFile, SettingsError> {
         if partitions > PARTITIONS_MAX {
             let most = format!("partitions are at most {PARTITIONS_MAX}, not {partitions}");
             return Err(SettingsError::usage(most));
@@ -100,7 +104,7 @@ impl CrawlFile {
     }
 
     /// The settings in force, by a node with this directory.
-    pub fn settings(&self, written: &Written, dir: PathBuf) -> Result<Settings, Error> {
+    pub fn settings(&self, written: &WrittenSettings, dir: PathBuf) -> Result<Settings, Error> {
         let decided = written.clone().decide_shared(dir, self.partitions);
         decided.map_err(|error| invalid(format!("the crawl's settings: {error}")))
     }
@@ -112,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_crawl_is_read_as_it_was_made_and_another_format_is_refused() {
-        let settings = Written::parse("scope = \"any\"\nmax_pages = 10\n", "c.toml").unwrap();
+        let settings =
+            WrittenSettings::parse("scope = \"any\"\nmax_pages = 10\n", "c.toml").unwrap();
         let made = CrawlFile::new(settings, 4, 1_700_000_000).unwrap();
         let text = made.to_toml();
         assert_eq!(CrawlFile::parse(text.as_bytes(), "s3://a/b").unwrap(), made);
@@ -127,10 +132,10 @@ mod tests {
     #[test]
     fn what_only_one_machine_has_is_refused() {
         for text in ["header = [\"X: y\"]", "extract = true", "metrics = \"127.0.0.1:1\""] {
-            let settings = Written::parse(text, "c.toml").unwrap();
+            let settings = WrittenSettings::parse(text, "c.toml").unwrap();
             let error = CrawlFile::new(settings, 4, 0).unwrap_err().to_string();
             assert!(error.contains("on many machines"), "{error}");
         }
-        assert!(CrawlFile::new(Written::default(), 1, 0).is_err());
+        assert!(CrawlFile::new(WrittenSettings::default(), 1, 0).is_err());
     }
 }

@@ -2,13 +2,13 @@
 //! to, and what of the crawl's limits it holds.
 
 use super::partition::{Closing, OpenPart};
-use rhumb_cluster::address::Slots;
-use rhumb_cluster::allowance::{Amounts, Grant, Holder, Request};
-use rhumb_cluster::collection::{Owed, Report};
+use rhumb_cluster::address::AddressSlots;
+use rhumb_cluster::allowance::{Amounts, Grant, GrantRequest, Holder};
+use rhumb_cluster::collection::{Owed, PartitionReport};
 use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::mass::Sums;
-use rhumb_engine::snapshot::{PartSnapshot, Snapshot};
+use rhumb_engine::snapshot::{EngineSnapshot, PartSnapshot};
 use rhumb_engine::time::Time;
 use std::collections::VecDeque;
 
@@ -24,11 +24,11 @@ pub struct HeldPart {
     /// The last order that is obeyed and shipped.
     pub obeyed: Option<u64>,
     /// What it had come to when it was last shipped.
-    pub reported: Option<Snapshot>,
+    pub reported: Option<EngineSnapshot>,
     /// It said so last.
     pub was_busy: Option<bool>,
     /// What is granted of the addresses that hash to it.
-    pub slots: Slots,
+    pub slots: AddressSlots,
     bounds: Ceilings,
     /// Once the engine has heard of these numbers, and that is shipped, these orders are obeyed.
     obeying: VecDeque<(u64, u64)>,
@@ -47,19 +47,19 @@ struct Lowering {
 }
 
 /// What a partition has booked.
-fn books(snapshot: &Snapshot) -> Amounts {
+fn books(snapshot: &EngineSnapshot) -> Amounts {
     let counters = &snapshot.counters;
     Amounts { pages: counters.pages, bytes: counters.bytes, requests: counters.asked }
 }
 
 /// The same with all that is under way.
-fn used(snapshot: &Snapshot) -> Amounts {
+fn used(snapshot: &EngineSnapshot) -> Amounts {
     let in_force = snapshot.part.as_ref().and_then(|part| part.in_force);
     let pages = in_force.map_or(0, |in_force| in_force.pages_used);
     books(snapshot).at_least(Amounts { pages, ..Amounts::default() })
 }
 
-fn part_of(snapshot: &Snapshot) -> Option<&PartSnapshot> {
+fn part_of(snapshot: &EngineSnapshot) -> Option<&PartSnapshot> {
     snapshot.part.as_deref()
 }
 
@@ -86,7 +86,7 @@ impl HeldPart {
             obeyed: None,
             reported: None,
             was_busy: None,
-            slots: Slots::new(now, per_address),
+            slots: AddressSlots::new(now, per_address),
             bounds: Ceilings { is_held: true, ..Ceilings::default() },
             obeying: VecDeque::new(),
             lowering: None,
@@ -135,7 +135,7 @@ impl HeldPart {
 
     /// What it had come to at a moment that is shipped; the order that is obeyed by that, if that
     /// is news.
-    pub fn reported(&mut self, snapshot: Snapshot) -> Option<u64> {
+    pub fn reported(&mut self, snapshot: EngineSnapshot) -> Option<u64> {
         let heard = part_of(&snapshot).map_or(0, |part| part.ceilings.number);
         if let Some(lowering) = self.lowering.filter(|lowering| lowering.number <= heard) {
             self.lowering = None;
@@ -192,13 +192,13 @@ impl HeldPart {
     }
 
     /// What it asks for, under the limits of this order.
-    pub fn request(&self, set_by: u64) -> Option<Request> {
+    pub fn request(&self, set_by: u64) -> Option<GrantRequest> {
         let reported = self.reported.as_ref().filter(|_| self.lowering.is_none())?;
         Some(self.holder.request(set_by, books(reported), is_needy(reported)))
     }
 
     /// What it reports for all, when it is in its last report that this is shipped.
-    pub fn report(&mut self, partition: u32, now: Time) -> Option<Box<Report<Sums>>> {
+    pub fn report(&mut self, partition: u32, now: Time) -> Option<Box<PartitionReport<Sums>>> {
         let snapshot = self.reported.as_ref()?;
         let part = part_of(snapshot)?;
         let still = self.owed.still(now, part.released);
@@ -206,7 +206,7 @@ impl HeldPart {
             .sums
             .zip(still)
             .map(|(sums, still)| Sums { owed: sums.owed.saturating_add(still), ..sums });
-        Some(Box::new(Report {
+        Some(Box::new(PartitionReport {
             partition,
             epoch: self.open.epoch,
             order: self.obeyed?,
@@ -220,7 +220,7 @@ impl HeldPart {
 }
 
 /// It has something to fetch.
-pub fn is_needy(snapshot: &Snapshot) -> bool {
+pub fn is_needy(snapshot: &EngineSnapshot) -> bool {
     let in_force = snapshot.part.as_ref().and_then(|part| part.in_force);
     in_force.is_some_and(|in_force| in_force.has_work)
 }

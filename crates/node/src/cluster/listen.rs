@@ -36,7 +36,7 @@ pub struct Listener {
 
 /// What others see of the node, as of a moment ago.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct NodeShown {
     /// It has joined, and may work.
     pub is_ready: bool,
     pub status: String,
@@ -51,7 +51,7 @@ pub struct Answering {
     pub carrier: Arc<Carrier>,
     /// Takes what no partition is to hear.
     pub noted: Box<dyn Fn(Note) + Send + Sync>,
-    pub shown: Mutex<Shown>,
+    pub shown: Mutex<NodeShown>,
 }
 
 impl Listener {
@@ -94,7 +94,7 @@ impl Listener {
 }
 
 impl Answering {
-    pub fn shown(&self) -> MutexGuard<'_, Shown> {
+    pub fn shown(&self) -> MutexGuard<'_, NodeShown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -36,4 +36,4 @@ pub use ask::{Asked, back_up, check, create, export_to, give};
 pub use crawl_file::CrawlFile;
 pub use order::{CrawlOrder, SEEDS_OF_ORDER_MAX};
 pub use run::{Leaver, NodeEnd, NodeOptions, run};
-pub use status::{ClusterStatus, Gathered, NodeStatus, status};
+pub use status::{ClusterStatus, GatheredStatus, NodeStatus, status};

@@ -15,9 +15,9 @@ use super::wire::Note;
 use crate::run::{Carrier, Clock, ITEMS_WAITING_MAX};
 use crate::settings::Settings;
 use rhumb_cluster::beat::{Heartbeat, Identity, Timing};
-use rhumb_cluster::event::{Command, Dropped, Event as MemberEvent, Exit};
+use rhumb_cluster::event::{Command, Dropped, Exit, MemberEvent};
 use rhumb_cluster::member::Member;
-use rhumb_engine::allowance::{Granter, Limits};
+use rhumb_engine::allowance::{CrawlLimits, Granter};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::time::{Span, Time};
@@ -137,7 +137,7 @@ impl Node {
         let own_disk = parts.has_own_disk;
         let member = Member::new(parts.identity.clone(), partitions, own_disk, Timing::default());
         let slots = parts.settings.concurrency.max(partitions as usize);
-        let limits = Limits { pages: None, bytes: None, slots };
+        let limits = CrawlLimits { pages: None, bytes: None, slots };
         let mut granter = Granter::new(limits, partitions as usize);
         (0..partitions as usize).for_each(|own| granter.end(own));
         let performer = Performer {

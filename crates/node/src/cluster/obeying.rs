@@ -4,8 +4,8 @@ use super::books::limits_of;
 use super::node::Node;
 use super::order::{CrawlOrder, OrderEffect};
 use super::partition::Closing;
-use crate::settings::Written;
-use rhumb_cluster::event::Event as MemberEvent;
+use crate::settings::WrittenSettings;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Event;
@@ -49,7 +49,12 @@ impl Node {
         Ok(())
     }
 
-    fn obey(&mut self, number: u64, effect: OrderEffect, before: &Written) -> Result<(), Error> {
+    fn obey(
+        &mut self,
+        number: u64,
+        effect: OrderEffect,
+        before: &WrittenSettings,
+    ) -> Result<(), Error> {
         match &effect {
             OrderEffect::Settings => {
                 let dir = self.parts.settings.dir.clone();
@@ -112,6 +117,12 @@ impl Node {
 }
 
 /// All that engines are opened with.
-fn without_limits(written: &Written) -> Written {
-    Written { max_pages: None, max_bytes: None, max_time: None, coverage: None, ..written.clone() }
+fn without_limits(written: &WrittenSettings) -> WrittenSettings {
+    WrittenSettings {
+        max_pages: None,
+        max_bytes: None,
+        max_time: None,
+        coverage: None,
+        ..written.clone()
+    }
 }

@@ -1,7 +1,7 @@
 //! Orders: what the owner asks of a crawl on many machines, numbered in the object store. All nodes
 //! obey all of them in order; what holds after the last is [`Mandate`].
 
-use crate::settings::{Seed, Settings, Written};
+use crate::settings::{SeedLine, Settings, WrittenSettings};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::StopReason;
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,8 @@ pub struct Mandate {
     pub order: u64,
     pub is_paused: bool,
     pub ended: Option<StopReason>,
-    pub written: Written,
-    pub seeds: Vec<Seed>,
+    pub written: WrittenSettings,
+    pub seeds: Vec<SeedLine>,
     /// The last order that changed settings.
     pub set_by: u64,
 }
@@ -42,7 +42,7 @@ pub struct Mandate {
 #[derive(Clone, Debug, PartialEq)]
 pub enum OrderEffect {
     None,
-    Seeds(Vec<Seed>),
+    Seeds(Vec<SeedLine>),
     Paused(bool),
     Settings,
     Ended(StopReason),
@@ -69,7 +69,7 @@ impl CrawlOrder {
 
 impl Mandate {
     /// Before any order: the settings that the crawl was made with, seeds among them.
-    pub fn new(written: &Written) -> Mandate {
+    pub fn new(written: &WrittenSettings) -> Mandate {
         let mut written = written.clone();
         let seeds = written.seeds.take().unwrap_or_default();
         Mandate { order: 0, is_paused: false, ended: None, written, seeds, set_by: 0 }
@@ -80,7 +80,8 @@ impl Mandate {
         assert_eq!(number, self.order + 1, "orders are obeyed one after the other");
         let change = match order {
             CrawlOrder::Seed(lines) => {
-                let seeds: Result<Vec<Seed>, _> = lines.iter().map(|line| line.parse()).collect();
+                let seeds: Result<Vec<SeedLine>, _> =
+                    lines.iter().map(|line| line.parse()).collect();
                 let mut seeds = seeds.map_err(|error| unreadable(number, &error))?;
                 let known: HashSet<_> = self.seeds.iter().map(|seed| seed.url.clone()).collect();
                 seeds.retain(|seed| !known.contains(&seed.url));
@@ -97,7 +98,7 @@ impl Mandate {
             }
             CrawlOrder::Stop => self.end(StopReason::Interrupted),
             CrawlOrder::Set(text) => {
-                let set = Written::parse(&text, &format!("order {number}"));
+                let set = WrittenSettings::parse(&text, &format!("order {number}"));
                 let set = set.map_err(|error| unreadable(number, &error.to_string()))?;
                 self.written = set.over(self.written.clone());
                 self.set_by = number;
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn orders_are_obeyed_one_after_the_other_and_a_seed_revives_what_has_ended() {
-        let mut mandate = Mandate::new(&Written::default());
+        let mut mandate = Mandate::new(&WrittenSettings::default());
         let mut number = 0;
         let mut obey = |mandate: &mut Mandate, order: CrawlOrder| {
             number += 1;

@@ -3,11 +3,11 @@
 use super::crawl_file::CrawlFile;
 use super::order::Mandate;
 use crate::run::{
-    Carrier, Clock, Gate, Network, Opened, Part, Permitter, config_of, memtable_share, permission,
-    steady_us, warc_limits, warcinfo,
+    Carrier, Clock, Network, OpenedPartition, PartitionGate, PartitionPart, Permitter, config_of,
+    memtable_share, permission, steady_us, warc_limits, warcinfo,
 };
 use crate::settings::Settings;
-use rhumb_archive::Writer;
+use rhumb_archive::WarcWriter;
 use rhumb_engine::allowance::Allowance;
 use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::config::{Config, NearPolicy};
@@ -15,9 +15,9 @@ use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::hands::Hand;
-use rhumb_engine::snapshot::Snapshot;
-use rhumb_engine::turn::Position;
-use rhumb_shipped::{Opened as OpenedAs, Progress, Shipping, Store, Taken};
+use rhumb_engine::snapshot::EngineSnapshot;
+use rhumb_engine::turn::ArchivePosition;
+use rhumb_shipped::{OpenedHow as OpenedAs, ShippedStore, Shipping, ShippingProgress, Taken};
 use rhumb_state::local::{Follow, Home, LocalState};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
@@ -37,7 +37,7 @@ const LET_GO_POLL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub enum PartEvent {
     /// What it had come to at a moment that is shipped, and how long ago that was.
-    Reported(Box<Snapshot>, Duration),
+    Reported(Box<EngineSnapshot>, Duration),
     /// A write is durable that began at this time of the boot-time clock.
     Proven { began_us: u64 },
     /// Nothing more will be shipped.
@@ -51,7 +51,7 @@ pub type PartTell = Arc<dyn Fn(u32, u64, PartEvent) + Send + Sync>;
 
 /// What all openings of a node share.
 pub struct Opener {
-    pub store: Arc<Store>,
+    pub store: Arc<ShippedStore>,
     pub network: Arc<Network>,
     pub runtime: Handle,
     pub clock: Clock,
@@ -70,10 +70,10 @@ pub struct OpenPart {
     pub is_new: bool,
     pub events: Sender<Event>,
     pub shipping: Arc<Shipping>,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<PartitionGate>,
     pub permitter: Permitter,
     /// What it is doing now, shipped or not.
-    pub latest: Arc<Mutex<Option<Snapshot>>>,
+    pub latest: Arc<Mutex<Option<EngineSnapshot>>>,
     pub thread: JoinHandle<Result<StopReason, Error>>,
     /// What earlier owners kept beside the commits.
     pub kept: Option<Vec<u8>>,
@@ -84,7 +84,7 @@ pub struct OpenPart {
 }
 
 impl OpenPart {
-    pub fn latest(&self) -> Option<Snapshot> {
+    pub fn latest(&self) -> Option<EngineSnapshot> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -122,7 +122,7 @@ impl Opener {
         let latest = Arc::new(Mutex::new(None));
         let (published, noted) = (Arc::clone(&latest), Arc::clone(&gate));
         let tell = Arc::clone(&self.tell);
-        let part = Part {
+        let part = PartitionPart {
             settings: &settings,
             config,
             network: &self.network,
@@ -130,7 +130,7 @@ impl Opener {
             clock: self.clock.clone(),
             carrier: &self.carrier,
             gate: Arc::clone(&gate),
-            publish: Box::new(move |snapshot: Snapshot| {
+            publish: Box::new(move |snapshot: EngineSnapshot| {
                 noted.note(&snapshot);
                 *published.lock().unwrap_or_else(PoisonError::into_inner) = Some(snapshot);
             }),
@@ -163,18 +163,20 @@ impl Opener {
         (own, dir): (u32, &Path),
         settings: &Settings,
         (config, taken): (&Config, &Taken),
-    ) -> Result<(Opened, Follow), Error> {
+    ) -> Result<(OpenedPartition, Follow), Error> {
         let home = Home::open(&dir.join("state"))?;
         let synced = home.archived()?;
-        let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
+        let synced = synced.map(|at| rhumb_archive::AppendEnd { file: at.file, length: at.length });
         let info = warcinfo(settings, taken.file_id());
-        let archived = |e: rhumb_archive::Error| Error::new(ErrorKind::Retry, e.to_string());
+        let archived = |e: rhumb_archive::ArchiveError| Error::new(ErrorKind::Retry, e.to_string());
         let mut writer =
-            Writer::open(dir, info, warc_limits(settings), synced).map_err(archived)?;
+            WarcWriter::open(dir, info, warc_limits(settings), synced).map_err(archived)?;
         writer.begin_anew();
         let end = writer.position();
-        let archive_end =
-            end.map_or(Position::default(), |at| Position { file: at.file, length: at.length });
+        let archive_end = end.map_or(ArchivePosition::default(), |at| ArchivePosition {
+            file: at.file,
+            length: at.length,
+        });
         let seed = self.crawl.filter_seed().unwrap_or_default();
         let (state, mut opening, follow) = LocalState::open_followed(home, seed, archive_end)?;
         opening.is_taken_over = taken.epoch() > 1;
@@ -183,16 +185,17 @@ impl Opener {
         if config.near.policy != NearPolicy::Off {
             state.compare_texts(config.near.threshold)?;
         }
-        let opened = Opened { own, count, state, opening, writer: Some(writer), archive_end };
+        let opened =
+            OpenedPartition { own, count, state, opening, writer: Some(writer), archive_end };
         Ok((opened, follow))
     }
 
-    fn gate(&self, partition: u32, epoch: u64, commits: u64) -> Arc<Gate> {
+    fn gate(&self, partition: u32, epoch: u64, commits: u64) -> Arc<PartitionGate> {
         let tell = Arc::clone(&self.tell);
-        let reported = move |snapshot: Snapshot, age: Duration| {
+        let reported = move |snapshot: EngineSnapshot, age: Duration| {
             tell(partition, epoch, PartEvent::Reported(Box::new(snapshot), age));
         };
-        Gate::new(partition, commits, &self.carrier, Some(Box::new(reported)))
+        PartitionGate::new(partition, commits, &self.carrier, Some(Box::new(reported)))
     }
 
     fn follow(
@@ -200,11 +203,11 @@ impl Opener {
         taken: Taken,
         follow: Follow,
         partition: u32,
-        gate: Arc<OnceLock<Arc<Gate>>>,
+        gate: Arc<OnceLock<Arc<PartitionGate>>>,
     ) -> Shipping {
         let (tell, epoch) = (Arc::clone(&self.tell), taken.epoch());
         let proven = Mutex::new(0);
-        taken.follow(&self.store, follow, steady_us, move |progress: &Progress| {
+        taken.follow(&self.store, follow, steady_us, move |progress: &ShippingProgress| {
             if let Some(gate) = gate.get() {
                 gate.shipped(progress.shipped);
             }
@@ -220,7 +223,7 @@ impl Opener {
     }
 }
 
-fn check_shipped(progress: &Progress, commits: u64, partition: u32) -> Result<(), Error> {
+fn check_shipped(progress: &ShippingProgress, commits: u64, partition: u32) -> Result<(), Error> {
     if let Some(error) = &progress.failed {
         return Err(error.clone());
     }
@@ -254,7 +257,7 @@ pub enum Closing {
 /// Waits for the loop, which was stopped, ships all, and closes the database. `within` bounds each
 /// try to ship; it tries until it is done, or cannot be.
 pub fn close(
-    store: &Store,
+    store: &ShippedStore,
     part: OpenPart,
     closing: Closing,
     within: Duration,

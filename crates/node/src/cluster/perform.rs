@@ -5,7 +5,7 @@ use super::node::Happened;
 use super::order::CrawlOrder;
 use super::told::NodeObject;
 use crate::run::Clock;
-use rhumb_cluster::event::Event as MemberEvent;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_shipped::{Objects, Shipping};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::crawl_file::CrawlFile;
 use super::home::NodeHome;
-use super::listen::{Answering, Listener, Shown};
+use super::listen::{Answering, Listener, NodeShown};
 use super::node::{Happened, Node, NodeParts};
 use super::order::{CrawlOrder, Mandate};
 use super::partition::{Opener, PartTell};
@@ -13,7 +13,7 @@ use rhumb_cluster::beat::Identity;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::time::Span;
-use rhumb_shipped::{BYTES_DEFAULT, Objects, Store};
+use rhumb_shipped::{BYTES_DEFAULT, Objects, ShippedStore};
 use std::hash::BuildHasher;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -162,7 +162,7 @@ fn run_once(
     let clock = Clock::start();
     let network = make_network(&settings, &runtime)?.among_others(&settings, clock.clone());
     let network = Arc::new(network);
-    let store = Store::start(objects.clone(), crawl.partitions as usize, BYTES_DEFAULT)?;
+    let store = ShippedStore::start(objects.clone(), crawl.partitions as usize, BYTES_DEFAULT)?;
     let (inbox, happened) = channel();
     let (carrier, post) = wired(options, crawl, &home.id, runtime.handle());
     let noted = inbox.clone();
@@ -172,7 +172,7 @@ fn run_once(
         token: crawl.token.clone(),
         carrier: Arc::clone(&carrier),
         noted: Box::new(move |note| drop(noted.send(Happened::Noted(note)))),
-        shown: Mutex::new(Shown::default()),
+        shown: Mutex::new(NodeShown::default()),
     });
     listener.serve(Arc::clone(&answering), runtime.handle());
     let opener = Opener {

@@ -49,14 +49,14 @@ pub struct NodeStatus {
 }
 
 /// What is known of a crawl.
-pub struct Gathered {
+pub struct GatheredStatus {
     pub crawl: CrawlFile,
     pub mandate: Mandate,
     /// With the age of each, in seconds.
     pub nodes: Vec<(u64, NodeObject)>,
 }
 
-impl Gathered {
+impl GatheredStatus {
     pub async fn read(
         objects: &Objects,
         crawl: CrawlFile,
@@ -67,7 +67,7 @@ impl Gathered {
         let nodes = nodes.iter().filter_map(|(id, bytes)| {
             Some((ages.get(id).copied().unwrap_or_default(), NodeObject::decode(bytes)?))
         });
-        Ok(Gathered { nodes: nodes.collect(), crawl, mandate })
+        Ok(GatheredStatus { nodes: nodes.collect(), crawl, mandate })
     }
 
     /// What was told last of each partition: by its last owner.
@@ -135,8 +135,8 @@ impl Gathered {
 }
 
 /// How the crawl is doing.
-pub fn status(gathered: &Gathered) -> ClusterStatus {
-    let Gathered { crawl, mandate, .. } = gathered;
+pub fn status(gathered: &GatheredStatus) -> ClusterStatus {
+    let GatheredStatus { crawl, mandate, .. } = gathered;
     let (owners, counters) = (gathered.owners(), gathered.counters());
     let nodes: Vec<NodeStatus> = gathered
         .nodes

@@ -8,7 +8,7 @@ use crate::run::ITEMS_WAITING_MAX;
 use crate::watch::memory;
 use rhumb_cluster::beat::Heartbeat;
 use rhumb_engine::error::Error;
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const STUCK_AFTER: Duration = Duration::from_secs(20);
 const LAST_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is told of a partition that has come to this.
-pub fn part_told(held: &HeldPart, snapshot: Option<&Snapshot>) -> PartTold {
+pub fn part_told(held: &HeldPart, snapshot: Option<&EngineSnapshot>) -> PartTold {
     let progress = held.open.shipping.progress();
     let mut told = PartTold {
         epoch: held.open.epoch,

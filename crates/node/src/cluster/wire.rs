@@ -5,8 +5,8 @@
 //! refused here, so that no engine ever sees it.
 
 use super::crawl_file::OBJECTS_FORMAT;
-use rhumb_cluster::allowance::{Grant, Request};
-use rhumb_cluster::collection::Report;
+use rhumb_cluster::allowance::{Grant, GrantRequest};
+use rhumb_cluster::collection::PartitionReport;
 use rhumb_engine::discovery::{CHUNK_MAX, FoundAs};
 use rhumb_engine::mass::{ONE, Sums};
 use rhumb_engine::outbound::Message;
@@ -45,7 +45,7 @@ pub enum Note {
         number: u64,
     },
     /// To the owner of partition 0, which divides the limits.
-    Request(Request),
+    Request(GrantRequest),
     /// From it.
     Grant(Grant),
     /// From it: another partition needs what this one does not.
@@ -55,7 +55,7 @@ pub enum Note {
     /// To it: what a partition has come to, and how long ago.
     Report {
         age_us: u64,
-        report: Box<Report<Sums>>,
+        report: Box<PartitionReport<Sums>>,
     },
     /// To the owner of the partition that an address hashes to: so many requests in flight.
     AskSlots {

@@ -1,12 +1,12 @@
 //! One capture: what the index says of it, and what its record holds.
 
 use crate::extract::Recorded;
-use rhumb_archive::{Entry, Record};
-use rhumb_fetch::head::Head;
+use rhumb_archive::{CdxjEntry, Record};
+use rhumb_fetch::head::HeadBytes;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capture {
+pub struct CopyCapture {
     /// 14 digits.
     pub timestamp: String,
     pub status: Option<u16>,
@@ -20,9 +20,9 @@ pub struct Capture {
     pub offset: u64,
 }
 
-impl Capture {
-    pub fn of_entry(entry: &Entry) -> Capture {
-        Capture {
+impl CopyCapture {
+    pub fn of_entry(entry: &CdxjEntry) -> CopyCapture {
+        CopyCapture {
             timestamp: entry.timestamp.clone(),
             status: entry.status.as_deref().and_then(|status| status.parse().ok()),
             is_revisit: entry.mime.as_deref() == Some("warc/revisit"),
@@ -32,12 +32,12 @@ impl Capture {
         }
     }
 
-    pub fn of_record(record: &Record, file: &str) -> Option<Capture> {
+    pub fn of_record(record: &Record, file: &str) -> Option<CopyCapture> {
         let timestamp = super::digits(record.field("WARC-Date")?);
         let is_revisit = record.kind() == "revisit";
         let (bytes, offset) = (record.block.len() as u64, record.offset);
         let file = file.to_owned();
-        Some(Capture { timestamp, status: status(record), is_revisit, bytes, file, offset })
+        Some(CopyCapture { timestamp, status: status(record), is_revisit, bytes, file, offset })
     }
 }
 
@@ -63,7 +63,7 @@ pub struct KeptCopy {
 impl KeptCopy {
     pub fn of(record: &Record) -> Option<KeptCopy> {
         let recorded = Recorded::of(record);
-        let location = Head::new(record.http_head()).location().map(|at| at.into_owned());
+        let location = HeadBytes::new(record.http_head()).location().map(|at| at.into_owned());
         let (content_type, body) = match recorded {
             Some(recorded) => (recorded.content_type, recorded.body),
             None => (None, Vec::new()),

@@ -6,10 +6,10 @@
 
 mod capture;
 
-pub use capture::{Capture, KeptCopy};
+pub use capture::{CopyCapture, KeptCopy};
 
-use crate::extract::{Body, Wish};
-use rhumb_archive::{Entry, Reader, Record, lookup, warc_files};
+use crate::extract::{ExtractBody, Wish};
+use rhumb_archive::{CdxjEntry, Record, RecordReader, lookup, warc_files};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
@@ -26,20 +26,20 @@ const REFERENCES_MAX: usize = 3;
 const WISH: Wish = Wish { keeps_all: false, markdown: false };
 
 /// Captures of a URL, in the order of time.
-pub fn captures(dir: &Path, url: &Url) -> Result<Vec<Capture>, Error> {
+pub fn captures(dir: &Path, url: &Url) -> Result<Vec<CopyCapture>, Error> {
     Ok(captures_of_each(dir, std::slice::from_ref(url))?.remove(0))
 }
 
 /// Captures of each of some URLs, in the order of time; what is not in the index is read once.
-pub fn captures_of_each(dir: &Path, urls: &[Url]) -> Result<Vec<Vec<Capture>>, Error> {
-    let mut all: Vec<Vec<Capture>> = Vec::with_capacity(urls.len());
+pub fn captures_of_each(dir: &Path, urls: &[Url]) -> Result<Vec<Vec<CopyCapture>>, Error> {
+    let mut all: Vec<Vec<CopyCapture>> = Vec::with_capacity(urls.len());
     for url in urls {
-        all.push(indexed(dir, url)?.iter().map(Capture::of_entry).collect());
+        all.push(indexed(dir, url)?.iter().map(CopyCapture::of_entry).collect());
     }
     each_recent(dir, |record, file| {
         for (url, captures) in urls.iter().zip(&mut all) {
             if is_of(record, url) && captures.len() < CAPTURES_MAX {
-                captures.extend(Capture::of_record(record, file));
+                captures.extend(CopyCapture::of_record(record, file));
             }
         }
         all.iter().any(|captures| captures.len() < CAPTURES_MAX)
@@ -72,7 +72,7 @@ pub fn nearest(dir: &Path, url: &Url, time: &str) -> Result<Option<KeptCopy>, Er
 /// The main text of a URL's last capture.
 pub fn text(dir: &Path, url: &Url) -> Result<Option<String>, Error> {
     let Some(copy) = nearest(dir, url, "")? else { return Ok(None) };
-    let body = Body {
+    let body = ExtractBody {
         url,
         fetched: "",
         content_type: copy.content_type.as_deref(),
@@ -107,7 +107,7 @@ fn record_near(dir: &Path, url: &Url, time: &str) -> Result<Option<Record>, Erro
 }
 
 /// What the index has of a URL; nothing if there is none yet.
-fn indexed(dir: &Path, url: &Url) -> Result<Vec<Entry>, Error> {
+fn indexed(dir: &Path, url: &Url) -> Result<Vec<CdxjEntry>, Error> {
     let index = dir.join(INDEX_FILE);
     if !index.is_file() {
         return Ok(Vec::new());
@@ -128,7 +128,7 @@ fn each_recent(dir: &Path, mut take: impl FnMut(&Record, &str) -> bool) -> Resul
             break;
         }
         left -= bytes;
-        let Ok(records) = Reader::open(&path) else { continue };
+        let Ok(records) = RecordReader::open(&path) else { continue };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // The last record of a file that is being written may be torn.
         for record in records.map_while(Result::ok) {
@@ -159,7 +159,7 @@ fn moment(timestamp: &str) -> u64 {
     }
 }
 
-fn archive_error(error: rhumb_archive::Error) -> Error {
+fn archive_error(error: rhumb_archive::ArchiveError) -> Error {
     Error::new(ErrorKind::Corrupt, error.to_string())
 }
 

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rhumb_extract::Date;
+use rhumb_extract::StatedDate;
 use rhumb_extract::document::{self, Document};
 use rhumb_page::url::Url;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
@@ -70,14 +70,14 @@ pub struct Day {
 }
 
 impl Day {
-    pub fn date(self) -> Date {
-        Date { text: self.text, unix_seconds: self.unix_seconds }
+    pub fn date(self) -> StatedDate {
+        StatedDate { text: self.text, unix_seconds: self.unix_seconds }
     }
 }
 
 impl From<Document> for Contained {
     fn from(read: Document) -> Contained {
-        let day = |date: Date| Day { text: date.text, unix_seconds: date.unix_seconds };
+        let day = |date: StatedDate| Day { text: date.text, unix_seconds: date.unix_seconds };
         Contained {
             format: read.format.to_owned(),
             title: read.title,

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::body::row_of_record;
-use super::row::{Row, Wish, address};
+use super::row::{ExtractedRow, Wish, address};
 use super::templates::Templates;
 
 /// Bytes of a line; a page is smaller even with every byte escaped.
@@ -45,7 +45,7 @@ struct Place<'a> {
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Done {
+pub struct CorpusDone {
     pub rows: u64,
     pub failed: u64,
     pub cpu_us: u64,
@@ -53,7 +53,7 @@ pub struct Done {
 
 /// How a corpus is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct CorpusRun {
     pub threads: usize,
     pub wish: Wish,
     /// The product token that pages' directives are matched by.
@@ -70,13 +70,17 @@ enum Work {
 struct Lane {
     give: SyncSender<Work>,
     /// None of what is no page.
-    rows: Receiver<Option<Row>>,
+    rows: Receiver<Option<ExtractedRow>>,
     /// Pieces given and not taken back.
     held: usize,
 }
 
 /// Extracts every line of `input`.
-pub fn run_lines(input: &mut dyn BufRead, out: &mut dyn Write, run: Run) -> io::Result<Done> {
+pub fn run_lines(
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+    run: CorpusRun,
+) -> io::Result<CorpusDone> {
     let next = || {
         let mut line = Vec::new();
         let is_one = next_line(input, &mut line)?;
@@ -89,25 +93,25 @@ pub fn run_lines(input: &mut dyn BufRead, out: &mut dyn Write, run: Run) -> io::
 pub fn run_records(
     mut records: impl FnMut() -> io::Result<Option<Record>>,
     out: &mut dyn Write,
-    run: Run,
-) -> io::Result<Done> {
+    run: CorpusRun,
+) -> io::Result<CorpusDone> {
     deal(|| Ok(records()?.map(|record| Work::Record(Box::new(record)))), out, run)
 }
 
 fn deal(
     mut next: impl FnMut() -> io::Result<Option<Work>>,
     out: &mut dyn Write,
-    run: Run,
-) -> io::Result<Done> {
+    run: CorpusRun,
+) -> io::Result<CorpusDone> {
     std::thread::scope(|scope| {
         let mut lanes = Vec::new();
         for _ in 0..run.threads.max(1) {
             let (give, work) = sync_channel::<Work>(WAITING_MAX);
-            let (send, rows) = sync_channel::<Option<Row>>(WAITING_MAX);
+            let (send, rows) = sync_channel::<Option<ExtractedRow>>(WAITING_MAX);
             scope.spawn(move || serve(&work, &send, run));
             lanes.push(Lane { give, rows, held: 0 });
         }
-        let mut rows = Rows { lanes, in_flight: VecDeque::new(), done: Done::default() };
+        let mut rows = Rows { lanes, in_flight: VecDeque::new(), done: CorpusDone::default() };
         let mut given = 0;
         while let Some(work) = next()? {
             let lane = lane_of(&work, given, rows.lanes.len(), run.templates);
@@ -133,7 +137,7 @@ struct Rows {
     lanes: Vec<Lane>,
     /// The lanes of the pieces in flight, in the order of the input.
     in_flight: VecDeque<usize>,
-    done: Done,
+    done: CorpusDone,
 }
 
 impl Rows {
@@ -153,7 +157,7 @@ impl Rows {
 }
 
 /// A thread's whole life.
-fn serve(work: &Receiver<Work>, rows: &SyncSender<Option<Row>>, run: Run) {
+fn serve(work: &Receiver<Work>, rows: &SyncSender<Option<ExtractedRow>>, run: CorpusRun) {
     let mut templates = Templates::default();
     for work in work {
         let row = match work {
@@ -203,18 +207,18 @@ fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-fn row_of(line: &[u8], templates: &mut Templates, run: Run) -> Row {
+fn row_of(line: &[u8], templates: &mut Templates, run: CorpusRun) -> ExtractedRow {
     let parsed: Line<'_> = match serde_json::from_slice(line) {
         Ok(parsed) => parsed,
-        Err(error) => return Row::failed(Value::Null, &format!("no JSON line: {error}")),
+        Err(error) => return ExtractedRow::failed(Value::Null, &format!("no JSON line: {error}")),
     };
-    let Some(html) = parsed.html else { return Row::failed(parsed.id, "no html") };
+    let Some(html) = parsed.html else { return ExtractedRow::failed(parsed.id, "no html") };
     let url = address(parsed.url.as_deref()).filter(|_| run.templates && parsed.url.is_some());
     let Some(url) = url else {
-        return Row::of(parsed.id, &html, parsed.url.as_deref(), run.wish);
+        return ExtractedRow::of(parsed.id, &html, parsed.url.as_deref(), run.wish);
     };
     let mut template = templates.take(url.host());
-    let row = Row::of_page(parsed.id, &html, &url, Some(&mut template), run.wish);
+    let row = ExtractedRow::of_page(parsed.id, &html, &url, Some(&mut template), run.wish);
     templates.put(url.host(), template);
     row
 }

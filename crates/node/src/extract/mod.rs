@@ -16,10 +16,10 @@ mod rows_file;
 mod templates;
 mod while_crawling;
 
-pub use body::Body;
-pub use corpus::{Done, Run, run_lines, run_records};
+pub use body::ExtractBody;
+pub use corpus::{CorpusDone, CorpusRun, run_lines, run_records};
 pub use headings::headings;
 pub use recorded::{Recorded, is_requisite};
-pub use row::{Row, Wish, thread_cpu_us};
-pub use rows_file::{EXTRACT_FILE, Mark, RowsFile};
-pub use while_crawling::{Asked, MadeRow, WhileCrawling};
+pub use row::{ExtractedRow, Wish, thread_cpu_us};
+pub use rows_file::{EXTRACT_FILE, RowsFile, RowsMark};
+pub use while_crawling::{MadeRow, RowsWanted, WhileCrawling};

@@ -2,9 +2,9 @@
 
 use rhumb_archive::{Record, each_chunk, is_chunked};
 
-use rhumb_fetch::Limits;
+use rhumb_fetch::FetchLimits;
 use rhumb_fetch::decode::decode;
-use rhumb_fetch::head::Head;
+use rhumb_fetch::head::HeadBytes;
 
 /// What a record holds of a page.
 pub struct Recorded {
@@ -27,7 +27,7 @@ impl Recorded {
         if record.kind() != "response" || !is_page {
             return None;
         }
-        let head = Head::new(record.http_head());
+        let head = HeadBytes::new(record.http_head());
         let mut unchunked = Vec::new();
         let payload = if is_chunked(record.http_head()) {
             // Of broken framing, what came before it is kept.
@@ -36,7 +36,7 @@ impl Recorded {
         } else {
             record.payload()
         };
-        let decoded = decode(payload, &head.content_encoding(), &Limits::default());
+        let decoded = decode(payload, &head.content_encoding(), &FetchLimits::default());
         let content_type = head.content_type().map(|value| value.into_owned());
         let is_cut = record.field("WARC-Truncated").is_some() || decoded.is_cut();
         Some(Recorded { content_type, body: decoded.bytes.into_owned(), is_cut })

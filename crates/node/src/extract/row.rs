@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhumb_extract::{
-    Extracted, HostTemplate, Metadata, Method, Options, PageKind, extract, language,
+    ExtractOptions, Extracted, HostTemplate, Metadata, Method, PageKind, extract, language,
 };
 use rhumb_page::url::Url;
 use serde::Serialize;
@@ -23,15 +23,15 @@ pub struct Wish {
 
 impl Wish {
     /// As the extractor is asked.
-    pub fn options(self, template: Option<&HostTemplate>) -> Options<'_> {
+    pub fn options(self, template: Option<&HostTemplate>) -> ExtractOptions<'_> {
         let (markdown, detects_language) = (self.markdown, self.keeps_all);
-        Options { markdown, template, detects_language, address_is_unknown: false }
+        ExtractOptions { markdown, template, detects_language, address_is_unknown: false }
     }
 }
 
 /// A page, extracted.
 #[derive(Serialize)]
-pub struct Row {
+pub struct ExtractedRow {
     pub id: Value,
     /// When it was fetched, of a page out of an archive.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,12 +71,12 @@ pub struct Row {
     pub us: u64,
 }
 
-impl Row {
+impl ExtractedRow {
     /// Extracts a page that may have come without an address.
-    pub fn of(id: Value, html: &str, url: Option<&str>, wish: Wish) -> Row {
+    pub fn of(id: Value, html: &str, url: Option<&str>, wish: Wish) -> ExtractedRow {
         match address(url) {
-            Some(url) => Row::of_page(id, html, &url, None, wish),
-            None => Row::failed(id, "no address"),
+            Some(url) => ExtractedRow::of_page(id, html, &url, None, wish),
+            None => ExtractedRow::failed(id, "no address"),
         }
     }
 
@@ -87,10 +87,10 @@ impl Row {
         url: &Url,
         template: Option<&mut HostTemplate>,
         wish: Wish,
-    ) -> Row {
+    ) -> ExtractedRow {
         let start = thread_cpu_us();
         let address_is_unknown = is_unknown(url);
-        let options = Options { address_is_unknown, ..wish.options(template.as_deref()) };
+        let options = ExtractOptions { address_is_unknown, ..wish.options(template.as_deref()) };
         // The extractor has no state that a panic could leave half changed, and one page must not
         // end a corpus.
         let found = catch_unwind(AssertUnwindSafe(|| extract(html, url, &options)));
@@ -100,15 +100,15 @@ impl Row {
                     template.learn(&found.blocks);
                 }
                 let us = thread_cpu_us().saturating_sub(start);
-                Row::from_extracted(id, found, url, wish.keeps_all, us)
+                ExtractedRow::from_extracted(id, found, url, wish.keeps_all, us)
             }
-            Err(_) => Row::failed_within(id),
+            Err(_) => ExtractedRow::failed_within(id),
         }
     }
 
     /// A document that is no HTML.
-    pub fn of_document(id: Value, read: Contained, us: u64) -> Row {
-        Row {
+    pub fn of_document(id: Value, read: Contained, us: u64) -> ExtractedRow {
+        ExtractedRow {
             text: read.text,
             title: read.title,
             author: read.author,
@@ -117,18 +117,18 @@ impl Row {
             oddities: read.oddities,
             error: None,
             us,
-            ..Row::failed(id, "")
+            ..ExtractedRow::failed(id, "")
         }
     }
 
     /// A page that the extractor panicked on.
-    pub fn failed_within(id: Value) -> Row {
-        Row::failed(id, "the extractor failed on this page")
+    pub fn failed_within(id: Value) -> ExtractedRow {
+        ExtractedRow::failed(id, "the extractor failed on this page")
     }
 
     /// A page that could not be read.
-    pub fn failed(id: Value, error: &str) -> Row {
-        Row {
+    pub fn failed(id: Value, error: &str) -> ExtractedRow {
+        ExtractedRow {
             id,
             fetched: None,
             text: String::new(),
@@ -154,7 +154,13 @@ impl Row {
         }
     }
 
-    pub fn from_extracted(id: Value, found: Extracted, url: &Url, keeps_all: bool, us: u64) -> Row {
+    pub fn from_extracted(
+        id: Value,
+        found: Extracted,
+        url: &Url,
+        keeps_all: bool,
+        us: u64,
+    ) -> ExtractedRow {
         let scripted = found.is_scripted;
         let Extracted { main, all, confidence, method, markdown, metadata, oddities, .. } = found;
         let declared = metadata.language.as_ref().and_then(|said| language::tag(&said.value));
@@ -163,7 +169,7 @@ impl Row {
             let resolved = if is_unknown(url) { Url::parse(written) } else { url.join(written) };
             resolved.map_or_else(|_| written.clone(), |url| url.as_str().to_owned())
         });
-        Row {
+        ExtractedRow {
             id,
             fetched: None,
             text: main,

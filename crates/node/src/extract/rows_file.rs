@@ -30,12 +30,12 @@ const MARK_BYTES: usize = 36;
 
 /// A record of the archive: the serial number of its file, and where it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
+pub struct RowsMark {
     pub file: u32,
     pub offset: u64,
 }
 
-impl Mark {
+impl RowsMark {
     fn bytes(self) -> [u8; MARK_BYTES] {
         let mut bytes = [0; MARK_BYTES];
         bytes[..16].copy_from_slice(&MARK_START);
@@ -46,10 +46,10 @@ impl Mark {
         bytes
     }
 
-    fn parse(bytes: &[u8]) -> Option<Mark> {
+    fn parse(bytes: &[u8]) -> Option<RowsMark> {
         let bytes: &[u8; MARK_BYTES] = bytes.first_chunk()?;
         let file = u32::from_le_bytes(*bytes[16..].first_chunk()?);
-        let mark = Mark { file, offset: u64::from_le_bytes(*bytes[20..].first_chunk()?) };
+        let mark = RowsMark { file, offset: u64::from_le_bytes(*bytes[20..].first_chunk()?) };
         (mark.bytes() == *bytes).then_some(mark)
     }
 }
@@ -61,7 +61,7 @@ pub struct RowsFile {
     /// Bytes that end with a mark.
     written: u64,
     rows: Vec<u8>,
-    mark: Mark,
+    mark: RowsMark,
     compressor: Compressor<'static>,
 }
 
@@ -79,19 +79,19 @@ impl RowsFile {
     }
 
     /// The record that the last row came from; all zero if there is none.
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> RowsMark {
         self.mark
     }
 
     /// Forgets all rows.
     pub fn clear(&mut self) -> io::Result<()> {
         self.rows.clear();
-        (self.written, self.mark) = (0, Mark::default());
+        (self.written, self.mark) = (0, RowsMark::default());
         self.file.set_len(0).map_err(|error| named(&self.path, &error))
     }
 
     /// Takes a row, a line with its end, and where it came from.
-    pub fn push(&mut self, row: &[u8], mark: Option<Mark>) -> io::Result<()> {
+    pub fn push(&mut self, row: &[u8], mark: Option<RowsMark>) -> io::Result<()> {
         self.rows.extend_from_slice(row);
         self.mark = mark.unwrap_or(self.mark);
         if self.rows.len() >= FRAME_BYTES { self.flush() } else { Ok(()) }
@@ -119,7 +119,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 }
 
 /// Where the last mark ends, and what it says; the beginning of the file if there is none.
-fn last_mark(file: &mut File) -> io::Result<(u64, Mark)> {
+fn last_mark(file: &mut File) -> io::Result<(u64, RowsMark)> {
     let length = file.seek(SeekFrom::End(0))?;
     let mut window = MARK_BYTES as u64;
     loop {
@@ -128,12 +128,12 @@ fn last_mark(file: &mut File) -> io::Result<(u64, Mark)> {
         file.seek(SeekFrom::Start(from))?;
         Read::take(&mut *file, length - from).read_to_end(&mut tail)?;
         let marks = memmem::rfind_iter(&tail, &MARK_START);
-        let found = marks.filter_map(|at| Some((at, Mark::parse(&tail[at..])?))).next();
+        let found = marks.filter_map(|at| Some((at, RowsMark::parse(&tail[at..])?))).next();
         if let Some((at, mark)) = found {
             return Ok((from + (at + MARK_BYTES) as u64, mark));
         }
         if from == 0 || window >= TORN_BYTES_MAX {
-            return Ok((0, Mark::default()));
+            return Ok((0, RowsMark::default()));
         }
         window = TORN_BYTES_MAX;
     }
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn a_file_cut_anywhere_goes_on_after_its_last_whole_frame() {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut ends = vec![(0, Mark::default())];
+        let mut ends = vec![(0, RowsMark::default())];
         let mut rows = RowsFile::open(dir.path()).expect("opened");
         for n in 1..=3 {
-            rows.push(format!("row {n}\n").as_bytes(), Some(Mark { file: 1, offset: 10 * n }))
+            rows.push(format!("row {n}\n").as_bytes(), Some(RowsMark { file: 1, offset: 10 * n }))
                 .expect("taken");
             rows.flush().expect("written");
             ends.push((rows.written, rows.mark()));
@@ -179,7 +179,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::write(dir.path().join(EXTRACT_FILE), [0; 100]).expect("written");
         let mut rows = RowsFile::open(dir.path()).expect("opened");
-        assert_eq!(rows.mark(), Mark::default());
+        assert_eq!(rows.mark(), RowsMark::default());
         rows.push(b"row\n", None).expect("taken");
         rows.flush().expect("written");
         assert_eq!(rows_in(dir.path()), "row\n");

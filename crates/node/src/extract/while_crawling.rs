@@ -13,13 +13,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rhumb_archive::{Reader, warc_files};
-use rhumb_extract::{Told, Wanted};
+use rhumb_archive::{RecordReader, warc_files};
+use rhumb_extract::{PageWanted, Told};
 use rhumb_page::url::Url;
 
-use super::body::{Body, row_of_record};
-use super::row::{Row, Wish};
-use super::rows_file::{Mark, RowsFile};
+use super::body::{ExtractBody, row_of_record};
+use super::row::{ExtractedRow, Wish};
+use super::rows_file::{RowsFile, RowsMark};
 use super::templates::Templates;
 use crate::index::{CurrentIndex, IndexedPage};
 
@@ -30,7 +30,7 @@ const FLUSH_EVERY: Duration = Duration::from_secs(5);
 const WISH: Wish = Wish { keeps_all: false, markdown: false };
 
 pub struct WhileCrawling {
-    asked: Asked,
+    asked: RowsWanted,
     templates: Mutex<Templates>,
     rows: SyncSender<Message>,
     writing: Mutex<Option<JoinHandle<io::Result<()>>>>,
@@ -38,7 +38,7 @@ pub struct WhileCrawling {
 
 /// What is to be written of pages.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RowsWanted {
     /// Rows of what they say.
     pub rows: bool,
     /// The search index.
@@ -58,7 +58,7 @@ pub struct MadeRow {
 }
 
 enum Message {
-    Row { line: Option<Vec<u8>>, indexed: Option<Box<IndexedPage>>, mark: Option<Mark> },
+    Row { line: Option<Vec<u8>>, indexed: Option<Box<IndexedPage>>, mark: Option<RowsMark> },
     End,
 }
 
@@ -71,7 +71,7 @@ struct Outputs {
 impl WhileCrawling {
     /// Opens what is asked for in a crawl's directory, and makes what is missing from its archive,
     /// which nobody else may be writing yet.
-    pub fn open(dir: &Path, has_archive: bool, asked: Asked) -> io::Result<WhileCrawling> {
+    pub fn open(dir: &Path, has_archive: bool, asked: RowsWanted) -> io::Result<WhileCrawling> {
         let mut outputs = Outputs { rows: None, index: None };
         if asked.rows {
             let mut file = RowsFile::open(dir)?;
@@ -96,9 +96,9 @@ impl WhileCrawling {
 
     /// What an HTML page says, and what is written of it, in one pass for each of both. Nothing is
     /// locked while a page is read.
-    pub fn html(&self, body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, Option<MadeRow>) {
+    pub fn html(&self, body: &ExtractBody<'_>, wanted: &PageWanted<'_>) -> (Told, Option<MadeRow>) {
         let host = body.url.host();
-        let taught = |wanted: &Wanted<'_>| {
+        let taught = |wanted: &PageWanted<'_>| {
             let template = self.templates().get(host);
             let (told, row) = body.told_with_row(wanted, &template, WISH);
             (told, row.and_then(|taught| made(&taught.row, host, taught.blocks)))
@@ -107,14 +107,14 @@ impl WhileCrawling {
             return taught(wanted);
         }
         let (told, indexed) = IndexedPage::of_html(body, wanted);
-        let links = Wanted::default();
+        let links = PageWanted::default();
         let row = if self.asked.rows { taught(&links).1 } else { None };
         let row = row.unwrap_or_else(|| MadeRow::without_line(host));
         (told, Some(MadeRow { indexed: Some(Box::new(indexed)), ..row }))
     }
 
     /// What is written of a body of any other format; none if there is nothing to be read.
-    pub fn row(&self, body: &Body<'_>) -> Option<MadeRow> {
+    pub fn row(&self, body: &ExtractBody<'_>) -> Option<MadeRow> {
         let row = body.row(None, WISH);
         let host = body.url.host();
         let indexed = (self.asked.index && body.has_row())
@@ -136,7 +136,7 @@ impl WhileCrawling {
     }
 
     /// Takes a row to be written, and where its record is.
-    pub fn keep(&self, row: MadeRow, mark: Option<Mark>) -> io::Result<()> {
+    pub fn keep(&self, row: MadeRow, mark: Option<RowsMark>) -> io::Result<()> {
         let MadeRow { line, host, blocks, indexed } = row;
         if let Some(blocks) = blocks {
             self.templates().teach(&host, &blocks);
@@ -159,12 +159,12 @@ impl WhileCrawling {
     }
 }
 
-fn made(row: &Row, host: &str, blocks: Option<Vec<u64>>) -> Option<MadeRow> {
+fn made(row: &ExtractedRow, host: &str, blocks: Option<Vec<u64>>) -> Option<MadeRow> {
     let line = line(row).ok()?;
     Some(MadeRow { line: Some(line), host: host.to_owned(), blocks, indexed: None })
 }
 
-fn line(row: &Row) -> io::Result<Vec<u8>> {
+fn line(row: &ExtractedRow) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(row)?;
     line.push(b'\n');
     Ok(line)
@@ -206,23 +206,23 @@ impl Outputs {
 
 /// Makes the rows of all records behind the last one that has a row.
 fn catch_up(dir: &Path, file: &mut RowsFile, token: &str) -> io::Result<()> {
-    let other = |error: rhumb_archive::Error| io::Error::other(error.to_string());
+    let other = |error: rhumb_archive::ArchiveError| io::Error::other(error.to_string());
     let warcs = warc_files(dir).map_err(other)?;
     let mut mark = file.mark();
     let is_there = |(serial, path): &(u32, std::path::PathBuf)| {
         *serial == mark.file && path.metadata().is_ok_and(|data| data.len() > mark.offset)
     };
-    if mark != Mark::default() && !warcs.iter().any(is_there) {
+    if mark != RowsMark::default() && !warcs.iter().any(is_there) {
         // The archive lost records that had rows, as a power cut may do.
         file.clear()?;
-        mark = Mark::default();
+        mark = RowsMark::default();
     }
     let mut templates = Templates::default();
     for (serial, path) in warcs.iter().filter(|(serial, _)| *serial >= mark.file) {
         let start = if *serial == mark.file { mark.offset } else { 0 };
-        for record in Reader::open_at(path, start).map_err(other)? {
+        for record in RecordReader::open_at(path, start).map_err(other)? {
             let record = record.map_err(other)?;
-            let at = Mark { file: *serial, offset: record.offset };
+            let at = RowsMark { file: *serial, offset: record.offset };
             if at == mark {
                 continue;
             }

@@ -21,35 +21,35 @@ pub const FORGOTTEN_FILE: &str = "forgotten.jsonl";
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TakedownTarget {
     Url(Url),
     /// By name, whatever the scheme and port.
     Host(String),
 }
 
-impl FromStr for Target {
+impl FromStr for TakedownTarget {
     type Err = String;
 
     /// What has a scheme is a URL, and what has neither that nor a path is a host.
-    fn from_str(text: &str) -> Result<Target, String> {
+    fn from_str(text: &str) -> Result<TakedownTarget, String> {
         if text.contains("://") {
             let url = Url::parse(text).map_err(|error| format!("{text:?} is no URL: {error}"))?;
-            return Ok(Target::Url(url));
+            return Ok(TakedownTarget::Url(url));
         }
         let wrong = || format!("{text:?} is neither a URL (https://…) nor a host (example.org)");
         if text.contains(['/', '?', '#', '@']) || text.is_empty() {
             return Err(wrong());
         }
         let url = Url::parse(&format!("http://{text}/")).map_err(|_| wrong())?;
-        Ok(Target::Host(url.host().to_owned()))
+        Ok(TakedownTarget::Host(url.host().to_owned()))
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for TakedownTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Url(url) => f.write_str(url.as_str()),
-            Target::Host(host) => f.write_str(host),
+            TakedownTarget::Url(url) => f.write_str(url.as_str()),
+            TakedownTarget::Host(host) => f.write_str(host),
         }
     }
 }
@@ -94,14 +94,14 @@ fn lines(path: &Path) -> io::Result<Vec<Line>> {
 }
 
 /// Adds targets that are not there yet; the file is replaced whole.
-pub(super) fn add(dir: &Path, targets: &[Target], now_us: u64) -> Result<(), Error> {
+pub(super) fn add(dir: &Path, targets: &[TakedownTarget], now_us: u64) -> Result<(), Error> {
     let path = dir.join(FORGOTTEN_FILE);
     let mut all = lines(&path).map_err(|error| at(&path, &error))?;
     for target in targets {
         let at = warc_date(now_us);
         let line = match target {
-            Target::Url(url) => Line { at, url: Some(url.as_str().to_owned()), host: None },
-            Target::Host(host) => Line { at, url: None, host: Some(host.clone()) },
+            TakedownTarget::Url(url) => Line { at, url: Some(url.as_str().to_owned()), host: None },
+            TakedownTarget::Host(host) => Line { at, url: None, host: Some(host.clone()) },
         };
         let is_known = all.iter().any(|known| known.url == line.url && known.host == line.host);
         if !is_known {
@@ -124,10 +124,11 @@ mod tests {
 
     #[test]
     fn a_target_is_a_url_by_its_scheme_or_else_a_host() {
-        let target = |text: &str| text.parse::<Target>().map(|target| format!("{target:?}"));
+        let target =
+            |text: &str| text.parse::<TakedownTarget>().map(|target| format!("{target:?}"));
         assert!(target("https://a.test/x").unwrap().starts_with("Url("));
         assert_eq!(target("A.test").unwrap(), "Host(\"a.test\")");
-        assert_eq!("a.test:8080".parse(), Ok(Target::Host("a.test".to_owned())));
+        assert_eq!("a.test:8080".parse(), Ok(TakedownTarget::Host("a.test".to_owned())));
         for wrong in ["", "a.test/x", "mailto:x@a.test", "https://", "a b"] {
             assert!(target(wrong).is_err(), "{wrong:?}: {:?}", target(wrong));
         }

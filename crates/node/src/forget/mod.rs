@@ -22,14 +22,14 @@ use rhumb_state::local::Home;
 use serde::Serialize;
 
 use crate::settings::{CRAWL_TOML, Settings};
-use list::Target;
+use list::TakedownTarget;
 
 /// Memory for sorting the index anew.
 const INDEX_BYTES: usize = 64 << 20;
 
 /// What a takedown did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Done {
+pub struct TakedownDone {
     /// URLs of the crawl that are forgotten by it.
     pub urls: u64,
     /// Records of the archive that were overwritten.
@@ -41,7 +41,7 @@ pub struct Done {
 }
 
 /// Takes down these targets, and finishes what an earlier takedown has left.
-pub fn forget(dir: &Path, targets: &[Target], now_us: u64) -> Result<Done, Error> {
+pub fn forget(dir: &Path, targets: &[TakedownTarget], now_us: u64) -> Result<TakedownDone, Error> {
     if !dir.join(CRAWL_TOML).exists() {
         let what = format!("{} holds no crawl: there is no {CRAWL_TOML} in it", dir.display());
         return Err(Error::new(ErrorKind::Invalid, what));
@@ -52,7 +52,7 @@ pub fn forget(dir: &Path, targets: &[Target], now_us: u64) -> Result<Done, Error
     plan::begin(dir)?;
     list::add(dir, targets, now_us)?;
     let forgotten = list::read(dir).map_err(|error| invalid(error.to_string()))?;
-    let mut done = Done::default();
+    let mut done = TakedownDone::default();
     // What an earlier takedown was about to overwrite may be torn: that comes before all reading.
     takedown::overwrite(dir, &plan::read(dir)?, now_us).map_err(archive_error)?;
     let end = records::take_down(dir, (&forgotten, &settings), synced, now_us, &mut done)?;
@@ -94,7 +94,7 @@ fn invalid(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Invalid, what)
 }
 
-fn archive_error(error: rhumb_archive::Error) -> Error {
+fn archive_error(error: rhumb_archive::ArchiveError) -> Error {
     Error::new(ErrorKind::Retry, error.to_string())
 }
 

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rhumb_archive::takedown::Place;
+use rhumb_archive::takedown::RecordPlace;
 use rhumb_disk::{Durable, replace, sync_dir};
 use rhumb_engine::error::Error;
 use serde::{Deserialize, Serialize};
@@ -34,23 +34,25 @@ pub(super) fn begin(dir: &Path) -> Result<(), Error> {
 }
 
 /// The places that an earlier takedown was about to overwrite.
-pub(super) fn read(dir: &Path) -> Result<Vec<Place>, Error> {
+pub(super) fn read(dir: &Path) -> Result<Vec<RecordPlace>, Error> {
     let path = path(dir);
-    let read = || -> io::Result<Vec<Place>> {
+    let read = || -> io::Result<Vec<RecordPlace>> {
         let text = std::fs::read_to_string(&path)?;
         let lines = text.lines().map(|line| serde_json::from_str(line).map_err(io::Error::other));
         lines
-            .map(|line| line.map(|Line { file, offset, length }| Place { file, offset, length }))
+            .map(|line| {
+                line.map(|Line { file, offset, length }| RecordPlace { file, offset, length })
+            })
             .collect()
     };
     read().map_err(|error| at(&path, &error))
 }
 
 /// These are overwritten next.
-pub(super) fn write(dir: &Path, places: &[Place]) -> Result<(), Error> {
+pub(super) fn write(dir: &Path, places: &[RecordPlace]) -> Result<(), Error> {
     let path = path(dir);
     let written = replace(&path, Durable::Name, |file| {
-        for Place { file: name, offset, length } in places {
+        for RecordPlace { file: name, offset, length } in places {
             let line = Line { file: name.clone(), offset: *offset, length: *length };
             serde_json::to_writer(&mut *file, &line)?;
             file.write_all(b"\n")?;

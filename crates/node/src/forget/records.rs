@@ -9,25 +9,26 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rhumb_archive::takedown::{self, Place, time_of};
+use rhumb_archive::takedown::{self, RecordPlace, time_of};
 use rhumb_archive::{
-    Capture, Content, Limits, Packer, Reader, Record, Warcinfo, Writer, rebuild, warc_files,
+    Capture, Packer, Record, RecordContent, RecordReader, WarcWriter, Warcinfo, WriterLimits,
+    rebuild, warc_files,
 };
 use rhumb_engine::admit::Forgotten;
 use rhumb_engine::error::Error;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_page::url::Url;
 
-use super::{Done, INDEX_BYTES, archive_error, is_forgotten, plan};
+use super::{INDEX_BYTES, TakedownDone, archive_error, is_forgotten, plan};
 use crate::run::archive_end;
 use crate::settings::Settings;
 
 /// What a walk over the archive found.
 #[derive(Default)]
 struct Found {
-    taken: Vec<Place>,
+    taken: Vec<RecordPlace>,
     /// Records of forgotten pages with payloads, by URL and date.
-    originals: HashMap<(String, String), Place>,
+    originals: HashMap<(String, String), RecordPlace>,
     copies: Vec<Copy>,
     /// URL and date of pages that have a response of their own.
     kept: HashSet<(String, String)>,
@@ -47,14 +48,14 @@ struct Copy {
 pub(super) fn take_down(
     dir: &Path,
     (forgotten, settings): (&Forgotten, &Settings),
-    synced: Option<Position>,
+    synced: Option<ArchivePosition>,
     now_us: u64,
-    done: &mut Done,
-) -> Result<Position, Error> {
-    let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
+    done: &mut TakedownDone,
+) -> Result<ArchivePosition, Error> {
+    let synced = synced.map(|at| rhumb_archive::AppendEnd { file: at.file, length: at.length });
     let end = rhumb_archive::repair(dir, synced).map_err(archive_error)?;
     if end.is_none() {
-        return Ok(Position::default());
+        return Ok(ArchivePosition::default());
     }
     let mut found = Found::default();
     for (_, path) in warc_files(dir).map_err(archive_error)? {
@@ -77,11 +78,11 @@ impl Found {
         let file = file.unwrap_or_default();
         // The copy whose records are being read: its request follows.
         let mut copying: Option<(String, String)> = None;
-        for record in Reader::open(path).map_err(archive_error)? {
+        for record in RecordReader::open(path).map_err(archive_error)? {
             let record = record.map_err(archive_error)?;
             let Some(key) = key_of(&record) else { continue };
             let place =
-                || Place { file: file.clone(), offset: record.offset, length: record.length };
+                || RecordPlace { file: file.clone(), offset: record.offset, length: record.length };
             if is_forgotten(forgotten, record.target()) {
                 if matches!(record.kind(), "response" | "resource") {
                     self.originals.insert(key, place());
@@ -141,8 +142,9 @@ fn keep_anew(dir: &Path, found: &Found, settings: &Settings) -> Result<u64, Erro
         fields: vec![("description".to_owned(), "kept anew after a takedown".to_owned())],
         ..Warcinfo::default()
     };
-    let limits = Limits { file_bytes_max: settings.warc_bytes_max, ..Limits::default() };
-    let mut writer = Writer::open(dir, info, limits, None).map_err(archive_error)?;
+    let limits =
+        WriterLimits { file_bytes_max: settings.warc_bytes_max, ..WriterLimits::default() };
+    let mut writer = WarcWriter::open(dir, info, limits, None).map_err(archive_error)?;
     let mut packer = Packer::new(settings.compression_level);
     let mut count = 0;
     for copy in wanted {
@@ -157,8 +159,8 @@ fn keep_anew(dir: &Path, found: &Found, settings: &Settings) -> Result<u64, Erro
 fn keep(
     dir: &Path,
     copy: &Copy,
-    original: &Place,
-    (packer, writer): (&mut Packer, &mut Writer),
+    original: &RecordPlace,
+    (packer, writer): (&mut Packer, &mut WarcWriter),
 ) -> Result<bool, Error> {
     let (Ok(url), Some(fetched_us)) = (Url::parse(&copy.url), time_of(&copy.date)) else {
         return Ok(false);
@@ -174,7 +176,7 @@ fn keep(
         address: copy.address.as_ref().and_then(|address| address.parse().ok()),
         protocol: None,
         resource_type: None,
-        content: Content::Http { request: &copy.request, response: &response },
+        content: RecordContent::Http { request: &copy.request, response: &response },
         truncated: None,
         notes: &[],
     });

@@ -9,16 +9,16 @@ use rhumb_engine::admit::Forgotten;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
 use rhumb_engine::forget::Takedown;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_search::remove_index;
 use rhumb_state::local::{Home, LocalState};
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::Deserialize;
 
-use super::{Done, at, is_forgotten};
-use crate::extract::{Asked, EXTRACT_FILE, RowsFile, WhileCrawling};
+use super::{TakedownDone, at, is_forgotten};
+use crate::extract::{EXTRACT_FILE, RowsFile, RowsWanted, WhileCrawling};
 use crate::index::{INDEX_DIR, weigh};
-use crate::settings::{Archive, Settings};
+use crate::settings::{ArchiveKind, Settings};
 
 /// Where rows are written that stay, until they take the place of all.
 const UNFINISHED_DIR: &str = "forgetting.new";
@@ -31,7 +31,11 @@ struct About {
 }
 
 /// Leaves out the rows of forgotten pages.
-pub(super) fn filter_rows(dir: &Path, forgotten: &Forgotten, done: &mut Done) -> Result<(), Error> {
+pub(super) fn filter_rows(
+    dir: &Path,
+    forgotten: &Forgotten,
+    done: &mut TakedownDone,
+) -> Result<(), Error> {
     let path = dir.join(EXTRACT_FILE);
     if !path.exists() {
         return Ok(());
@@ -81,11 +85,11 @@ pub(super) fn remake_search(dir: &Path, settings: &Settings) -> Result<(), Error
     }
     let remake = || -> io::Result<()> {
         remove_index(&index).map_err(|error| io::Error::other(error.to_string()))?;
-        if settings.archive == Archive::None {
+        if settings.archive == ArchiveKind::None {
             return Ok(());
         }
         let token = settings.user_agent.token.clone();
-        let asked = Asked { rows: false, index: true, token };
+        let asked = RowsWanted { rows: false, index: true, token };
         WhileCrawling::open(dir, true, asked)?.finish()
     };
     remake().map_err(|error| at(&index, &error))
@@ -94,9 +98,9 @@ pub(super) fn remake_search(dir: &Path, settings: &Settings) -> Result<(), Error
 /// Takes the rows of the state down. The archive ends at `end`.
 pub(super) fn take_down(
     (dir, home): (&Path, Home),
-    end: Position,
+    end: ArchivePosition,
     forgotten: &Forgotten,
-    done: &mut Done,
+    done: &mut TakedownDone,
 ) -> Result<(), Error> {
     let (mut state, opening) = LocalState::open(home, 0, end)?;
     let reader = state.reader();

@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rhumb_archive::{ErrorKind, Reader, SERIES_FILES, warc_files};
+use rhumb_archive::{ArchiveErrorKind, RecordReader, SERIES_FILES, warc_files};
 use rhumb_search::{IndexMark, Indexer, SearchError, WriterCounts, check_place, clear_index};
 
 use super::indexed::{IndexedPage, IndexedVersion};
-use crate::extract::Mark;
+use crate::extract::RowsMark;
 
 /// The index in a crawl's directory.
 pub const INDEX_DIR: &str = "search";
@@ -27,7 +27,7 @@ pub struct CurrentIndex {
     crawl: PathBuf,
     /// It lies in the crawl's directory: whatever is there may be made anew.
     is_own: bool,
-    mark: Mark,
+    mark: RowsMark,
     committed: Instant,
     /// Bytes of titles and texts that were taken.
     text_bytes: u64,
@@ -60,7 +60,7 @@ impl CurrentIndex {
             dir: dir.to_owned(),
             crawl: crawl.to_owned(),
             is_own,
-            mark: Mark { file, offset },
+            mark: RowsMark { file, offset },
             committed: Instant::now(),
             text_bytes: 0,
             gaps: Vec::new(),
@@ -98,7 +98,7 @@ impl CurrentIndex {
         };
         // Of several series, records may have come to any file since.
         let is_unsure = || mark.file >= SERIES_FILES || !warcs.iter().any(is_there);
-        let has_lost = mark != Mark::default() && is_unsure();
+        let has_lost = mark != RowsMark::default() && is_unsure();
         let is_of_other = match self.indexer.origin() {
             Some(origin) => name_of(warcs).as_deref() != Some(origin),
             // A crawl without an archive names none, and its pages cannot be made anew.
@@ -116,10 +116,10 @@ impl CurrentIndex {
         let from = self.mark;
         for (serial, path) in warcs.iter().filter(|(serial, _)| *serial >= from.file) {
             let mut end = if *serial == from.file { from.offset } else { 0 };
-            for record in Reader::open_at(path, end).map_err(unread)? {
+            for record in RecordReader::open_at(path, end).map_err(unread)? {
                 let record = match record {
                     Ok(record) => record,
-                    Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    Err(error) if error.kind() == ArchiveErrorKind::Corrupt => {
                         let length = path.metadata()?.len();
                         let left = length.saturating_sub(end);
                         self.gaps.push(format!("{error}; its last {left} bytes are not indexed"));
@@ -128,7 +128,7 @@ impl CurrentIndex {
                     Err(error) => return Err(unread(error)),
                 };
                 end = record.offset + record.length;
-                let at = Mark { file: *serial, offset: record.offset };
+                let at = RowsMark { file: *serial, offset: record.offset };
                 if at == from {
                     continue;
                 }
@@ -146,7 +146,7 @@ impl CurrentIndex {
     }
 
     /// Takes what a record brings.
-    pub fn take(&mut self, indexed: IndexedPage, mark: Option<Mark>) -> io::Result<()> {
+    pub fn take(&mut self, indexed: IndexedPage, mark: Option<RowsMark>) -> io::Result<()> {
         for anchor in &indexed.anchors {
             self.indexer.anchor(anchor.url.as_str(), &anchor.text).map_err(failed)?;
         }
@@ -179,7 +179,7 @@ impl CurrentIndex {
     fn commit(&mut self) -> io::Result<()> {
         self.committed = Instant::now();
         self.name_origin()?;
-        let Mark { file, offset } = self.mark;
+        let RowsMark { file, offset } = self.mark;
         self.indexer.commit(IndexMark { file, offset }).map_err(failed)
     }
 
@@ -202,7 +202,7 @@ impl CurrentIndex {
     pub fn finish(mut self) -> io::Result<WriterCounts> {
         self.indexer.rename().map_err(failed)?;
         self.name_origin()?;
-        let Mark { file, offset } = self.mark;
+        let RowsMark { file, offset } = self.mark;
         self.indexer.finish(IndexMark { file, offset }).map_err(failed)
     }
 }
@@ -210,7 +210,7 @@ impl CurrentIndex {
 /// What names an archive: the id of its first record.
 fn name_of(warcs: &[(u32, PathBuf)]) -> Option<String> {
     let (_, first) = warcs.first()?;
-    let record = Reader::open(first).ok()?.next()?.ok()?;
+    let record = RecordReader::open(first).ok()?.next()?.ok()?;
     record.field("WARC-Record-ID").map(str::to_owned)
 }
 
@@ -221,6 +221,6 @@ fn failed(error: SearchError) -> io::Error {
     }
 }
 
-fn unread(error: rhumb_archive::Error) -> io::Error {
+fn unread(error: rhumb_archive::ArchiveError) -> io::Error {
     io::Error::other(error.to_string())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_search::Indexer;
 use rhumb_state::local::LocalReader;
 
@@ -29,7 +29,7 @@ pub fn weigh(dir: &Path, reader: &LocalReader) -> Result<Option<String>, Error> 
         let mass = part.mass()?;
         for row in part.urls() {
             let (key, record) = row?;
-            if record.status != Status::Fetched {
+            if record.status != RecordStatus::Fetched {
                 continue;
             }
             let (settled, lies_on_it) = mass.of(record.id);

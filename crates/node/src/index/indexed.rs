@@ -3,16 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhumb_archive::Record;
-use rhumb_extract::{Extracted, Options, Told, Wanted};
-use rhumb_fetch::head::Head;
+use rhumb_extract::{ExtractOptions, Extracted, PageWanted, Told};
+use rhumb_fetch::head::HeadBytes;
 use rhumb_page::html::Anchor;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::Url;
 use rhumb_search::SearchPage;
 use rhumb_search::beside::day_of;
 
-use crate::extract::{Body, Recorded, Row, Wish, headings, is_requisite};
+use crate::extract::{ExtractBody, ExtractedRow, Recorded, Wish, headings, is_requisite};
 
 /// Main text that is less certain than this and shorter is none: a list of links must be found by
 /// what it lists, so that all its text is indexed.
@@ -45,19 +45,19 @@ pub struct IndexedPage {
 }
 
 impl IndexedPage {
-    fn nothing(body: &Body<'_>) -> IndexedPage {
+    fn nothing(body: &ExtractBody<'_>) -> IndexedPage {
         let id = body.url.as_str().to_owned();
         IndexedPage { id, version: IndexedVersion::Nothing, anchors: Vec::new() }
     }
 
     /// An HTML page, and whatever else is wanted of it, in one pass. No template of its host is
     /// used: it depends on what was read before.
-    pub fn of_html(body: &Body<'_>, wanted: &Wanted<'_>) -> (Told, IndexedPage) {
-        let options = Options { markdown: true, ..Options::default() };
-        let with_text = Wanted { extracted: Some(options), anchors: true, ..*wanted };
+    pub fn of_html(body: &ExtractBody<'_>, wanted: &PageWanted<'_>) -> (Told, IndexedPage) {
+        let options = ExtractOptions { markdown: true, ..ExtractOptions::default() };
+        let with_text = PageWanted { extracted: Some(options), anchors: true, ..*wanted };
         // The extractor has no state that a panic could leave half changed.
         let Ok(mut told) = catch_unwind(AssertUnwindSafe(|| body.told(&with_text))) else {
-            let links = Wanted { main_text: false, ..*wanted };
+            let links = PageWanted { main_text: false, ..*wanted };
             return (body.told(&links), IndexedPage::nothing(body));
         };
         let mut indexed = IndexedPage::nothing(body);
@@ -80,9 +80,9 @@ impl IndexedPage {
     }
 
     /// A document of another format, from its row.
-    pub fn of_row(body: &Body<'_>, row: Option<&Row>) -> IndexedPage {
+    pub fn of_row(body: &ExtractBody<'_>, row: Option<&ExtractedRow>) -> IndexedPage {
         let mut indexed = IndexedPage::nothing(body);
-        let is_list = body.kind() == Kind::Sitemap;
+        let is_list = body.kind() == MediaKind::Sitemap;
         let Some(row) = row.filter(|row| row.error.is_none() && !is_list && !body.asks.noindex)
         else {
             return indexed;
@@ -117,11 +117,11 @@ impl IndexedPage {
         }
         let recorded = Recorded::of(record).filter(|_| !is_requisite(record))?;
         let url = Url::parse(record.target()?).ok()?;
-        let body = Body {
+        let body = ExtractBody {
             url: &url,
             fetched: record.field("WARC-Date").unwrap_or_default(),
             content_type: recorded.content_type.as_deref(),
-            asks: Directives::of_headers(Head::new(record.http_head()).x_robots_tags(), token),
+            asks: Directives::of_headers(HeadBytes::new(record.http_head()).x_robots_tags(), token),
             token,
             bytes: &recorded.body,
             is_cut: recorded.is_cut,
@@ -130,18 +130,18 @@ impl IndexedPage {
     }
 
     /// What a body is to the index; none of robots.txt.
-    pub fn of_body(body: &Body<'_>) -> Option<IndexedPage> {
+    pub fn of_body(body: &ExtractBody<'_>) -> Option<IndexedPage> {
         if !body.has_row() {
             return None;
         }
         Some(match body.kind() {
-            Kind::Html => IndexedPage::of_html(body, &Wanted::default()).1,
+            MediaKind::Html => IndexedPage::of_html(body, &PageWanted::default()).1,
             _ => IndexedPage::of_row(body, body.row(None, WISH).as_ref()),
         })
     }
 }
 
-fn page_of(body: &Body<'_>, found: Extracted, title: Option<&str>) -> SearchPage {
+fn page_of(body: &ExtractBody<'_>, found: Extracted, title: Option<&str>) -> SearchPage {
     let is_sure = found.confidence >= MAIN_SURE || found.main.len() >= MAIN_BYTES_MIN;
     let metadata = found.metadata;
     let language = metadata.language.or(metadata.language_detected);
@@ -158,7 +158,7 @@ fn page_of(body: &Body<'_>, found: Extracted, title: Option<&str>) -> SearchPage
 }
 
 /// What is known of a page before it is read.
-fn bare(body: &Body<'_>) -> SearchPage {
+fn bare(body: &ExtractBody<'_>) -> SearchPage {
     SearchPage {
         id: body.url.as_str().to_owned(),
         url: body.url.as_str().to_owned(),
@@ -169,13 +169,13 @@ fn bare(body: &Body<'_>) -> SearchPage {
 }
 
 /// The type of a page in a word, as `type:` has it.
-fn kind(body: &Body<'_>) -> String {
+fn kind(body: &ExtractBody<'_>) -> String {
     match body.kind() {
-        Kind::Html => "html",
-        Kind::Pdf => "pdf",
-        Kind::Feed => "feed",
-        Kind::Text => "text",
-        Kind::Xml => "xml",
+        MediaKind::Html => "html",
+        MediaKind::Pdf => "pdf",
+        MediaKind::Feed => "feed",
+        MediaKind::Text => "text",
+        MediaKind::Xml => "xml",
         _ => {
             let ending = body.url.path().rsplit('.').next().unwrap_or_default();
             let is_one = (1..=ENDING_LETTERS_MAX).contains(&ending.len())
@@ -202,7 +202,7 @@ mod tests {
 
     fn of(html: &str, noindex: bool) -> IndexedPage {
         let url = Url::parse("https://e.org/a").expect("a URL");
-        let body = Body {
+        let body = ExtractBody {
             url: &url,
             fetched: "2024-05-01T10:00:01.5Z",
             content_type: Some("text/html"),

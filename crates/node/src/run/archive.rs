@@ -2,17 +2,17 @@
 
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::work_times::{Work, WorkTimes};
-use crate::extract::{MadeRow, Mark, WhileCrawling};
+use crate::extract::{MadeRow, RowsMark, WhileCrawling};
 use rhumb_archive::{
-    Capture, Content, Original, Packed, Packer, PayloadDigest, Profile, Truncation, Writer,
-    write_index,
+    Capture, Original, Packed, Packer, Profile, RecordContent, Sha1Digest, WarcTruncation,
+    WarcWriter, write_index,
 };
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs, Purpose};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::record::Twin;
-use rhumb_engine::turn::{Archive, Position};
+use rhumb_engine::turn::{Archive, ArchivePosition};
 use rhumb_fetch::{Oddity, Response, Truncation as Cut};
 use rhumb_page::url::{Scheme, Url};
 use std::path::PathBuf;
@@ -25,25 +25,25 @@ const INDEX_BYTES: usize = 64 << 20;
 
 pub struct NodeArchive {
     /// None with `--archive none`, and once it is closed.
-    pub writer: Option<Writer>,
+    pub writer: Option<WarcWriter>,
     /// The crawl's directory.
     pub dir: PathBuf,
     /// Whether it makes the index when it is closed: others may still write into the directory.
     pub makes_index: bool,
     /// Makes the index, once nothing more will come.
-    pub indexing: Option<JoinHandle<Result<(), rhumb_archive::Error>>>,
+    pub indexing: Option<JoinHandle<Result<(), rhumb_archive::ArchiveError>>>,
     pub packer: Packer,
     pub bodies: Arc<HeldBodies>,
     /// Takes rows once their records are kept.
     pub rows: Option<Arc<WhileCrawling>>,
     /// Where it ends.
-    pub end: Position,
+    pub end: ArchivePosition,
     /// Where the time goes.
     pub times: Arc<WorkTimes>,
 }
 
 impl Archive for NodeArchive {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<ArchivePosition, Error> {
         tracing::trace!(keeps = keeps.len(), "append");
         let began = Instant::now();
         let mut rows = Vec::new();
@@ -67,7 +67,7 @@ impl Archive for NodeArchive {
                 self.end.file = at.file;
                 tracing::info!(file = at.file, "WARC file begun");
             }
-            rows.extend(row.map(|row| (row, Mark { file: at.file, offset: at.offset })));
+            rows.extend(row.map(|row| (row, RowsMark { file: at.file, offset: at.offset })));
         }
         // Rows are about to claim these records: they must outlive the process.
         if let Some(writer) = &mut self.writer {
@@ -81,7 +81,7 @@ impl Archive for NodeArchive {
 
     fn sync(&mut self) -> Result<(), Error> {
         let began = Instant::now();
-        let synced = self.writer.as_mut().map_or(Ok(()), Writer::sync);
+        let synced = self.writer.as_mut().map_or(Ok(()), WarcWriter::sync);
         self.times.add(Work::Sync, began);
         synced.map_err(archive_error)
     }
@@ -112,7 +112,7 @@ impl NodeArchive {
     }
 
     /// Rows follow their records, and never go before them.
-    fn write(&mut self, rows: Vec<(MadeRow, Mark)>) -> Result<(), Error> {
+    fn write(&mut self, rows: Vec<(MadeRow, RowsMark)>) -> Result<(), Error> {
         let Some(to) = &self.rows else { return Ok(()) };
         let mut keep = rows.into_iter().map(|(row, mark)| to.keep(row, Some(mark)));
         keep.try_for_each(|kept| kept.map_err(row_error))
@@ -169,7 +169,7 @@ fn pack_not_modified(packer: &mut Packer, held: &Held, twin: &Twin) -> Packed {
 }
 
 fn original(twin: &Twin) -> Original<'_> {
-    let payload_digest = PayloadDigest(twin.payload);
+    let payload_digest = Sha1Digest(twin.payload);
     Original { url: &twin.url, fetched_us: twin.kept.0, payload_digest }
 }
 
@@ -209,7 +209,7 @@ fn with_noted_capture<T>(
         address,
         content: match whole {
             Some(whole) => content_of(&held.url, whole),
-            None => Content::Http { request, response },
+            None => RecordContent::Http { request, response },
         },
         truncated: whole.and_then(|r| r.truncated).map(truncation),
         notes: &notes,
@@ -234,12 +234,12 @@ pub fn notes(depth: u16, response: Option<&Response>, marks: Marks) -> Vec<(&'st
 }
 
 /// A response as it is archived: what came over HTTP with its head, a file as it is.
-pub fn content_of<'a>(url: &Url, response: &'a Response) -> Content<'a> {
+pub fn content_of<'a>(url: &Url, response: &'a Response) -> RecordContent<'a> {
     if url.scheme() != Scheme::File {
-        return Content::Http { request: &response.raw_request, response: &response.raw };
+        return RecordContent::Http { request: &response.raw_request, response: &response.raw };
     }
     let mime = response.media_type.unwrap_or("application/octet-stream");
-    Content::Resource { mime, bytes: &response.raw[response.head_len..] }
+    RecordContent::Resource { mime, bytes: &response.raw[response.head_len..] }
 }
 
 /// What it was fetched for, if that is no page.
@@ -256,32 +256,37 @@ pub fn protocol_of(response: &Response) -> Option<&'static str> {
     response.is_http2.then_some("h2")
 }
 
-pub fn truncation(cut: Cut) -> Truncation {
+pub fn truncation(cut: Cut) -> WarcTruncation {
     match cut {
-        Cut::Length => Truncation::Length,
-        Cut::Time | Cut::Slow => Truncation::Time,
-        Cut::Disconnect => Truncation::Disconnect,
-        Cut::Malformed | Cut::NoRoom | Cut::Unwanted => Truncation::Unspecified,
+        Cut::Length => WarcTruncation::Length,
+        Cut::Time | Cut::Slow => WarcTruncation::Time,
+        Cut::Disconnect => WarcTruncation::Disconnect,
+        Cut::Malformed | Cut::NoRoom | Cut::Unwanted => WarcTruncation::Unspecified,
     }
 }
 
 /// Where an archive ends, as the loop has it: at the beginning before its first file.
-pub fn end_of(writer: &Writer) -> Position {
+pub fn end_of(writer: &WarcWriter) -> ArchivePosition {
     position(writer.position())
 }
 
-pub fn position(position: Option<rhumb_archive::Position>) -> Position {
-    position.map_or(Position::default(), |at| Position { file: at.file, length: at.length })
+pub fn position(position: Option<rhumb_archive::AppendEnd>) -> ArchivePosition {
+    position.map_or(ArchivePosition::default(), |at| ArchivePosition {
+        file: at.file,
+        length: at.length,
+    })
 }
 
 pub fn row_error(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Retry, error.to_string())
 }
 
-pub fn archive_error(error: rhumb_archive::Error) -> Error {
+pub fn archive_error(error: rhumb_archive::ArchiveError) -> Error {
     let kind = match error.kind() {
-        rhumb_archive::ErrorKind::Full | rhumb_archive::ErrorKind::Io => ErrorKind::Retry,
-        rhumb_archive::ErrorKind::Corrupt => ErrorKind::Corrupt,
+        rhumb_archive::ArchiveErrorKind::Full | rhumb_archive::ArchiveErrorKind::Io => {
+            ErrorKind::Retry
+        }
+        rhumb_archive::ArchiveErrorKind::Corrupt => ErrorKind::Corrupt,
     };
     Error::new(kind, format!("archive: {error}"))
 }

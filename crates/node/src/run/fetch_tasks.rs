@@ -5,8 +5,8 @@
 //! never more of them than requests in flight at once.
 
 use super::worker::Workers;
-use rhumb_engine::event::{Event, Fetch, Purpose};
-use rhumb_engine::outcome::{FailKind, Report, of_failure};
+use rhumb_engine::event::{Event, FetchOrder, Purpose};
+use rhumb_engine::outcome::{FailKind, FetchReport, of_failure};
 use rhumb_engine::time::{Span, Time};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,13 +28,13 @@ type Idle = Arc<Mutex<Vec<Arc<FetchTask>>>>;
 /// when the crawl has ended, whether or not the task has heard of it.
 #[derive(Default)]
 struct FetchTask {
-    order: Mutex<Option<(Fetch, Arc<Workers>)>>,
+    order: Mutex<Option<(FetchOrder, Arc<Workers>)>>,
     bell: Notify,
 }
 
 impl FetchTasks {
     /// Has a URL fetched; the loop is told of it as an event.
-    pub fn fetch(&self, fetch: Fetch, workers: &Arc<Workers>, runtime: &Handle) {
+    pub fn fetch(&self, fetch: FetchOrder, workers: &Arc<Workers>, runtime: &Handle) {
         let idle = lock(&self.idle).pop();
         let task = idle.unwrap_or_else(|| {
             let task = Arc::new(FetchTask::default());
@@ -80,8 +80,8 @@ pub async fn unharmed<T>(work: impl Future<Output = T>) -> Option<T> {
 }
 
 /// The report of a request whose task panicked.
-fn panicked(purpose: Purpose, at: Time) -> Report {
-    Report {
+fn panicked(purpose: Purpose, at: Time) -> FetchReport {
+    FetchReport {
         outcome: of_failure(purpose, FailKind::Internal),
         status: 0,
         bytes: 0,

@@ -10,19 +10,19 @@ use super::clock::Clock;
 use super::fetch_tasks::FetchTasks;
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::reader;
-use super::spool::{Kept, Spool};
+use super::spool::{BodySpool, SpooledBytes};
 use super::start::{Wired, invalid, make_network, make_workers, no_reader, send_seeds};
 use super::world::NodeWorld;
-use crate::settings::{Archive as ArchiveKind, Settings};
+use crate::settings::{ArchiveKind, Settings};
 use crate::watch::reason;
 use rhumb_archive::{Capture, Packer};
 use rhumb_engine::config::{Config, NoArchive};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Keep, KeepAs, Row, StopReason};
-use rhumb_engine::record::{Refusal, Status};
+use rhumb_engine::record::{RecordStatus, Refusal};
 use rhumb_engine::time::{Span, Time};
-use rhumb_engine::turn::{self, Archive, Position, State};
+use rhumb_engine::turn::{self, Archive, ArchivePosition, State};
 use rhumb_fetch::Response;
 use rhumb_page::url::Url;
 use rhumb_state::memory::{MemoryRows, MemoryState};
@@ -73,7 +73,7 @@ pub struct Rendering {
 }
 
 /// What becomes of one URL that was asked for.
-pub enum Outcome<'a> {
+pub enum GetOutcome<'a> {
     /// As rendered: of the page, after what was rendered of the redirects to it; and what it lacks.
     Rendered(&'a [u8], Option<&'static str>),
     /// Why there is none, with the status of the answer if there was one.
@@ -83,7 +83,7 @@ pub enum Outcome<'a> {
 /// What a caller makes of answers: bytes to hand over, or why there are none.
 pub type Render<'a> = dyn Fn(&Got<'_>) -> Result<Rendering, String> + 'a;
 /// Where outcomes go, in order; an error ends it all.
-pub type HandOver<'a> = dyn FnMut(&Url, Outcome<'_>) -> std::io::Result<()> + 'a;
+pub type HandOver<'a> = dyn FnMut(&Url, GetOutcome<'_>) -> std::io::Result<()> + 'a;
 
 /// Fetches the seeds of these settings, and nothing else.
 pub fn get(
@@ -165,7 +165,7 @@ fn lock(state: &Mutex<MemoryState>) -> MutexGuard<'_, MemoryState> {
 struct InMemory<'a>(&'a Mutex<MemoryState>);
 
 impl State for InMemory<'_> {
-    fn commit(&mut self, rows: &mut Vec<Row>, _: Position) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, _: ArchivePosition) -> Result<(), Error> {
         lock(self.0).commit(rows);
         Ok(())
     }
@@ -185,15 +185,15 @@ struct Replies<'a> {
     wanted: HashSet<Url>,
     arrived: HashMap<Url, Arrived>,
     bodies: &'a HeldBodies,
-    spool: Spool,
+    spool: BodySpool,
     render: &'a Render<'a>,
     hand_over: &'a mut HandOver<'a>,
 }
 
 enum Arrived {
-    Rendered(Kept, Option<&'static str>),
+    Rendered(SpooledBytes, Option<&'static str>),
     /// A redirect, and what was rendered of it.
-    Moved(Url, Kept),
+    Moved(Url, SpooledBytes),
     Failed {
         why: String,
         status: u16,
@@ -209,7 +209,7 @@ impl<'a> Replies<'a> {
         hand_over: &'a mut HandOver<'a>,
     ) -> Replies<'a> {
         let wanted = asked.iter().cloned().collect();
-        let (arrived, spool) = (HashMap::new(), Spool::default());
+        let (arrived, spool) = (HashMap::new(), BodySpool::default());
         Replies { asked, done: 0, hops_max, wanted, arrived, bodies, spool, render, hand_over }
     }
 
@@ -264,8 +264,8 @@ impl<'a> Replies<'a> {
                 }
             };
             let outcome = match came {
-                Ok(lack) => Outcome::Rendered(&rendered, lack),
-                Err((why, status)) => Outcome::Failed { why, status },
+                Ok(lack) => GetOutcome::Rendered(&rendered, lack),
+                Err((why, status)) => GetOutcome::Failed { why, status },
             };
             (self.hand_over)(asked, outcome)?;
             self.done += 1;
@@ -308,7 +308,7 @@ fn why_not(rows: &MemoryRows, url: &Url, reason: StopReason) -> String {
         return format!("it was not asked for ({})", reason.word());
     };
     match record.status {
-        Status::Refused(Refusal::Robots) => {
+        RecordStatus::Refused(Refusal::Robots) => {
             let verdict = rows.robots.get(&key).map(|robots| robots.verdict(url));
             match verdict.and_then(|verdict| verdict.line) {
                 Some((number, line)) => {
@@ -317,10 +317,10 @@ fn why_not(rows: &MemoryRows, url: &Url, reason: StopReason) -> String {
                 None => reason::rule(Refusal::Robots).to_owned(),
             }
         }
-        Status::Refused(why) => reason::rule(why).to_owned(),
-        Status::Failed(kind) => explained(kind),
-        Status::Gone => reason::answer(record.http_status),
-        Status::Moved => "its redirects lead in a circle, or are too many".to_owned(),
+        RecordStatus::Refused(why) => reason::rule(why).to_owned(),
+        RecordStatus::Failed(kind) => explained(kind),
+        RecordStatus::Gone => reason::answer(record.http_status),
+        RecordStatus::Moved => "its redirects lead in a circle, or are too many".to_owned(),
         _ => match host.and_then(|host| host.failing) {
             Some(kind) => explained(kind),
             None => format!("it did not come in time ({})", reason.word()),
@@ -337,7 +337,7 @@ fn output_error(error: std::io::Error) -> Error {
 }
 
 impl Archive for Replies<'_> {
-    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<Position, Error> {
+    fn append(&mut self, keeps: &mut Vec<Keep>) -> Result<ArchivePosition, Error> {
         for keep in keeps.drain(..) {
             let held = self.bodies.take(keep.fetch);
             if let Some(held) = held.filter(|_| !matches!(keep.how, KeepAs::Drop)) {
@@ -345,7 +345,7 @@ impl Archive for Replies<'_> {
             }
         }
         self.settle().map_err(output_error)?;
-        Ok(Position::default())
+        Ok(ArchivePosition::default())
     }
 
     fn sync(&mut self) -> Result<(), Error> {

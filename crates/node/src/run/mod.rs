@@ -4,7 +4,7 @@
 //! thread reads the state ([`reader`]). Tokio tasks do the network work and read what arrives
 //! ([`fetch_tasks`], [`worker`], [`reading`]); what they hold until the engine says how to keep it
 //! lies in the [`bodies`]. Nothing here decides what is fetched when, listens to signals, or ends
-//! the process: the caller does, by a [`Stop`].
+//! the process: the caller does, by a [`StopHandle`].
 
 mod address_turns;
 mod archive;
@@ -28,13 +28,13 @@ mod world;
 
 pub(crate) use clock::{Clock, steady_us};
 pub(crate) use divided::carrier::{Carrier, ITEMS_WAITING_MAX, Outgoing};
-pub(crate) use divided::part::{Opened, Part};
-pub(crate) use divided::{Gate, config_of, memtable_share};
+pub(crate) use divided::part::{OpenedPartition, PartitionPart};
+pub(crate) use divided::{PartitionGate, config_of, memtable_share};
 pub(crate) use permit::{Permitter, permission};
 pub(crate) use start::{Network, make_network, warc_limits, warcinfo};
 
 pub use archive::position as archive_end;
-pub use get::{Got, HandOver, Outcome, Render, Rendering, get};
+pub use get::{GetOutcome, Got, HandOver, Render, Rendering, get};
 pub use start::{Crawled, crawl};
-pub use stop::{Stop, resume_command};
+pub use stop::{StopHandle, resume_command};
 pub use work_times::{WORKS, Work, WorkTimes};

@@ -1,10 +1,10 @@
 //! The engine, with somebody watching: every now and then what it is doing is published.
 
-use super::changes::{Change, Changes};
+use super::changes::{Changes, LoggedChange};
 use rhumb_engine::engine::Engine;
 use rhumb_engine::event::{Event, Step, StopReason};
 use rhumb_engine::holdups::Holdups;
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_engine::time::Time;
 use rhumb_engine::turn::Machine;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// A pass over the hosts awake is worth so many publications.
 const HOLDUPS_EVERY: Duration = Duration::from_secs(1);
 
-pub struct Published<P: Fn(Snapshot)> {
+pub struct Published<P: Fn(EngineSnapshot)> {
     pub engine: Engine,
     publish: P,
     published: Option<Instant>,
@@ -23,13 +23,13 @@ pub struct Published<P: Fn(Snapshot)> {
     changes: Changes,
 }
 
-impl<P: Fn(Snapshot)> Published<P> {
+impl<P: Fn(EngineSnapshot)> Published<P> {
     pub fn new(engine: Engine, publish: P) -> Published<P> {
         Published { engine, publish, published: None, holdups: None, changes: Changes::default() }
     }
 }
 
-impl<P: Fn(Snapshot)> Published<P> {
+impl<P: Fn(EngineSnapshot)> Published<P> {
     fn holdups(&mut self, now: Time) -> Arc<Holdups> {
         match &self.holdups {
             Some((at, holdups)) if at.elapsed() < HOLDUPS_EVERY => Arc::clone(holdups),
@@ -47,7 +47,7 @@ impl<P: Fn(Snapshot)> Published<P> {
     }
 }
 
-impl<P: Fn(Snapshot)> Machine for Published<P> {
+impl<P: Fn(EngineSnapshot)> Machine for Published<P> {
     fn step(&mut self, now: Time, event: Event, step: &mut Step) {
         self.engine.step(now, event, step);
     }
@@ -57,8 +57,8 @@ impl<P: Fn(Snapshot)> Machine for Published<P> {
         if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
             self.published = Some(Instant::now());
             let holdups = Some(self.holdups(now));
-            let snapshot = Snapshot { holdups, ..self.engine.snapshot(now) };
-            self.changes.since_last(&snapshot).iter().for_each(Change::log);
+            let snapshot = EngineSnapshot { holdups, ..self.engine.snapshot(now) };
+            self.changes.since_last(&snapshot).iter().for_each(LoggedChange::log);
             (self.publish)(snapshot);
         }
     }

@@ -1,26 +1,26 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
 use super::sketching::{sketch, sketch_of_plain};
-use crate::extract::{Body, MadeRow, WhileCrawling};
+use crate::extract::{ExtractBody, MadeRow, WhileCrawling};
 use crate::topic::scoring;
 use rhumb_archive::warc_date;
-use rhumb_engine::discovery::{Found, FoundAs};
-use rhumb_engine::event::{Fetch, Purpose};
+use rhumb_engine::discovery::{FoundAs, FoundUrl};
+use rhumb_engine::event::{FetchOrder, Purpose};
 use rhumb_engine::known::KnownLinks;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::{
-    ContentDigest, FailKind, Head, Outcome, Page, PayloadDigest, Report, of_failure, of_page,
-    of_robots, read_robots,
+    AnswerHead, ContentDigest, FailKind, FetchReport, Outcome, PageContent, PayloadDigest,
+    of_failure, of_page, of_robots, read_robots,
 };
 use rhumb_engine::time::{Span, Time};
-use rhumb_extract::{MainText, Wanted};
+use rhumb_extract::{MainText, PageWanted};
 use rhumb_fetch::date;
-use rhumb_fetch::head::{Head as RawHead, RetryAfter};
-use rhumb_fetch::{Failure, FailureKind, Response, Stage, TlsFault, Truncation};
+use rhumb_fetch::head::{HeadBytes as RawHead, RetryAfter};
+use rhumb_fetch::{FailureKind, FetchFailure, FetchStage, Response, TlsFault, Truncation};
 use rhumb_neardup::Sketch;
 use rhumb_page::date::UnixSeconds;
 use rhumb_page::html::Requisite;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
 use rhumb_page::{charset, css, feed, sitemap};
@@ -36,7 +36,7 @@ const MAIN_BYTES_MIN: u64 = 200;
 
 /// What reading depends on besides the bytes.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct PageReader {
     /// The product token that robots.txt and page directives are matched by.
     pub token: String,
     pub strip: StripParams,
@@ -62,7 +62,7 @@ struct Said {
     scripted: bool,
     /// How much it has to do with the crawl's topic.
     relevance: u8,
-    found: Vec<Found>,
+    found: Vec<FoundUrl>,
     is_sitemap: bool,
     /// Links beyond the bound.
     links_beyond: u64,
@@ -76,17 +76,17 @@ struct Said {
     sketch: Option<Arc<Sketch>>,
 }
 
-impl Reader {
+impl PageReader {
     /// What the engine must know of a response, and its row if `rows` are made of pages.
     pub fn report(
         &self,
-        fetch: &Fetch,
+        fetch: &FetchOrder,
         response: &Response,
         at: Time,
         rows: Option<&WhileCrawling>,
-    ) -> (Report, Option<MadeRow>) {
+    ) -> (FetchReport, Option<MadeRow>) {
         let mut row = None;
-        let report = Report {
+        let report = FetchReport {
             outcome: self.outcome(fetch, response, at, rows, &mut row),
             status: response.status,
             bytes: response.raw.len() as u64,
@@ -102,14 +102,14 @@ impl Reader {
 
     fn outcome(
         &self,
-        fetch: &Fetch,
+        fetch: &FetchOrder,
         response: &Response,
         at: Time,
         rows: Option<&WhileCrawling>,
         row: &mut Option<MadeRow>,
     ) -> Outcome {
         let raw = response.head();
-        let head = Head {
+        let head = AnswerHead {
             status: response.status,
             location: raw.location().and_then(|text| fetch.url.join(&text).ok()),
             retry_after: raw.retry_after().map(|wish| wait(wish, at)),
@@ -127,7 +127,7 @@ impl Reader {
                     let decoded = response.decoded();
                     let fetched = rows.map(|_| warc_date(at.0)).unwrap_or_default();
                     let content_type = raw.content_type();
-                    let body = Body {
+                    let body = ExtractBody {
                         url: &fetch.url,
                         fetched: &fetched,
                         content_type: content_type.as_deref(),
@@ -143,7 +143,7 @@ impl Reader {
                         _ => self.read(&body, rows),
                     };
                     *row = made;
-                    Page { cut, ..self.page(&body, said, &raw, at) }
+                    PageContent { cut, ..self.page(&body, said, &raw, at) }
                 }),
             },
         }
@@ -154,65 +154,75 @@ impl Reader {
     }
 
     /// What a body says, and its row.
-    fn read(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
+    fn read(
+        &self,
+        body: &ExtractBody<'_>,
+        rows: Option<&WhileCrawling>,
+    ) -> (Said, Option<MadeRow>) {
         let charset = body.charset();
         let mut said = Said::default();
         match body.kind() {
-            Kind::Html => return self.html(body, rows),
-            Kind::Feed => {
+            MediaKind::Html => return self.html(body, rows),
+            MediaKind::Feed => {
                 let feed = feed::read(body.bytes, charset, body.url);
-                let of = |e: feed::Entry| Found::new(e.url, self.listed(e.updated.or(e.published)));
+                let of = |e: feed::FeedEntry| {
+                    FoundUrl::new(e.url, self.listed(e.updated.or(e.published)))
+                };
                 said.found.extend(feed.entries.into_iter().map(of));
             }
             kind if may_be_sitemap(kind, body.url) => said = self.sitemap(body),
             _ => {}
         }
-        if let (Kind::Text, Some(topic)) = (body.kind(), &self.topic) {
+        if let (MediaKind::Text, Some(topic)) = (body.kind(), &self.topic) {
             let text = charset::decode(body.bytes, charset, Some(body.url.host())).text;
             said.relevance = scoring::page(topic, &text).byte();
         }
-        if body.kind() == Kind::Text && self.sketches {
+        if body.kind() == MediaKind::Text && self.sketches {
             said.sketch = sketch_of_plain(body.bytes, charset, body.url.host());
         }
         (said, rows.and_then(|rows| rows.row(body)))
     }
 
     /// What a sitemap lists, whatever it is called and declared; a page of HTML is none.
-    fn sitemap(&self, body: &Body<'_>) -> Said {
-        if body.kind() == Kind::Html {
+    fn sitemap(&self, body: &ExtractBody<'_>) -> Said {
+        if body.kind() == MediaKind::Html {
             return Said::default();
         }
         let sitemap = sitemap::read(body.bytes, body.charset(), body.url);
         let pages = sitemap.pages.into_iter();
-        let pages = pages.map(|e| Found::new(e.url, self.listed(e.modified)));
-        let parts = sitemap.sitemaps.into_iter().map(|e| Found::new(e.url, FoundAs::Sitemap));
+        let pages = pages.map(|e| FoundUrl::new(e.url, self.listed(e.modified)));
+        let parts = sitemap.sitemaps.into_iter().map(|e| FoundUrl::new(e.url, FoundAs::Sitemap));
         let is_sitemap = sitemap.form.is_some();
         Said { found: pages.chain(parts).collect(), is_sitemap, ..Said::default() }
     }
 
     /// What a stylesheet names; a note that there is none names nothing.
-    fn stylesheet(&self, body: &Body<'_>) -> Said {
-        let Some(max) = self.requisites_max.filter(|_| body.kind() != Kind::Html) else {
+    fn stylesheet(&self, body: &ExtractBody<'_>) -> Said {
+        let Some(max) = self.requisites_max.filter(|_| body.kind() != MediaKind::Html) else {
             return self.requisite(body);
         };
         Said { requisites: css::read(body.bytes, body.charset(), body.url, max), ..Said::default() }
     }
 
     /// Where a document in a frame leads: it may be a page as well.
-    fn requisite(&self, body: &Body<'_>) -> Said {
-        if body.kind() != Kind::Html {
+    fn requisite(&self, body: &ExtractBody<'_>) -> Said {
+        if body.kind() != MediaKind::Html {
             return Said::default();
         }
-        let page = body.told(&Wanted::default()).page;
+        let page = body.told(&PageWanted::default()).page;
         let directives = page.robots_for(&self.token);
         let links = page.links.into_iter().filter(|link| !link.nofollow);
-        let found = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
+        let found = links.map(|link| FoundUrl::new(link.url, FoundAs::Link)).collect();
         Said { directives, found, links_beyond: page.links_beyond, ..Said::default() }
     }
 
-    /// As [`Reader::read`], of HTML, in one pass whatever is wanted of it.
-    fn html(&self, body: &Body<'_>, rows: Option<&WhileCrawling>) -> (Said, Option<MadeRow>) {
-        let wanted = Wanted {
+    /// As [`PageReader::read`], of HTML, in one pass whatever is wanted of it.
+    fn html(
+        &self,
+        body: &ExtractBody<'_>,
+        rows: Option<&WhileCrawling>,
+    ) -> (Said, Option<MadeRow>) {
+        let wanted = PageWanted {
             own_text: self.sketches,
             main_text: self.revisits || self.topic.is_some(),
             fingerprint: self.revisits,
@@ -230,7 +240,8 @@ impl Reader {
         let directives = told.page.robots_for(&self.token);
         let links_beyond = told.page.links_beyond;
         let links = told.page.links.into_iter().filter(|link| !link.nofollow);
-        let mut found: Vec<Found> = links.map(|link| Found::new(link.url, FoundAs::Link)).collect();
+        let mut found: Vec<FoundUrl> =
+            links.map(|link| FoundUrl::new(link.url, FoundAs::Link)).collect();
         add_new(&mut found, told.scripts.links);
         let mut relevance = 0;
         if let Some(topic) = &self.topic {
@@ -259,18 +270,24 @@ impl Reader {
         (said, row)
     }
 
-    fn page(&self, body: &Body<'_>, said: Said, head: &RawHead<'_>, at: Time) -> Page {
+    fn page(
+        &self,
+        body: &ExtractBody<'_>,
+        said: Said,
+        head: &RawHead<'_>,
+        at: Time,
+    ) -> PageContent {
         let directives = said.directives.merge(body.asks);
         let mut found = said.found;
         if directives.nofollow || !self.follows_links {
             found.clear();
         }
-        let strips = |f: Found| Found { url: self.strip.apply(f.url), ..f };
+        let strips = |f: FoundUrl| FoundUrl { url: self.strip.apply(f.url), ..f };
         let found = found.into_iter().map(strips).collect();
         let text = |bytes: Option<&[u8]>| {
             bytes.and_then(|b| std::str::from_utf8(b).ok()).map(Box::<str>::from)
         };
-        Page {
+        PageContent {
             content: digest(body.bytes, self.seed),
             // Only an archive needs it, and finds it when it packs: see `Workers::took`.
             payload: PayloadDigest::default(),
@@ -313,13 +330,13 @@ fn marks(directives: Directives) -> Marks {
 }
 
 /// Adds the links of embedded state that markup does not have.
-fn add_new(found: &mut Vec<Found>, embedded: Vec<Url>) {
+fn add_new(found: &mut Vec<FoundUrl>, embedded: Vec<Url>) {
     if embedded.is_empty() {
         return;
     }
     let met: HashSet<Url> = found.iter().map(|link| link.url.clone()).collect();
     let new = embedded.into_iter().filter(|url| !met.contains(url));
-    found.extend(new.map(|url| Found::new(url, FoundAs::Link)));
+    found.extend(new.map(|url| FoundUrl::new(url, FoundAs::Link)));
 }
 
 /// What tells one page's bytes from another's: 128 bits that nobody can aim at who does not know
@@ -380,10 +397,10 @@ fn alike(text: &str) -> Option<u32> {
 }
 
 /// A sitemap declares itself, or is gzip'd or plain text under a name that says so.
-fn may_be_sitemap(kind: Kind, url: &Url) -> bool {
+fn may_be_sitemap(kind: MediaKind, url: &Url) -> bool {
     match kind {
-        Kind::Sitemap => true,
-        Kind::Gzip | Kind::Text => url.path().to_ascii_lowercase().contains("sitemap"),
+        MediaKind::Sitemap => true,
+        MediaKind::Gzip | MediaKind::Text => url.path().to_ascii_lowercase().contains("sitemap"),
         _ => false,
     }
 }
@@ -396,7 +413,8 @@ fn is_late(response: &Response) -> bool {
 /// page like any other.
 fn broken_off(response: &Response) -> Option<FailKind> {
     match response.truncated? {
-        // For `NoRoom` see `Reader::outcome`: the beginning of a robots.txt is good all the same.
+        // For `NoRoom` see `PageReader::outcome`: the beginning of a robots.txt is good all the
+        // same.
         Truncation::Length | Truncation::Unwanted | Truncation::NoRoom => None,
         Truncation::Time => Some(FailKind::Timeout),
         Truncation::Slow => Some(FailKind::Slow),
@@ -413,11 +431,11 @@ fn wait(wish: RetryAfter, now: Time) -> Span {
 }
 
 /// No response: what kind of failure, for the engine.
-pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
+pub fn report_failure(purpose: Purpose, failure: &FetchFailure, at: Time) -> FetchReport {
     let kind = match failure.kind {
         FailureKind::UnsupportedScheme => FailKind::Scheme,
         FailureKind::Refused(_) => FailKind::AddressRefused,
-        FailureKind::Connect | FailureKind::Timeout(Stage::Connect) => FailKind::Connect,
+        FailureKind::Connect | FailureKind::Timeout(FetchStage::Connect) => FailKind::Connect,
         FailureKind::Tls(TlsFault::Handshake) => FailKind::Tls,
         FailureKind::Tls(TlsFault::Expired) => FailKind::TlsExpired,
         FailureKind::Tls(TlsFault::Name) => FailKind::TlsName,
@@ -430,7 +448,7 @@ pub fn report_failure(purpose: Purpose, failure: &Failure, at: Time) -> Report {
         FailureKind::HeaderTooBig => FailKind::HeaderTooBig,
         FailureKind::Unresolved | FailureKind::Withheld | FailureKind::Local => FailKind::Internal,
     };
-    Report {
+    FetchReport {
         outcome: of_failure(purpose, kind),
         status: 0,
         bytes: failure.raw.len() as u64,

@@ -9,23 +9,23 @@ use std::os::unix::fs::FileExt;
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
 #[derive(Default)]
-pub struct Spool {
+pub struct BodySpool {
     in_memory: usize,
     file: Option<File>,
     file_len: u64,
 }
 
 /// Bytes that wait; the spool has them if they are not here.
-pub enum Kept {
+pub enum SpooledBytes {
     Here(Vec<u8>),
     There { offset: u64, len: usize },
 }
 
-impl Spool {
-    pub fn keep(&mut self, bytes: Vec<u8>) -> io::Result<Kept> {
+impl BodySpool {
+    pub fn keep(&mut self, bytes: Vec<u8>) -> io::Result<SpooledBytes> {
         if self.in_memory + bytes.len() <= MEMORY_BYTES_MAX {
             self.in_memory += bytes.len();
-            return Ok(Kept::Here(bytes));
+            return Ok(SpooledBytes::Here(bytes));
         }
         if self.file.is_none() {
             self.file = Some(tempfile::tempfile()?);
@@ -34,14 +34,14 @@ impl Spool {
         let offset = self.file_len;
         file.write_all_at(&bytes, offset)?;
         self.file_len += bytes.len() as u64;
-        Ok(Kept::There { offset, len: bytes.len() })
+        Ok(SpooledBytes::There { offset, len: bytes.len() })
     }
 
     /// Appends what waits; it stays, since two may ask for the same.
-    pub fn read(&self, kept: &Kept, to: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read(&self, kept: &SpooledBytes, to: &mut Vec<u8>) -> io::Result<()> {
         match kept {
-            Kept::Here(bytes) => to.extend_from_slice(bytes),
-            Kept::There { offset, len } => {
+            SpooledBytes::Here(bytes) => to.extend_from_slice(bytes),
+            SpooledBytes::There { offset, len } => {
                 let start = to.len();
                 to.resize(start + len, 0);
                 let file = self.file.as_ref().expect("it was written there");
@@ -58,11 +58,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_into_memory_waits_in_a_file_and_comes_back_whole() {
-        let mut spool = Spool::default();
+        let mut spool = BodySpool::default();
         let large = vec![7; MEMORY_BYTES_MAX - 1];
         let kept = [spool.keep(large), spool.keep(b"one".to_vec()), spool.keep(b"two".to_vec())];
         let [_, one, two] = kept.map(Result::unwrap);
-        assert!(matches!((&one, &two), (Kept::There { .. }, Kept::There { .. })));
+        assert!(matches!((&one, &two), (SpooledBytes::There { .. }, SpooledBytes::There { .. })));
         let mut read = Vec::new();
         spool.read(&two, &mut read).unwrap();
         spool.read(&one, &mut read).unwrap();

@@ -9,20 +9,20 @@ use super::held_bodies::HeldBodies;
 use super::permit::Permit;
 use super::published::Published;
 use super::reader;
-use super::reading::Reader;
-use super::stop::Stop;
+use super::reading::PageReader;
+use super::stop::StopHandle;
 use super::work_times::{TimedState, WorkTimes};
 use super::worker::Workers;
 use super::world::NodeWorld;
-use crate::extract::{Asked, WhileCrawling};
+use crate::extract::{RowsWanted, WhileCrawling};
 use crate::forget;
 use crate::index::weigh;
-use crate::settings::{Archive as ArchiveKind, CRAWL_TOML, Settings};
+use crate::settings::{ArchiveKind, CRAWL_TOML, Settings};
 use crate::topic;
 use crate::watch::status::STATE_DIR;
 use crate::watch::steering::Steering;
-use crate::watch::{About, EventLog, Live, ProgressKind, Report, Watchers, metrics};
-use rhumb_archive::{Limits as WarcLimits, Packer, Warcinfo, Writer};
+use crate::watch::{About, CrawlReport, EventLog, Live, ProgressKind, Watchers, metrics};
+use rhumb_archive::{Packer, WarcWriter, Warcinfo, WriterLimits as WarcLimits};
 use rhumb_engine::config::NearPolicy;
 use rhumb_engine::discovery::{Discovery, FoundAs};
 use rhumb_engine::engine::Engine;
@@ -31,9 +31,9 @@ use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::order;
 use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_engine::time::Span;
-use rhumb_engine::turn::{self, Position};
+use rhumb_engine::turn::{self, ArchivePosition};
 use rhumb_fetch::dns::{DnsConfig, Resolver};
-use rhumb_fetch::{ConfigError, Fetcher, File, FileConfig, Http, HttpConfig, Limits};
+use rhumb_fetch::{ConfigError, FetchLimits, Fetcher, File, FileConfig, Http, HttpConfig};
 use rhumb_page::url::NamedHost;
 use rhumb_state::local::{Home, LocalReader, LocalState, check_partitions};
 use rhumb_topic::Topic;
@@ -54,11 +54,15 @@ const IDLE_PER_REQUEST: usize = 2;
 #[derive(Debug)]
 pub struct Crawled {
     pub reason: StopReason,
-    pub report: Report,
+    pub report: CrawlReport,
 }
 
 /// Crawls by these settings until done, stopped or failed.
-pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result<Crawled, Error> {
+pub fn crawl(
+    settings: &Settings,
+    progress: ProgressKind,
+    stop: &StopHandle,
+) -> Result<Crawled, Error> {
     check_partitions(&settings.dir.join(STATE_DIR), settings.partitions)?;
     if settings.partitions > 1 {
         return divided::crawl(settings, progress, stop);
@@ -115,8 +119,8 @@ fn run(
     config: rhumb_engine::config::Config,
     opening: rhumb_engine::engine::Opening,
     state: LocalState,
-    (writer, archive_end): (Option<Writer>, Position),
-    (live, stop): (&Arc<Live>, &Stop),
+    (writer, archive_end): (Option<WarcWriter>, ArchivePosition),
+    (live, stop): (&Arc<Live>, &StopHandle),
 ) -> Result<StopReason, Error> {
     let clock = Clock::start();
     let runtime = Runtime::new().map_err(|e| invalid(format!("no threads: {e}")))?;
@@ -325,7 +329,7 @@ pub fn make_workers(
         resolver: Arc::clone(&network.resolver),
         turns: network.turns.clone(),
         permit,
-        reader: Reader {
+        reader: PageReader {
             token: settings.user_agent.token.clone(),
             strip: settings.strip.strip_params(),
             sketches: settings.near.policy != NearPolicy::Off,
@@ -352,12 +356,12 @@ pub fn make_workers(
 }
 
 /// With a cap on the rate, what a connection gets of it must not be held against its server.
-fn limits(settings: &Settings) -> Limits {
+fn limits(settings: &Settings) -> FetchLimits {
     let share = |bytes: u64| bytes / (settings.concurrency as u64).max(1);
     let slow_min = settings.limits.slow_bytes_per_s_min;
     let slow_bytes_per_s_min =
         settings.bytes_per_second.map_or(slow_min, |b| slow_min.min(share(b)));
-    Limits { slow_bytes_per_s_min, ..settings.limits.clone() }
+    FetchLimits { slow_bytes_per_s_min, ..settings.limits.clone() }
 }
 
 /// What sites have set is sent back by later runs, too.
@@ -373,7 +377,7 @@ fn open_rows(settings: &Settings) -> Result<Option<Arc<WhileCrawling>>, Error> {
     }
     let has_archive = settings.archive != ArchiveKind::None;
     let token = settings.user_agent.token.clone();
-    let asked = Asked { rows: settings.extract, index: settings.index, token };
+    let asked = RowsWanted { rows: settings.extract, index: settings.index, token };
     let rows = WhileCrawling::open(&settings.dir, has_archive, asked).map_err(row_error)?;
     Ok(Some(Arc::new(rows)))
 }
@@ -395,9 +399,9 @@ fn connections_to_keep() -> usize {
 pub fn open_archive(
     settings: &Settings,
     series: Option<&str>,
-    synced: Option<Position>,
-) -> Result<(Option<Writer>, Position), Error> {
-    let synced = synced.map(|at| rhumb_archive::Position { file: at.file, length: at.length });
+    synced: Option<ArchivePosition>,
+) -> Result<(Option<WarcWriter>, ArchivePosition), Error> {
+    let synced = synced.map(|at| rhumb_archive::AppendEnd { file: at.file, length: at.length });
     if settings.archive == ArchiveKind::None {
         let end = match series {
             Some(series) => rhumb_archive::repair_series((&settings.dir, series), synced),
@@ -409,8 +413,8 @@ pub fn open_archive(
     let info = warcinfo(settings, String::new());
     let limits = warc_limits(settings);
     let writer = match series {
-        Some(series) => Writer::open_series((&settings.dir, series), info, limits, synced),
-        None => Writer::open(&settings.dir, info, limits, synced),
+        Some(series) => WarcWriter::open_series((&settings.dir, series), info, limits, synced),
+        None => WarcWriter::open(&settings.dir, info, limits, synced),
     };
     let writer = writer.map_err(archive_error)?;
     let end = end_of(&writer);

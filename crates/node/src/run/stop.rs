@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// assert!(stop.is_asked());
 /// ```
 #[derive(Clone, Default)]
-pub struct Stop(Arc<Mutex<Inner>>);
+pub struct StopHandle(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
@@ -24,7 +24,7 @@ struct Inner {
     events: Vec<Sender<Event>>,
 }
 
-impl Stop {
+impl StopHandle {
     /// Has the crawl wait for the requests in flight, write all rows, and end.
     pub fn ask(&self) {
         let mut inner = self.lock();
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_loop_hears_of_it_once_whether_it_began_before_or_after() {
-        let (early, stop) = (Stop::default(), Stop::default());
+        let (early, stop) = (StopHandle::default(), StopHandle::default());
         early.ask();
         for (stop, ask_again) in [(early, false), (stop, true)] {
             let (events, heard) = channel();

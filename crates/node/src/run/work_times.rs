@@ -3,7 +3,7 @@
 
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -53,7 +53,7 @@ pub struct TimedState<S> {
 }
 
 impl<S: State> State for TimedState<S> {
-    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: ArchivePosition) -> Result<(), Error> {
         let began = Instant::now();
         let committed = self.state.commit(rows, archived);
         self.times.add(Work::Commit, began);

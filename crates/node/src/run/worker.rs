@@ -6,25 +6,25 @@ use super::clock::Clock;
 use super::fetch_tasks::unharmed;
 use super::held_bodies::{Bytes, Held, HeldBodies};
 use super::permit::Permit;
-use super::reading::{Reader, report_failure};
+use super::reading::{PageReader, report_failure};
 use super::work_times::{Work, WorkTimes};
 use crate::extract::WhileCrawling;
 use rhumb_archive::{Capture, Packed, Packer};
-use rhumb_engine::event::{Address, Event, Fetch, Purpose};
+use rhumb_engine::event::{Event, FetchOrder, Purpose, ResolvedName};
 use rhumb_engine::marks::Marks;
-use rhumb_engine::outcome::{FailKind, Outcome, Report, of_failure};
+use rhumb_engine::outcome::{FailKind, FetchReport, Outcome, of_failure};
 use rhumb_engine::record::Refusal;
 use rhumb_engine::screen::{HeadFacts, Screen};
 use rhumb_engine::time::{Span, Time};
 use rhumb_fetch::address::all_permitted;
 use rhumb_fetch::dns::{DnsFailureKind, Resolver};
-use rhumb_fetch::head::Head;
+use rhumb_fetch::head::HeadBytes;
 use rhumb_fetch::proxy::{ResolvedBy, is_localhost, stand_in};
 use rhumb_fetch::{
-    Failure, FailureKind, Fetch as _, Fetcher, HeadScreen, Leave, Limits, Request, Response,
-    Truncation, Validators,
+    FailureKind, Fetch as _, FetchFailure, FetchLimits, FetchRequest, Fetcher, HeadScreen,
+    RequestLeave, Response, Truncation, Validators,
 };
-use rhumb_page::media::{self, Kind, SNIFF_BYTES_MAX};
+use rhumb_page::media::{self, MediaKind, SNIFF_BYTES_MAX};
 use rhumb_page::robots::ROBOTS_BYTES_MAX;
 use rhumb_page::sitemap::UNPACKED_BYTES_MAX;
 use rhumb_page::url::{HostKey, Scheme};
@@ -53,14 +53,14 @@ pub struct Workers {
     pub turns: Option<Arc<AddressTurns>>,
     /// Of a partition that others may take over.
     pub permit: Option<Permit>,
-    pub reader: Reader,
+    pub reader: PageReader,
     /// Says which links lead to what is known, where links are followed.
     pub known: Option<LocalReader>,
     /// URLs may move up when a link to them is seen, so their addresses are wanted.
     pub follows_importance: bool,
     pub bodies: Arc<HeldBodies>,
     pub clock: Clock,
-    pub limits: Limits,
+    pub limits: FetchLimits,
     /// What is wanted of pages.
     pub screen: Arc<Screen>,
     pub allow_private: bool,
@@ -86,13 +86,14 @@ thread_local! {
 
 impl Workers {
     /// Fetches a URL; what the loop is to be told of it.
-    pub async fn fetch(&self, fetch: Fetch) -> Event {
+    pub async fn fetch(&self, fetch: FetchOrder) -> Event {
         let request = self.request(&fetch);
         let Some((fetched, (at, began))) = self.fetch_when_permitted(&fetch, &request).await else {
             // Nobody listens: the partition has ended here.
             let outcome = of_failure(fetch.purpose, FailKind::Internal);
             let at = self.clock.date();
-            let report = Report { outcome, status: 0, bytes: 0, at, took: Span::ZERO, held: false };
+            let report =
+                FetchReport { outcome, status: 0, bytes: 0, at, took: Span::ZERO, held: false };
             return Event::Fetched { fetch: fetch.id, report };
         };
         let mut parses = Instant::now();
@@ -131,9 +132,9 @@ impl Workers {
     /// dated and as the engine counts. None if the time for it will never come.
     async fn fetch_when_permitted(
         &self,
-        fetch: &Fetch,
-        request: &Request,
-    ) -> Option<(Result<Response, Failure>, (Time, Time))> {
+        fetch: &FetchOrder,
+        request: &FetchRequest,
+    ) -> Option<(Result<Response, FetchFailure>, (Time, Time))> {
         loop {
             if let Some(permit) = &self.permit
                 && !permit.wait().await
@@ -159,7 +160,7 @@ impl Workers {
         }
     }
 
-    fn request(&self, fetch: &Fetch) -> Request {
+    fn request(&self, fetch: &FetchOrder) -> FetchRequest {
         let mut limits = self.limits.clone();
         if fetch.purpose == Purpose::Robots {
             limits.body_bytes_max = limits.body_bytes_max.min(ROBOTS_BYTES_MAX);
@@ -170,7 +171,7 @@ impl Workers {
             limits.body_bytes_max = limits.body_bytes_max.min(UNPACKED_BYTES_MAX);
         }
         let bytes = |text: &Option<Box<str>>| text.as_ref().map(|t| t.as_bytes().to_vec());
-        Request {
+        FetchRequest {
             url: fetch.url.clone(),
             address: (fetch.url.scheme() != Scheme::File).then_some(fetch.address),
             validators: Validators {
@@ -179,7 +180,7 @@ impl Workers {
             },
             limits,
             screen: self.head_screen(fetch),
-            leave: self.permit.clone().map(|permit| Leave::new(move || permit.is_given())),
+            leave: self.permit.clone().map(|permit| RequestLeave::new(move || permit.is_given())),
         }
     }
 
@@ -189,7 +190,7 @@ impl Workers {
     }
 
     /// Asked for pages, while their bodies are still to come.
-    fn head_screen(&self, fetch: &Fetch) -> Option<HeadScreen> {
+    fn head_screen(&self, fetch: &FetchOrder) -> Option<HeadScreen> {
         let is_named = fetch.depth == 0;
         let screen = Arc::clone(&self.screen);
         (fetch.purpose == Purpose::Page)
@@ -197,13 +198,13 @@ impl Workers {
     }
 
     /// The body was not wanted: none of it was read, and nothing is kept.
-    fn unwanted(&self, fetch: &Fetch, response: &Response, at: Time) -> Report {
+    fn unwanted(&self, fetch: &FetchOrder, response: &Response, at: Time) -> FetchReport {
         let why = screens(&self.screen, response.head(), fetch.depth == 0);
         let outcome = match why {
             Err(why) => Outcome::Unwanted(why),
             Ok(()) => Outcome::Failed(FailKind::Internal),
         };
-        Report {
+        FetchReport {
             outcome,
             status: response.status,
             bytes: response.raw.len() as u64,
@@ -214,14 +215,14 @@ impl Workers {
     }
 
     /// Reads a response, packs it if it will most likely be kept, and holds it.
-    fn took(&self, fetch: &Fetch, response: Response, at: Time) -> Report {
+    fn took(&self, fetch: &FetchOrder, response: Response, at: Time) -> FetchReport {
         let (mut report, row) = self.reader.report(fetch, &response, at, self.rows.as_deref());
         let Some(level) = self.level else {
             if let (Some(rows), Some(row)) = (&self.rows, row) {
                 // A writer that has failed says why when it is put away.
                 let _ = rows.keep(row, None);
             }
-            return Report { held: false, ..report };
+            return FetchReport { held: false, ..report };
         };
         let marks = match &report.outcome {
             Outcome::Page(page) => page.marks,
@@ -250,19 +251,19 @@ impl Workers {
     fn is_long_work(&self, response: &Response) -> bool {
         let is_contained = || {
             let start = response.decoded_start(SNIFF_BYTES_MAX);
-            media::kind(response.head().content_type().as_deref(), &start.bytes) == Kind::Pdf
+            media::kind(response.head().content_type().as_deref(), &start.bytes) == MediaKind::Pdf
         };
         is_large(response) || (self.rows.is_some() && is_contained())
     }
 
-    fn failed(&self, fetch: &Fetch, failure: Failure, at: Time) -> Report {
+    fn failed(&self, fetch: &FetchOrder, failure: FetchFailure, at: Time) -> FetchReport {
         tracing::debug!(url = %fetch.url, kind = failure.kind.as_str(), detail = %failure.detail,
             "failed");
         let report = report_failure(fetch.purpose, &failure, at);
         if self.level.is_none() || !report.held {
-            return Report { held: false, ..report };
+            return FetchReport { held: false, ..report };
         }
-        let Failure { raw_request: request, raw: response, address, .. } = failure;
+        let FetchFailure { raw_request: request, raw: response, address, .. } = failure;
         let bytes = Bytes::Strange { request, response, address };
         let (url, depth) = (fetch.url.clone(), fetch.depth);
         let (packed, marks, row) = (None, Marks::NONE, None);
@@ -277,11 +278,11 @@ impl Workers {
         self.tell(Event::Resolved { host, answer });
     }
 
-    async fn address(&self, host: &HostKey) -> Result<Address, FailKind> {
+    async fn address(&self, host: &HostKey) -> Result<ResolvedName, FailKind> {
         if host.scheme() == Scheme::File {
             // The disk has no address; one that nothing else uses stands for it.
             let ips = vec![IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
-            return Ok(Address { ips, until: Time(u64::MAX) });
+            return Ok(ResolvedName { ips, until: Time(u64::MAX) });
         }
         let by =
             host.robots_url().map_or(ResolvedBy::Us, |url| self.fetcher.http.resolved_by(&url));
@@ -305,23 +306,23 @@ impl Workers {
         })?;
         // At least long enough for one request, however soon the name expires.
         let holds = Span(resolved.expires_in.as_micros() as u64).max(Span::secs(1));
-        Ok(Address { ips, until: self.clock.now() + holds })
+        Ok(ResolvedName { ips, until: self.clock.now() + holds })
     }
 }
 
 impl Workers {
     /// The address of a name that only the proxy knows: one that stands for its site.
-    fn left_to_proxy(&self, host: &HostKey) -> Result<Address, FailKind> {
+    fn left_to_proxy(&self, host: &HostKey) -> Result<ResolvedName, FailKind> {
         if is_localhost(&host.host()) && !self.allow_private {
             return Err(FailKind::AddressRefused);
         }
         let ips = vec![stand_in(host.site().as_str())];
-        Ok(Address { ips, until: self.clock.now() + LEFT_TO_PROXY })
+        Ok(ResolvedName { ips, until: self.clock.now() + LEFT_TO_PROXY })
     }
 }
 
 /// What the engine's rules say of a head.
-fn screens(screen: &Screen, head: Head<'_>, is_named: bool) -> Result<(), Refusal> {
+fn screens(screen: &Screen, head: HeadBytes<'_>, is_named: bool) -> Result<(), Refusal> {
     let content_type = head.content_type();
     let length = head.get("content-length").and_then(|value| str::from_utf8(value).ok());
     let facts = HeadFacts {
@@ -350,7 +351,7 @@ fn may_unfold(response: &Response) -> bool {
     response.raw.len() > bytes_max
 }
 
-fn pack(level: i32, fetch: &Fetch, response: &Response, at: Time, marks: Marks) -> Packed {
+fn pack(level: i32, fetch: &FetchOrder, response: &Response, at: Time, marks: Marks) -> Packed {
     PACKER.with_borrow_mut(|slot| {
         let packer = match slot {
             Some((l, packer)) if *l == level => packer,

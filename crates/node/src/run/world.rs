@@ -1,7 +1,7 @@
 //! The world as the loop sees it: actions go out to workers and reader, events come in.
 
 use super::clock::Clock;
-use super::divided::Gate;
+use super::divided::PartitionGate;
 use super::fetch_tasks::FetchTasks;
 use super::work_times::Work;
 use super::worker::Workers;
@@ -41,7 +41,7 @@ pub struct NodeWorld {
     /// Where it is told what happens, if that is asked for.
     pub log: Option<Arc<EventLog>>,
     /// Of one partition of several: what waits to be shipped.
-    pub gate: Option<Arc<Gate>>,
+    pub gate: Option<Arc<PartitionGate>>,
     /// The last turn had so many events that the next will have some too.
     pub was_busy: bool,
     /// Requests of which no event has been taken yet.

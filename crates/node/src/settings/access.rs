@@ -18,10 +18,10 @@ use rhumb_page::url::NamedHost;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use super::quantity::{Bound, from_text};
-use super::seeds::Seed;
-use super::word::Word;
-use super::written::Written;
+use super::quantity::{OptionalBound, from_text};
+use super::seeds::SeedLine;
+use super::word::NamedValue;
+use super::written::WrittenSettings;
 use super::{CookieJar, SettingsError};
 
 /// What the cookies that sites set are kept in, in a crawl's directory.
@@ -29,7 +29,7 @@ pub const COOKIES_FILE: &str = "cookies.txt";
 
 /// As the owner decided.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct AccessSettings {
     pub headers: Vec<HeaderLine>,
     pub cookies: Option<PathBuf>,
     pub cookie_jar: CookieJar,
@@ -66,12 +66,13 @@ impl Default for ProxyLine {
     }
 }
 
-impl Written {
+impl WrittenSettings {
     /// What is written of all this, over the defaults.
-    pub(super) fn access(&mut self) -> Access {
+    pub(super) fn access(&mut self) -> AccessSettings {
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        let path = |bound: Option<Bound<PathBuf>>| bound.and_then(|bound| bound.0).map(absolute);
-        Access {
+        let path =
+            |bound: Option<OptionalBound<PathBuf>>| bound.and_then(|bound| bound.0).map(absolute);
+        AccessSettings {
             headers: listed(self.header.take()),
             cookies: path(self.cookies.take()),
             cookie_jar: self.cookie_jar.take().map_or(CookieJar::Off, |word| word.0),
@@ -85,7 +86,7 @@ impl Written {
     }
 }
 
-impl Written {
+impl WrittenSettings {
     /// A header that was typed has a value; one out of `crawl.toml` may have lost it.
     pub(super) fn check_headers(&self) -> Result<(), SettingsError> {
         let lines = self.header.iter().flatten().filter_map(|bound| bound.0.as_ref());
@@ -97,30 +98,30 @@ impl Written {
 }
 
 /// Those of a list; `none` among them is how one of an earlier run is lifted.
-fn listed<T>(list: Option<Vec<Bound<T>>>) -> Vec<T> {
+fn listed<T>(list: Option<Vec<OptionalBound<T>>>) -> Vec<T> {
     list.unwrap_or_default().into_iter().filter_map(|bound| bound.0).collect()
 }
 
-fn written_list<T: Clone>(list: &[T]) -> Option<Vec<Bound<T>>> {
-    (!list.is_empty()).then(|| list.iter().cloned().map(|one| Bound(Some(one))).collect())
+fn written_list<T: Clone>(list: &[T]) -> Option<Vec<OptionalBound<T>>> {
+    (!list.is_empty()).then(|| list.iter().cloned().map(|one| OptionalBound(Some(one))).collect())
 }
 
-impl Access {
+impl AccessSettings {
     /// As `crawl.toml` has it.
-    pub(super) fn write(&self, written: &mut Written) {
+    pub(super) fn write(&self, written: &mut WrittenSettings) {
         written.header = written_list(&self.headers);
-        written.cookies = Some(Bound(self.cookies.clone()));
-        written.cookie_jar = Some(Word(self.cookie_jar));
+        written.cookies = Some(OptionalBound(self.cookies.clone()));
+        written.cookie_jar = Some(NamedValue(self.cookie_jar));
         written.auth = written_list(&self.logins);
         written.own_site = written_list(&self.own_sites);
-        written.ca_file = Some(Bound(self.ca_file.clone()));
+        written.ca_file = Some(OptionalBound(self.ca_file.clone()));
         written.insecure = written_list(&self.insecure);
         written.proxy = Some(self.proxy.clone());
-        written.bind = Some(Bound(self.bind));
+        written.bind = Some(OptionalBound(self.bind));
     }
 
     /// Fills in what a client is told of it; reads the files that are named.
-    pub fn apply(&self, seeds: &[Seed], config: &mut HttpConfig) -> Result<(), ConfigError> {
+    pub fn apply(&self, seeds: &[SeedLine], config: &mut HttpConfig) -> Result<(), ConfigError> {
         config.access = self.client(seeds)?;
         let mut tls = TlsConfig::from_environment()?;
         if let Some(path) = &self.ca_file {
@@ -133,7 +134,7 @@ impl Access {
         Ok(())
     }
 
-    fn client(&self, seeds: &[Seed]) -> Result<AccessConfig, ConfigError> {
+    fn client(&self, seeds: &[SeedLine]) -> Result<AccessConfig, ConfigError> {
         let keeps_cookies = self.cookie_jar == CookieJar::On;
         let mut access = AccessConfig { keeps_cookies, ..AccessConfig::default() };
         let is_private =
@@ -154,7 +155,7 @@ impl Access {
     }
 
     /// Whether all of it can be used: before anything begins.
-    pub(super) fn check(&self, seeds: &[Seed]) -> Result<(), SettingsError> {
+    pub(super) fn check(&self, seeds: &[SeedLine]) -> Result<(), SettingsError> {
         let usage = |error: ConfigError| SettingsError::Usage(error.0);
         self.apply(seeds, &mut HttpConfig::default()).map_err(usage)?;
         if let Some(ip) = self.bind {
@@ -162,7 +163,7 @@ impl Access {
                 .map_err(|error| SettingsError::usage(format!("bind {ip}: {error}")))?;
         }
         for own in &self.own_sites {
-            let is_seeds = |seed: &Seed| own.is(seed.url.host(), seed.url.port());
+            let is_seeds = |seed: &SeedLine| own.is(seed.url.host(), seed.url.port());
             if !seeds.iter().any(is_seeds) {
                 let wrong = format!("own_site {own}: no seed is on that host");
                 return Err(SettingsError::Usage(wrong));

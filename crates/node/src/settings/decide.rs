@@ -12,10 +12,10 @@ use rhumb_page::url::Scheme;
 use rhumb_state::local::PARTITIONS_MAX;
 
 use super::sections::TrapsSection;
-use super::seeds::{SEEDS_MAX, Seed};
-use super::word::{Archive, LiftList, TopicSpec};
-use super::written::Written;
-use super::{Requisites, Settings, SettingsError};
+use super::seeds::{SEEDS_MAX, SeedLine};
+use super::word::{ArchiveKind, LiftList, TopicSpec};
+use super::written::WrittenSettings;
+use super::{RequisiteSettings, Settings, SettingsError};
 
 /// More sockets than any one machine is allowed to open.
 const CONCURRENCY_MAX: usize = 100_000;
@@ -37,7 +37,7 @@ const WARC_BYTES_MAX: u64 = 1_000_000_000;
 /// Pages have some dozens; a gallery may have hundreds.
 const REQUISITES_PER_PAGE_MAX: u32 = 1_000;
 
-impl Written {
+impl WrittenSettings {
     /// What is written, over the defaults; refused if it makes no sense together.
     pub fn decide(self, dir: PathBuf, json: bool) -> Result<Settings, SettingsError> {
         let settings = self.effective(dir, json);
@@ -54,8 +54,8 @@ impl Written {
         }
     }
 
-    fn requisites(&self) -> Requisites {
-        Requisites {
+    fn requisites(&self) -> RequisiteSettings {
+        RequisiteSettings {
             are_fetched: self.requisites.unwrap_or(false),
             per_page_max: self.max_requisites_per_page.unwrap_or(REQUISITES_PER_PAGE_MAX),
         }
@@ -98,7 +98,7 @@ impl Written {
             allow_private: self.allow_private.unwrap_or(false),
             allow_file: self.allow_file.and_then(|bound| bound.0).map(absolute),
             access,
-            archive: self.archive.map_or(Archive::Warc, |word| word.0),
+            archive: self.archive.map_or(ArchiveKind::Warc, |word| word.0),
             warc_bytes_max: self.warc_bytes_max.map_or(WARC_BYTES_MAX, |size| size.0),
             compression_level: self.compression_level.unwrap_or(rhumb_archive::LEVEL_DEFAULT),
             extract: self.extract.unwrap_or(false),
@@ -140,7 +140,7 @@ fn order_of(topic: &Option<Vec<TopicSpec>>) -> Order {
     }
 }
 
-fn texts(patterns: Option<Vec<super::Pattern>>) -> Vec<String> {
+fn texts(patterns: Option<Vec<super::UrlPattern>>) -> Vec<String> {
     patterns.unwrap_or_default().into_iter().map(|pattern| pattern.0).collect()
 }
 
@@ -158,9 +158,9 @@ fn traps(section: TrapsSection, lifted: Option<LiftList>) -> Traps {
 }
 
 /// In the order given; the last weight of a URL wins.
-fn without_repeats(seeds: Vec<Seed>) -> Vec<Seed> {
+fn without_repeats(seeds: Vec<SeedLine>) -> Vec<SeedLine> {
     let mut met = HashSet::new();
-    let mut kept: Vec<Seed> =
+    let mut kept: Vec<SeedLine> =
         seeds.into_iter().rev().filter(|seed| met.insert(seed.url.clone())).collect();
     kept.reverse();
     kept
@@ -168,8 +168,8 @@ fn without_repeats(seeds: Vec<Seed>) -> Vec<Seed> {
 
 impl Settings {
     /// The defaults, for a caller that is no person; it sets what it wants otherwise.
-    pub fn new(dir: PathBuf, seeds: Vec<Seed>) -> Settings {
-        Written { seeds: Some(seeds), ..Written::default() }.effective(dir, false)
+    pub fn new(dir: PathBuf, seeds: Vec<SeedLine>) -> Settings {
+        WrittenSettings { seeds: Some(seeds), ..WrittenSettings::default() }.effective(dir, false)
     }
 
     fn check(&self) -> Result<(), SettingsError> {

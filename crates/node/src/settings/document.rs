@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::nearest::nearest;
-use super::written::Written;
+use super::written::WrittenSettings;
 
 /// A configuration is read whole; seeds may be in it.
 const CONFIG_BYTES_MAX: u64 = 1 << 30;
@@ -30,7 +30,7 @@ struct Place {
     width: usize,
 }
 
-pub fn read(path: &Path) -> Result<Written, Mistake> {
+pub fn read(path: &Path) -> Result<WrittenSettings, Mistake> {
     let wrong = |reason: String| Mistake { file: name(path), reason, place: None };
     let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
     if size > CONFIG_BYTES_MAX {
@@ -40,7 +40,7 @@ pub fn read(path: &Path) -> Result<Written, Mistake> {
     parse(&text, path)
 }
 
-pub fn parse(text: &str, path: &Path) -> Result<Written, Mistake> {
+pub fn parse(text: &str, path: &Path) -> Result<WrittenSettings, Mistake> {
     toml::from_str(text).map_err(|error| Mistake {
         file: name(path),
         reason: reason_of(error.message()),

@@ -15,7 +15,7 @@ use serde::{Deserialize as DeriveDeserialize, Serialize as DeriveSerialize};
 
 use super::SettingsError;
 use super::quantity::from_text;
-use super::word::Pattern;
+use super::word::UrlPattern;
 
 /// How far ahead the shifts of a zone are known to a run: none goes on so long unopened.
 const YEARS_AHEAD: i64 = 20;
@@ -23,7 +23,7 @@ const YEARS_AHEAD: i64 = 20;
 /// A rule on URLs; the first that matches decides.
 #[derive(Clone, Debug, PartialEq, DeriveSerialize)]
 pub struct HoursSetting {
-    pub pattern: Pattern,
+    pub pattern: UrlPattern,
     pub from: TimeOfDay,
     pub to: TimeOfDay,
     /// The system's zone, if none is named.
@@ -34,7 +34,7 @@ pub struct HoursSetting {
 #[derive(DeriveDeserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
-    pattern: Pattern,
+    pattern: UrlPattern,
     from: TimeOfDay,
     to: TimeOfDay,
     zone: Option<ZoneName>,

@@ -1,8 +1,8 @@
 //! From the user's words to what they mean.
 //!
-//! Two stages. [`Typed`] and [`Written`] are what was said, in flags and in TOML: each word is
-//! checked where it stands, so that an error can point at it. [`Settings`] is what it means: every
-//! value decided, nothing optional but what may truly be absent. `crawl.toml` in the crawl's
+//! Two stages. [`Typed`] and [`WrittenSettings`] are what was said, in flags and in TOML: each word
+//! is checked where it stands, so that an error can point at it. [`Settings`] is what it means:
+//! every value decided, nothing optional but what may truly be absent. `crawl.toml` in the crawl's
 //! directory is the `Settings` written back; a later run on the directory takes it as its base, so
 //! that `rhumb crawl --dir DIR` alone goes on as before.
 
@@ -47,24 +47,24 @@ use rhumb_page::robots::Agent;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, Rules};
 
 use crate::forget;
-use rhumb_fetch::Limits;
+use rhumb_fetch::FetchLimits;
 use sections::span;
 
-pub use access::{Access, COOKIES_FILE, HeaderLine, LoginLine, ProxyLine};
-pub use allowance::Allowance;
+pub use access::{AccessSettings, COOKIES_FILE, HeaderLine, LoginLine, ProxyLine};
+pub use allowance::RequestsAllowed;
 pub use document::Mistake;
 pub use hours::HoursSetting;
-pub use quantity::{Bound, Period, Size};
+pub use quantity::{OptionalBound, Period, Size};
 pub use reference::reference;
 pub use sections::PriorityRule;
-pub use seeds::{SEEDS_MAX, Seed, is_bare_host, open as open_input};
+pub use seeds::{SEEDS_MAX, SeedLine, is_bare_host, open as open_input};
 pub use shared::read_seeds;
 pub use typed::Typed;
 pub use word::{
-    Archive, CookieJar, MediaTypes, Pattern, StripList, TOKEN_DEFAULT, TopicSpec, UserAgent, Word,
-    Words,
+    ArchiveKind, CookieJar, MediaTypes, NamedValue, NamedValues, StripList, TOKEN_DEFAULT,
+    TopicSpec, UrlPattern, UserAgent,
 };
-pub use written::Written;
+pub use written::WrittenSettings;
 
 /// The file in a crawl's directory that holds its settings.
 pub const CRAWL_TOML: &str = "crawl.toml";
@@ -77,7 +77,7 @@ const INTERVAL_MAX: Span = Span::secs(90 * 86_400);
 pub struct Settings {
     pub dir: PathBuf,
     /// Those of earlier runs, then the new ones; none twice.
-    pub seeds: Vec<Seed>,
+    pub seeds: Vec<SeedLine>,
     pub scope: Reach,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
@@ -115,8 +115,8 @@ pub struct Settings {
     pub allow_private: bool,
     /// `file:` URLs below this directory are fetched; none, if there is no directory.
     pub allow_file: Option<PathBuf>,
-    pub access: Access,
-    pub archive: Archive,
+    pub access: AccessSettings,
+    pub archive: ArchiveKind,
     pub warc_bytes_max: u64,
     pub compression_level: i32,
     /// Also write what pages say.
@@ -128,12 +128,12 @@ pub struct Settings {
     pub revisit_after: Option<Duration>,
     /// Pages are visited again for ever, where it pays.
     pub continuous: bool,
-    pub budget: Allowance,
+    pub budget: RequestsAllowed,
     pub objective: Objective,
     pub minor_changes: MinorChanges,
     pub sitemaps: bool,
     pub sitemaps_per_host_max: u32,
-    pub requisites: Requisites,
+    pub requisites: RequisiteSettings,
     pub noarchive: NoArchive,
     pub near: NearDuplicates,
     pub retry: Retry,
@@ -150,7 +150,7 @@ pub struct Settings {
     pub below: bool,
     /// Pages that are named, and no link of theirs.
     pub only_seeds: bool,
-    pub limits: Limits,
+    pub limits: FetchLimits,
     /// What happens is appended to this file. Not part of `crawl.toml`, either.
     pub events: Option<PathBuf>,
     /// Print the report at the end. Not part of `crawl.toml`: it is about this run's output.
@@ -161,13 +161,13 @@ pub struct Settings {
 
 /// What pages are shown with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Requisites {
+pub struct RequisiteSettings {
     pub are_fetched: bool,
     /// Of one page or stylesheet.
     pub per_page_max: u32,
 }
 
-impl Requisites {
+impl RequisiteSettings {
     /// How many of one page are fetched, if any are.
     pub fn taken_max(self) -> Option<u32> {
         self.are_fetched.then_some(self.per_page_max)

@@ -49,7 +49,7 @@ pub struct Size(pub u64);
 
 /// A value, or `none`: how a bound that an earlier run had is lifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound<T>(pub Option<T>);
+pub struct OptionalBound<T>(pub Option<T>);
 
 impl FromStr for Period {
     type Err = String;
@@ -87,11 +87,15 @@ impl FromStr for Size {
     }
 }
 
-impl<T: FromStr> FromStr for Bound<T> {
+impl<T: FromStr> FromStr for OptionalBound<T> {
     type Err = T::Err;
 
-    fn from_str(text: &str) -> Result<Bound<T>, T::Err> {
-        if text == "none" { Ok(Bound(None)) } else { text.parse().map(|value| Bound(Some(value))) }
+    fn from_str(text: &str) -> Result<OptionalBound<T>, T::Err> {
+        if text == "none" {
+            Ok(OptionalBound(None))
+        } else {
+            text.parse().map(|value| OptionalBound(Some(value)))
+        }
     }
 }
 
@@ -135,7 +139,7 @@ impl Serialize for Size {
     }
 }
 
-impl<T: Serialize> Serialize for Bound<T> {
+impl<T: Serialize> Serialize for OptionalBound<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Some(value) => value.serialize(serializer),
@@ -156,8 +160,8 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Bound<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bound<T>, D::Error> {
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for OptionalBound<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalBound<T>, D::Error> {
         from_text(deserializer, "a bound, or \"none\"")
     }
 }
@@ -237,6 +241,6 @@ mod tests {
         for wrong in ["1 GB/s", "MB", "9999999TiB"] {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
         }
-        assert_eq!("none".parse(), Ok(Bound::<Size>(None)));
+        assert_eq!("none".parse(), Ok(OptionalBound::<Size>(None)));
     }
 }

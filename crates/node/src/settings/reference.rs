@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::Settings;
 use super::sections::{LimitsSection, RetrySection, TrapsSection};
-use super::written::Written;
+use super::written::WrittenSettings;
 
 const HEAD: &str = "\
 # Configuration
@@ -58,7 +58,7 @@ of your trust in it after a space.
 pub fn reference() -> String {
     let defaults = defaults();
     let mut page = String::from(HEAD);
-    let command = Written::augment_args(Command::new("crawl"));
+    let command = WrittenSettings::augment_args(Command::new("crawl"));
     for heading in headings(&command) {
         let _ = write!(
             page,

@@ -9,13 +9,13 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::{Deserialize as DeriveDeserialize, Serialize as DeriveSerialize};
 
 use super::quantity::{Period, Size};
-use super::word::Pattern;
-use rhumb_fetch::Limits;
+use super::word::UrlPattern;
+use rhumb_fetch::FetchLimits;
 
 /// `[[priority]]`: a rule on URLs; the first that matches decides.
 #[derive(Clone, Debug, PartialEq, DeriveSerialize)]
 pub struct PriorityRule {
-    pub pattern: Pattern,
+    pub pattern: UrlPattern,
     /// The front queue, 0 the most urgent.
     pub class: Option<u8>,
     /// Doubling it moves a URL up by one class, and makes its visits twice as dear to --continuous.
@@ -27,7 +27,7 @@ pub struct PriorityRule {
 #[derive(DeriveDeserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFields {
-    pattern: Pattern,
+    pattern: UrlPattern,
     class: Option<u8>,
     weight: Option<f64>,
     max_interval: Option<Period>,
@@ -132,7 +132,7 @@ section! {
 
 section! {
     /// `[limits]`
-    LimitsSection for Limits {
+    LimitsSection for FetchLimits {
         /// Bytes of a response's head.
         header_bytes_max: Size, |s| s.0 as usize, |n| Size(n as u64);
         /// Headers of a response.

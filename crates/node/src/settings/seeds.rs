@@ -23,16 +23,16 @@ pub const SEEDS_MAX: usize = 10_000_000;
 const LINE_BYTES_MAX: usize = URL_BYTES_MAX + 256;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seed {
+pub struct SeedLine {
     pub url: Url,
     /// Relative to the other seeds; 1 unless said.
     pub weight: f64,
 }
 
-impl FromStr for Seed {
+impl FromStr for SeedLine {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Seed, String> {
+    fn from_str(text: &str) -> Result<SeedLine, String> {
         let mut words = text.split_ascii_whitespace();
         let (Some(url), weight, None) = (words.next(), words.next(), words.next()) else {
             return Err(format!("{text:?} is not a URL and perhaps a weight"));
@@ -44,7 +44,7 @@ impl FromStr for Seed {
                 weight.ok_or_else(|| format!("{word:?} is no weight: a number above 0"))?
             }
         };
-        Ok(Seed { url: parse_url(url)?, weight })
+        Ok(SeedLine { url: parse_url(url)?, weight })
     }
 }
 
@@ -81,7 +81,7 @@ pub fn is_bare_host(text: &str) -> bool {
     port_fits && names_a_host && !text.starts_with('.') && !authority.contains(['@', '\\'])
 }
 
-impl fmt::Display for Seed {
+impl fmt::Display for SeedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.weight == 1.0 {
             write!(f, "{}", self.url)
@@ -91,14 +91,14 @@ impl fmt::Display for Seed {
     }
 }
 
-impl Serialize for Seed {
+impl Serialize for SeedLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Seed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seed, D::Error> {
+impl<'de> Deserialize<'de> for SeedLine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SeedLine, D::Error> {
         from_text(deserializer, "a URL and perhaps a weight")
     }
 }
@@ -119,13 +119,17 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 }
 
 /// Adds the seeds of a file; a line that is none says where it stands.
-pub fn read_file(path: &Path, seeds: &mut Vec<Seed>) -> Result<(), SettingsError> {
+pub fn read_file(path: &Path, seeds: &mut Vec<SeedLine>) -> Result<(), SettingsError> {
     let unreadable =
         |error: io::Error| SettingsError::usage(format!("{}: {error}", path.display()));
     read(&mut open(path).map_err(unreadable)?, path, seeds)
 }
 
-fn read(input: &mut dyn BufRead, path: &Path, seeds: &mut Vec<Seed>) -> Result<(), SettingsError> {
+fn read(
+    input: &mut dyn BufRead,
+    path: &Path,
+    seeds: &mut Vec<SeedLine>,
+) -> Result<(), SettingsError> {
     let mut line = Vec::new();
     for number in 1u64.. {
         let wrong = |reason: &dyn fmt::Display| {
@@ -158,7 +162,7 @@ fn read(input: &mut dyn BufRead, path: &Path, seeds: &mut Vec<Seed>) -> Result<(
 mod tests {
     use super::*;
 
-    fn seeds_of(text: &[u8]) -> Result<Vec<Seed>, String> {
+    fn seeds_of(text: &[u8]) -> Result<Vec<SeedLine>, String> {
         let mut seeds = Vec::new();
         let read = read(&mut &text[..], Path::new("seeds.txt"), &mut seeds);
         read.map(|()| seeds).map_err(|error| error.to_string())
@@ -167,7 +171,7 @@ mod tests {
     #[test]
     fn a_seeds_file_has_urls_weights_and_comments() {
         let text = b"\xEF\xBB\xBF# top\n\nhttp://A.com/x#top\r\nb.org:8080/y\t2.5  # twice\n";
-        let shown: Vec<String> = seeds_of(text).unwrap().iter().map(Seed::to_string).collect();
+        let shown: Vec<String> = seeds_of(text).unwrap().iter().map(SeedLine::to_string).collect();
         assert_eq!(shown, ["http://a.com/x", "http://b.org:8080/y 2.5"]);
     }
 

@@ -3,20 +3,20 @@
 
 use std::path::{Path, PathBuf};
 
-use super::written::Written;
-use super::{Archive, Seed, Settings, SettingsError, document, seeds};
+use super::written::WrittenSettings;
+use super::{ArchiveKind, SeedLine, Settings, SettingsError, document, seeds};
 
 /// Each engine is told of the others; with one there are none.
 const PARTITIONS_MIN: u32 = 2;
 
-impl Written {
+impl WrittenSettings {
     /// The settings in a file.
-    pub fn read(path: &Path) -> Result<Written, SettingsError> {
+    pub fn read(path: &Path) -> Result<WrittenSettings, SettingsError> {
         Ok(document::read(path)?)
     }
 
     /// The settings in a text, which `name` tells where it is from.
-    pub fn parse(text: &str, name: &str) -> Result<Written, SettingsError> {
+    pub fn parse(text: &str, name: &str) -> Result<WrittenSettings, SettingsError> {
         Ok(document::parse(text, Path::new(name))?)
     }
 
@@ -27,7 +27,8 @@ impl Written {
     /// What is written, for a node with this directory; refused if many machines cannot have it.
     pub fn decide_shared(self, dir: PathBuf, partitions: u32) -> Result<Settings, SettingsError> {
         self.check_shared(partitions)?;
-        let settings = Written { partitions: Some(partitions), ..self }.effective(dir, false);
+        let settings =
+            WrittenSettings { partitions: Some(partitions), ..self }.effective(dir, false);
         settings.check_all_but_seeds()?;
         Ok(settings)
     }
@@ -59,7 +60,7 @@ impl Written {
             () if self.auth.is_some() => "auth",
             () if self.ca_file.is_some() => "ca_file",
             () if self.bind.is_some() => "bind",
-            () if self.archive.is_some_and(|word| word.0 == Archive::None) => {
+            () if self.archive.is_some_and(|word| word.0 == ArchiveKind::None) => {
                 "archive = \"none\": pages of machines that are lost must be somewhere"
             }
             () => return Ok(()),
@@ -69,9 +70,9 @@ impl Written {
 }
 
 /// Seeds as they are typed, and those of files, in order.
-pub fn read_seeds(typed: &[String], files: &[PathBuf]) -> Result<Vec<Seed>, SettingsError> {
+pub fn read_seeds(typed: &[String], files: &[PathBuf]) -> Result<Vec<SeedLine>, SettingsError> {
     let parse = |text: &String| text.trim().parse().map_err(SettingsError::Usage);
-    let mut seeds: Vec<Seed> = typed.iter().map(parse).collect::<Result<_, _>>()?;
+    let mut seeds: Vec<SeedLine> = typed.iter().map(parse).collect::<Result<_, _>>()?;
     for path in files {
         seeds::read_file(path, &mut seeds)?;
     }

@@ -3,7 +3,7 @@
 use super::*;
 use std::path::Path;
 
-fn typed(dir: &Path, config: Option<&str>, flags: Written, seeds: &[&str]) -> Typed {
+fn typed(dir: &Path, config: Option<&str>, flags: WrittenSettings, seeds: &[&str]) -> Typed {
     let config = config.map(|text| {
         let path = dir.join("given.toml");
         std::fs::write(&path, text).expect("a file to test with");
@@ -90,7 +90,7 @@ to = "24:00"
 #[test]
 fn the_effective_settings_are_read_again_as_they_were_written() {
     let scratch = tempfile::tempdir().unwrap();
-    let settings = typed(scratch.path(), Some(EVERYTHING), Written::default(), &["b.test"]);
+    let settings = typed(scratch.path(), Some(EVERYTHING), WrittenSettings::default(), &["b.test"]);
     let settings = settings.settings().unwrap();
     assert_eq!(settings.notes, ["seed \"b.test\" is taken as http://b.test/"]);
     assert_eq!(settings.user_agent.token, "mybot");
@@ -99,7 +99,7 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
     assert_eq!(settings.retry.wait_max, Retry::default().wait_max);
     settings.write_crawl_toml(&scratch.path().join(CRAWL_TOML)).unwrap();
 
-    let again = typed(scratch.path(), None, Written::default(), &[]).settings().unwrap();
+    let again = typed(scratch.path(), None, WrittenSettings::default(), &[]).settings().unwrap();
     // What made the run stop is not taken over.
     let (max_pages, max_bytes, max_time) = (again.max_pages, again.max_bytes, again.max_time);
     let coverage = again.coverage;
@@ -109,14 +109,14 @@ fn the_effective_settings_are_read_again_as_they_were_written() {
     let (path, by_hand) = (scratch.path().join(CRAWL_TOML), scratch.path().join("elsewhere"));
     let again = Typed { config: Some(path), dir: by_hand, ..Typed::default() }.settings().unwrap();
     assert_eq!(again.written(), settings.written(), "as a --config it is taken whole");
-    let seeds: Vec<String> = again.seeds.iter().map(Seed::to_string).collect();
+    let seeds: Vec<String> = again.seeds.iter().map(SeedLine::to_string).collect();
     assert_eq!(seeds, ["https://a.test/ 2.5", "http://b.test/"]);
     let config = again.engine_config().unwrap();
     assert_eq!(config.depth_max, Some(7));
     assert_eq!((config.priorities.len(), config.hours.rules.len()), (2, 2));
     assert_eq!((config.bytes_per_s, config.follows_links), (Some(250_000), false));
-    assert!(config.scope.admits(&Seed::from_text("b.test/x").url));
-    assert!(!config.scope.admits(&Seed::from_text("www.b.test/x").url));
+    assert!(config.scope.admits(&SeedLine::from_text("b.test/x").url));
+    assert!(!config.scope.admits(&SeedLine::from_text("www.b.test/x").url));
 }
 
 #[test]
@@ -125,13 +125,16 @@ fn flags_win_over_config_which_wins_over_the_last_run_and_a_bound_can_be_lifted(
     let first = typed(
         scratch.path(),
         Some("max_pages = 10\ndelay = \"9s\""),
-        Written::default(),
+        WrittenSettings::default(),
         &["a.test"],
     );
     let first = first.settings().unwrap();
     first.write_crawl_toml(&scratch.path().join(CRAWL_TOML)).unwrap();
 
-    let lifted = Written { max_pages: Some(quantity::Bound(None)), ..Written::default() };
+    let lifted = WrittenSettings {
+        max_pages: Some(quantity::OptionalBound(None)),
+        ..WrittenSettings::default()
+    };
     let second = typed(scratch.path(), Some("concurrency = 3\nmax_pages = 20"), lifted, &[]);
     let second = second.settings().unwrap();
     assert_eq!(second.max_pages, None);
@@ -151,14 +154,15 @@ fn what_makes_no_sense_together_is_refused_in_one_line() {
         ("bytes_per_second = 10", &["a.test"], "bytes_per_second is at least 1kB"),
         ("compression_level = 40", &["a.test"], "compression_level is 1 to 12"),
     ] {
-        let error = typed(scratch.path(), Some(config), Written::default(), seeds).settings();
+        let error =
+            typed(scratch.path(), Some(config), WrittenSettings::default(), seeds).settings();
         let error = error.unwrap_err().to_string();
         assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
     }
 }
 
-impl Seed {
-    fn from_text(text: &str) -> Seed {
+impl SeedLine {
+    fn from_text(text: &str) -> SeedLine {
         text.parse().expect(text)
     }
 }

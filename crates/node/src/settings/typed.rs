@@ -7,10 +7,10 @@ use rhumb_engine::admit::Reach;
 use rhumb_engine::config::{NearDuplicates, NearPolicy, Order, Traps};
 
 use super::sections::RetrySection;
-use super::seeds::{self, Seed, is_bare_host};
+use super::seeds::{self, SeedLine, is_bare_host};
 use super::word::{LiftList, UserAgent};
-use super::written::Written;
-use super::{CRAWL_TOML, Requisites, Settings, SettingsError, document};
+use super::written::WrittenSettings;
+use super::{CRAWL_TOML, RequisiteSettings, Settings, SettingsError, document};
 use crate::watch::events::STANDARD_OUTPUT;
 
 /// On a web of strangers, they should be able to reach us.
@@ -51,7 +51,7 @@ pub struct Typed {
     pub events: Option<PathBuf>,
 
     #[command(flatten)]
-    pub written: Written,
+    pub written: WrittenSettings,
 }
 
 impl Typed {
@@ -87,7 +87,7 @@ impl Typed {
         if seeds.is_none_or(Vec::is_empty) {
             return Err(SettingsError::usage("no URL: name one, or --seeds FILE"));
         }
-        let settings = Written { retry: written.retry.clone().over(one_try()), ..written };
+        let settings = WrittenSettings { retry: written.retry.clone().over(one_try()), ..written };
         let settings = settings.decide(PathBuf::new(), false)?;
         settings.access.check(&settings.seeds)?;
         notes.extend(settings.access.notes());
@@ -96,7 +96,7 @@ impl Typed {
             order: Order::Bfs,
             topic: Vec::new(),
             sitemaps: false,
-            requisites: Requisites { are_fetched: false, ..settings.requisites },
+            requisites: RequisiteSettings { are_fetched: false, ..settings.requisites },
             continuous: false,
             revisit_after: None,
             include: Vec::new(),
@@ -114,11 +114,11 @@ impl Typed {
     }
 
     /// What was typed, the seeds of files among it, and what was assumed on the way.
-    fn flags(&mut self) -> Result<(Written, Vec<String>), SettingsError> {
+    fn flags(&mut self) -> Result<(WrittenSettings, Vec<String>), SettingsError> {
         let mut notes = Vec::new();
         let mut seeds = Vec::new();
         for text in &self.seeds {
-            let seed: Seed = text.trim().parse().map_err(SettingsError::usage)?;
+            let seed: SeedLine = text.trim().parse().map_err(SettingsError::usage)?;
             if is_bare_host(text.trim()) {
                 if Path::new(text).is_file() {
                     let hint = format!("seed {text:?} is a file here: say --seeds {text}");
@@ -131,7 +131,7 @@ impl Typed {
         for path in &self.seeds_files {
             seeds::read_file(path, &mut seeds)?;
         }
-        let flags = Written { seeds: Some(seeds), ..std::mem::take(&mut self.written) };
+        let flags = WrittenSettings { seeds: Some(seeds), ..std::mem::take(&mut self.written) };
         flags.check_headers()?;
         Ok((flags, notes))
     }
@@ -148,7 +148,11 @@ fn one_try() -> RetrySection {
 }
 
 /// The books of a crawl rest on its topic: it is what it was when the crawl began.
-fn same_topic(flags: &Written, before: &Written, dir: &Path) -> Result<(), SettingsError> {
+fn same_topic(
+    flags: &WrittenSettings,
+    before: &WrittenSettings,
+    dir: &Path,
+) -> Result<(), SettingsError> {
     let has_begun = dir.join(CRAWL_TOML).exists();
     let Some(wanted) = flags.topic.as_ref().filter(|_| has_begun) else { return Ok(()) };
     if before.topic.as_ref() == Some(wanted) {
@@ -176,12 +180,12 @@ impl Settings {
 
 /// The settings of an earlier run on this directory. What made that run stop is not one of them:
 /// to run it again is to go on.
-fn written_before(dir: &Path) -> Result<Written, SettingsError> {
+fn written_before(dir: &Path) -> Result<WrittenSettings, SettingsError> {
     let path = dir.join(CRAWL_TOML);
     match path.try_exists() {
         Ok(true) => {
             let before = document::read(&path)?;
-            Ok(Written {
+            Ok(WrittenSettings {
                 max_pages: None,
                 max_bytes: None,
                 max_time: None,
@@ -189,7 +193,7 @@ fn written_before(dir: &Path) -> Result<Written, SettingsError> {
                 ..before
             })
         }
-        Ok(false) => Ok(Written::default()),
+        Ok(false) => Ok(WrittenSettings::default()),
         Err(error) => Err(SettingsError::usage(format!("{}: {error}", path.display()))),
     }
 }

@@ -10,7 +10,7 @@ use rhumb_engine::config::{Lifted, MinorChanges, NearPolicy, NoArchive, Order};
 use rhumb_engine::record::Refusal;
 use rhumb_engine::refresh::index::Objective;
 use rhumb_page::media_list::MediaList;
-use rhumb_page::robots::Reading;
+use rhumb_page::robots::RobotsReading;
 use rhumb_page::url::{PATTERNS_BYTES_MAX, StripParams};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -19,22 +19,22 @@ use super::nearest::did_you_mean;
 use super::quantity::from_text;
 
 /// A type whose values have names.
-pub trait Words: Copy + PartialEq + 'static {
+pub trait NamedValues: Copy + PartialEq + 'static {
     const WHAT: &'static str;
     const WORDS: &'static [(&'static str, Self)];
 }
 
 /// A value that is written as one of its type's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word<T>(pub T);
+pub struct NamedValue<T>(pub T);
 
-impl Words for Reading {
+impl NamedValues for RobotsReading {
     const WHAT: &'static str = "reading";
-    const WORDS: &'static [(&'static str, Reading)] =
-        &[("google", Reading::Google), ("rfc", Reading::Rfc)];
+    const WORDS: &'static [(&'static str, RobotsReading)] =
+        &[("google", RobotsReading::Google), ("rfc", RobotsReading::Rfc)];
 }
 
-impl Words for Objective {
+impl NamedValues for Objective {
     const WHAT: &'static str = "objective";
     const WORDS: &'static [(&'static str, Objective)] = &[
         ("harmonic", Objective::Harmonic),
@@ -46,15 +46,15 @@ impl Words for Objective {
 
 /// Whether what was fetched is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Archive {
+pub enum ArchiveKind {
     Warc,
     None,
 }
 
-impl Words for Archive {
+impl NamedValues for ArchiveKind {
     const WHAT: &'static str = "archive";
-    const WORDS: &'static [(&'static str, Archive)] =
-        &[("warc", Archive::Warc), ("none", Archive::None)];
+    const WORDS: &'static [(&'static str, ArchiveKind)] =
+        &[("warc", ArchiveKind::Warc), ("none", ArchiveKind::None)];
 }
 
 /// Whether the cookies that sites set are kept and sent back.
@@ -64,37 +64,37 @@ pub enum CookieJar {
     Off,
 }
 
-impl Words for CookieJar {
+impl NamedValues for CookieJar {
     const WHAT: &'static str = "cookie_jar";
     const WORDS: &'static [(&'static str, CookieJar)] =
         &[("on", CookieJar::On), ("off", CookieJar::Off)];
 }
 
-impl Words for NearPolicy {
+impl NamedValues for NearPolicy {
     const WHAT: &'static str = "near_duplicates";
     const WORDS: &'static [(&'static str, NearPolicy)] =
         &[("keep", NearPolicy::Keep), ("skip", NearPolicy::Skip), ("off", NearPolicy::Off)];
 }
 
-impl Words for NoArchive {
+impl NamedValues for NoArchive {
     const WHAT: &'static str = "noarchive";
     const WORDS: &'static [(&'static str, NoArchive)] =
         &[("obey", NoArchive::Obey), ("ignore", NoArchive::Ignore)];
 }
 
-impl Words for MinorChanges {
+impl NamedValues for MinorChanges {
     const WHAT: &'static str = "minor_changes";
     const WORDS: &'static [(&'static str, MinorChanges)] =
         &[("count", MinorChanges::Count), ("ignore", MinorChanges::Ignore)];
 }
 
-impl Words for Reach {
+impl NamedValues for Reach {
     const WHAT: &'static str = "scope";
     const WORDS: &'static [(&'static str, Reach)] =
         &[("host", Reach::Host), ("site", Reach::Site), ("any", Reach::Any)];
 }
 
-impl Words for Order {
+impl NamedValues for Order {
     const WHAT: &'static str = "order";
     const WORDS: &'static [(&'static str, Order)] = &[
         ("settled", Order::Settled),
@@ -112,12 +112,12 @@ impl Words for Order {
     ];
 }
 
-impl<T: Words> FromStr for Word<T> {
+impl<T: NamedValues> FromStr for NamedValue<T> {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Word<T>, String> {
+    fn from_str(text: &str) -> Result<NamedValue<T>, String> {
         let found = T::WORDS.iter().find(|(word, _)| *word == text);
-        found.map(|(_, value)| Word(*value)).ok_or_else(|| {
+        found.map(|(_, value)| NamedValue(*value)).ok_or_else(|| {
             let names: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
             let guess = did_you_mean(text, names.iter().copied());
             format!("no {} {text:?}: use {}{guess}", T::WHAT, either(&names))
@@ -125,7 +125,7 @@ impl<T: Words> FromStr for Word<T> {
     }
 }
 
-impl<T: Words> fmt::Display for Word<T> {
+impl<T: NamedValues> fmt::Display for NamedValue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = T::WORDS.iter().find(|(_, value)| *value == self.0).map_or("", |(name, _)| name);
         f.write_str(name)
@@ -141,15 +141,15 @@ fn either(names: &[&str]) -> String {
 
 /// A regular expression on URLs; the text is kept, since the engine compiles whole lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(pub String);
+pub struct UrlPattern(pub String);
 
-impl FromStr for Pattern {
+impl FromStr for UrlPattern {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Pattern, String> {
+    fn from_str(text: &str) -> Result<UrlPattern, String> {
         let built = RegexBuilder::new(text).size_limit(PATTERNS_BYTES_MAX).build();
         match built {
-            Ok(_) => Ok(Pattern(text.to_owned())),
+            Ok(_) => Ok(UrlPattern(text.to_owned())),
             // The last line has the reason, the others a drawing.
             Err(error) => {
                 let error = error.to_string();
@@ -160,7 +160,7 @@ impl FromStr for Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for UrlPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -343,14 +343,14 @@ impl fmt::Display for UserAgent {
     }
 }
 
-impl<T: Words> Serialize for Word<T> {
+impl<T: NamedValues> Serialize for NamedValue<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de, T: Words> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word<T>, D::Error> {
+impl<'de, T: NamedValues> Deserialize<'de> for NamedValue<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NamedValue<T>, D::Error> {
         from_text(deserializer, T::WHAT)
     }
 }
@@ -371,7 +371,7 @@ macro_rules! written_as_text {
     };
 }
 
-written_as_text!(Pattern, "a regular expression");
+written_as_text!(UrlPattern, "a regular expression");
 written_as_text!(StripList, "\"default\", \"none\" or names of parameters");
 written_as_text!(LiftList, "\"none\", \"all\" or names of rules");
 written_as_text!(MediaTypes, "media types");
@@ -384,11 +384,11 @@ mod tests {
 
     #[test]
     fn a_word_that_is_misspelt_says_what_to_use() {
-        let error = "setled".parse::<Word<Order>>().unwrap_err();
+        let error = "setled".parse::<NamedValue<Order>>().unwrap_err();
         assert!(error.ends_with("did you mean \"settled\"?"), "{error}");
-        let error = "hosts".parse::<Word<Reach>>().unwrap_err();
+        let error = "hosts".parse::<NamedValue<Reach>>().unwrap_err();
         assert_eq!(error, "no scope \"hosts\": use host, site or any; did you mean \"host\"?");
-        assert_eq!("dfs".parse(), Ok(Word(Order::Dfs)));
+        assert_eq!("dfs".parse(), Ok(NamedValue(Order::Dfs)));
     }
 
     #[test]
@@ -399,7 +399,7 @@ mod tests {
         for wrong in ["", "7bot", "b\u{f6}t", "bot\r\nHost: x", "bot9"] {
             assert!(wrong.parse::<UserAgent>().is_err(), "{wrong:?}");
         }
-        let error = "(b".parse::<Pattern>().unwrap_err();
+        let error = "(b".parse::<UrlPattern>().unwrap_err();
         assert_eq!(error, "\"(b\" is no regular expression: unclosed group");
     }
 }

@@ -14,22 +14,23 @@ use rhumb_page::url::NamedHost;
 use serde::{Deserialize, Serialize};
 
 use super::access::{HeaderLine, LoginLine, ProxyLine};
-use super::allowance::Allowance;
+use super::allowance::RequestsAllowed;
 use super::hours::HoursSetting;
-use super::quantity::{Bound, Period, Size};
+use super::quantity::{OptionalBound, Period, Size};
 use super::sections::{LimitsSection, PriorityRule, RetrySection, TrapsSection};
-use super::seeds::Seed;
+use super::seeds::SeedLine;
 use super::word::{
-    Archive, CookieJar, LiftList, MediaTypes, Pattern, StripList, TopicSpec, UserAgent, Word,
+    ArchiveKind, CookieJar, LiftList, MediaTypes, NamedValue, StripList, TopicSpec, UrlPattern,
+    UserAgent,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Written {
+pub struct WrittenSettings {
     /// Stay on the seeds' hosts, on their sites (registrable domains), or go anywhere; where a seed
     /// redirects within its site, or permanently to another, the scope follows [site]
     #[arg(long, value_name = "host|site|any", help_heading = "Where to go")]
-    pub scope: Option<Word<Reach>>,
+    pub scope: Option<NamedValue<Reach>>,
 
     /// Stay below the seeds' paths: https://a.org/guide/ takes what is in that directory; with a
     /// sitemap of the host, what it lists there
@@ -47,15 +48,15 @@ pub struct Written {
     /// Take only pages of these media types, by the heads of their answers: text/html, image/*,
     /// html, pdf, …, with commas; none lifts it
     #[arg(long, value_name = "LIST", help_heading = "Where to go")]
-    pub types: Option<Bound<MediaTypes>>,
+    pub types: Option<OptionalBound<MediaTypes>>,
 
     /// Take only URLs that one of these regular expressions matches; repeatable
     #[arg(long, value_name = "RE", help_heading = "Where to go")]
-    pub include: Option<Vec<Pattern>>,
+    pub include: Option<Vec<UrlPattern>>,
 
     /// Leave out URLs that one of these regular expressions matches; repeatable
     #[arg(long, value_name = "RE", help_heading = "Where to go")]
-    pub exclude: Option<Vec<Pattern>>,
+    pub exclude: Option<Vec<UrlPattern>>,
 
     /// Parameters to remove from URLs: default (utm_*, jsessionid, …), none, or names with commas
     #[arg(long, value_name = "NAMES", help_heading = "Where to go")]
@@ -63,11 +64,11 @@ pub struct Written {
 
     /// Links from a seed to the farthest page; `none` lifts an earlier bound
     #[arg(long, value_name = "N", help_heading = "Where to go")]
-    pub max_depth: Option<Bound<u16>>,
+    pub max_depth: Option<OptionalBound<u16>>,
 
     /// Pages taken of one host
     #[arg(long, value_name = "N", help_heading = "Where to go")]
-    pub max_pages_per_host: Option<Bound<u64>>,
+    pub max_pages_per_host: Option<OptionalBound<u64>>,
 
     /// Redirects followed one after the other [10]
     #[arg(long, value_name = "N", help_heading = "Where to go")]
@@ -102,7 +103,7 @@ pub struct Written {
     /// backlink, partialpr), by depth (bfs, dfs), any (random), or, with --topic, the likeliest
     /// (focused) or those that prove most (focused-proven) [settled; focused with --topic]
     #[arg(long, value_name = "ORDER", help_heading = "Where to go")]
-    pub order: Option<Word<Order>>,
+    pub order: Option<NamedValue<Order>>,
 
     /// Pages of a topic first: words:a,b c · like:URL|FILE|DIR (examples) · model:FILE · regex:RE;
     /// repeatable, joined by "or"; the topic of a directory stays what it was at first
@@ -120,11 +121,11 @@ pub struct Written {
     /// Leave slots idle rather than fetch pages so many octaves less important than the best that
     /// waits: fewer pages for the same coverage
     #[arg(long, value_name = "N", help_heading = "Where to go")]
-    pub patience: Option<Bound<u8>>,
+    pub patience: Option<OptionalBound<u8>>,
 
     /// Visit pages again when the last visit is so long ago; such a crawl does not end by itself
     #[arg(long, value_name = "DUR", help_heading = "Where to go")]
-    pub revisit: Option<Bound<Period>>,
+    pub revisit: Option<OptionalBound<Period>>,
 
     /// Go on for ever: learn how pages change and visit them again where it pays
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
@@ -133,17 +134,17 @@ pub struct Written {
 
     /// Requests of any kind that --continuous may make, as in 5000/day, 200/h [10000/day]
     #[arg(long, value_name = "N/day", help_heading = "Going on")]
-    pub budget: Option<Allowance>,
+    pub budget: Option<RequestsAllowed>,
 
     /// What --continuous is after: every missed change a little (harmonic), fresh copies, young
     /// copies, or few changes unseen [harmonic]
     #[arg(long, value_name = "harmonic|freshness|age|delay", help_heading = "Going on")]
-    pub objective: Option<Word<Objective>>,
+    pub objective: Option<NamedValue<Objective>>,
 
     /// Whether changes of a few words count as changes of a page for --continuous; they are
     /// archived either way [count]
     #[arg(long, value_name = "count|ignore", help_heading = "Going on")]
-    pub minor_changes: Option<Word<MinorChanges>>,
+    pub minor_changes: Option<NamedValue<MinorChanges>>,
 
     /// For what is left to chance: the random order, and which class comes next [0]
     #[arg(long, value_name = "N", help_heading = "Where to go")]
@@ -151,20 +152,20 @@ pub struct Written {
 
     /// Stop after so many pages, over all runs
     #[arg(long, value_name = "N", help_heading = "When to stop")]
-    pub max_pages: Option<Bound<u64>>,
+    pub max_pages: Option<OptionalBound<u64>>,
 
     /// Stop after so many bytes received, over all runs
     #[arg(long, value_name = "SIZE", help_heading = "When to stop")]
-    pub max_bytes: Option<Bound<Size>>,
+    pub max_bytes: Option<OptionalBound<Size>>,
 
     /// Stop when the pages crawled have this share of all importance for certain, or with --topic
     /// of the topic, or cannot
     #[arg(long, value_name = "X", help_heading = "When to stop")]
-    pub coverage: Option<Bound<f64>>,
+    pub coverage: Option<OptionalBound<f64>>,
 
     /// Stop after this time, in this run
     #[arg(long, value_name = "DUR", help_heading = "When to stop")]
-    pub max_time: Option<Bound<Period>>,
+    pub max_time: Option<OptionalBound<Period>>,
 
     /// From the end of a response to the next request to that host, at least [1s]
     #[arg(long, value_name = "DUR", help_heading = "Politeness")]
@@ -188,7 +189,7 @@ pub struct Written {
 
     /// Bytes received in a second over all hosts, at most, as in 500kB; none lifts it
     #[arg(long, value_name = "SIZE", help_heading = "Politeness")]
-    pub bytes_per_second: Option<Bound<Size>>,
+    pub bytes_per_second: Option<OptionalBound<Size>>,
 
     /// How long a robots.txt is obeyed before it is fetched again [1d]
     #[arg(long, value_name = "DUR", help_heading = "Politeness")]
@@ -214,7 +215,7 @@ pub struct Written {
 
     /// DNS server to ask [the system's]
     #[arg(long, value_name = "IP:PORT", help_heading = "Network")]
-    pub resolver: Option<Bound<SocketAddr>>,
+    pub resolver: Option<OptionalBound<SocketAddr>>,
 
     /// Permit loopback and private addresses
     #[arg(long, value_name = "true|false", help_heading = "Network")]
@@ -224,36 +225,36 @@ pub struct Written {
 
     /// Permit file: URLs below this directory
     #[arg(long, value_name = "DIR", help_heading = "Network")]
-    pub allow_file: Option<Bound<PathBuf>>,
+    pub allow_file: Option<OptionalBound<PathBuf>>,
 
     /// A header for the seeds' sites alone, 'Name: value'; its value is kept nowhere; repeatable
     #[arg(long, value_name = "HEADER", help_heading = "Access")]
-    pub header: Option<Vec<Bound<HeaderLine>>>,
+    pub header: Option<Vec<OptionalBound<HeaderLine>>>,
 
     /// Cookies for the seeds' sites, in the file format of Netscape
     #[arg(long, value_name = "FILE", help_heading = "Access")]
-    pub cookies: Option<Bound<PathBuf>>,
+    pub cookies: Option<OptionalBound<PathBuf>>,
 
     /// Keep the cookies that sites set and send them back, each site's to it alone [off]
     #[arg(long, value_name = "on|off", help_heading = "Access")]
-    pub cookie_jar: Option<Word<CookieJar>>,
+    pub cookie_jar: Option<NamedValue<CookieJar>>,
 
     /// A login for one host, HOST=USER:PASSWORD_FILE, sent as Basic; repeatable
     #[arg(long, value_name = "LOGIN", help_heading = "Access")]
-    pub auth: Option<Vec<Bound<LoginLine>>>,
+    pub auth: Option<Vec<OptionalBound<LoginLine>>>,
 
     /// A seed's host that is your own: its robots.txt is read for sitemaps and not obeyed;
     /// repeatable
     #[arg(long, value_name = "HOST", help_heading = "Access")]
-    pub own_site: Option<Vec<Bound<NamedHost>>>,
+    pub own_site: Option<Vec<OptionalBound<NamedHost>>>,
 
     /// Trust the certificates in this PEM file, too
     #[arg(long, value_name = "FILE", help_heading = "Access")]
-    pub ca_file: Option<Bound<PathBuf>>,
+    pub ca_file: Option<OptionalBound<PathBuf>>,
 
     /// Do not verify the certificate of this host, and mark what it sends; repeatable
     #[arg(long, value_name = "HOST", help_heading = "Access")]
-    pub insecure: Option<Vec<Bound<NamedHost>>>,
+    pub insecure: Option<Vec<OptionalBound<NamedHost>>>,
 
     /// Fetch through http://, https://, socks5:// or socks5h://[USER:PASSWORD@]HOST:PORT, or
     /// through none; NO_PROXY is obeyed [http_proxy, https_proxy and all_proxy]
@@ -262,15 +263,15 @@ pub struct Written {
 
     /// Connect from this address of ours [the system's choice]
     #[arg(long, value_name = "ADDR", help_heading = "Access")]
-    pub bind: Option<Bound<IpAddr>>,
+    pub bind: Option<OptionalBound<IpAddr>>,
 
     /// Serve Prometheus metrics here, as in 127.0.0.1:9090
     #[arg(long, value_name = "ADDR", help_heading = "Network")]
-    pub metrics: Option<Bound<SocketAddr>>,
+    pub metrics: Option<OptionalBound<SocketAddr>>,
 
     /// Keep WARC files, or only crawl [warc]
     #[arg(long, value_name = "warc|none", help_heading = "What to keep")]
-    pub archive: Option<Word<Archive>>,
+    pub archive: Option<NamedValue<ArchiveKind>>,
 
     /// Begin a new WARC file at this size [1GB]
     #[arg(long, value_name = "SIZE", help_heading = "What to keep")]
@@ -289,7 +290,7 @@ pub struct Written {
     /// Pages that ask that no copy of them be kept: follow their links and keep a note alone, or
     /// keep them all the same, as owners of a site may [obey]
     #[arg(long, value_name = "obey|ignore", help_heading = "What to keep")]
-    pub noarchive: Option<Word<NoArchive>>,
+    pub noarchive: Option<NamedValue<NoArchive>>,
 
     /// Keep a search index of the pages current, for rhumb search
     #[arg(long, value_name = "true|false", help_heading = "What to keep")]
@@ -300,7 +301,7 @@ pub struct Written {
     /// Pages with nearly the text of another: keep them, skip them in the archive (they are
     /// recorded all the same), or do not look [keep]
     #[arg(long, value_name = "keep|skip|off", help_heading = "What to keep")]
-    pub near_duplicates: Option<Word<NearPolicy>>,
+    pub near_duplicates: Option<NamedValue<NearPolicy>>,
 
     /// Least resemblance of near-duplicates, from 0.5 to 1 [0.8]
     #[arg(long, value_name = "X", help_heading = "What to keep")]
@@ -313,7 +314,7 @@ pub struct Written {
     pub follow_near_duplicates: Option<bool>,
 
     #[arg(skip)]
-    pub seeds: Option<Vec<Seed>>,
+    pub seeds: Option<Vec<SeedLine>>,
 
     #[arg(skip)]
     pub retry: RetrySection,
@@ -331,9 +332,9 @@ pub struct Written {
     pub hours: Option<Vec<HoursSetting>>,
 }
 
-impl Written {
+impl WrittenSettings {
     /// What is written here wins over `base`; seeds add up.
-    pub fn over(self, base: Written) -> Written {
+    pub fn over(self, base: WrittenSettings) -> WrittenSettings {
         let seeds = match (base.seeds, self.seeds) {
             (Some(mut seeds), Some(more)) => {
                 seeds.extend(more);
@@ -343,7 +344,7 @@ impl Written {
         };
         macro_rules! first_of {
             ($($key:ident)*) => {
-                Written {
+                WrittenSettings {
                     $($key: self.$key.or(base.$key),)*
                     seeds,
                     retry: self.retry.over(base.retry),

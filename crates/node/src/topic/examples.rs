@@ -1,11 +1,11 @@
 //! Texts of examples: files, folders of files and pages by their address; HTML by its main text and
 //! all else as it stands.
 
-use crate::run::{self, Got, Outcome, Rendering};
-use crate::settings::{Seed, Settings};
-use rhumb_extract::{Options, extract};
+use crate::run::{self, GetOutcome, Got, Rendering};
+use crate::settings::{SeedLine, Settings};
+use rhumb_extract::{ExtractOptions, extract};
 use rhumb_page::charset;
-use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::media::{self, ContentType, MediaKind};
 use rhumb_page::url::Url;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,10 +57,10 @@ pub fn text(path: &Path) -> Result<String, String> {
 fn text_of(bytes: &[u8], content_type: Option<&str>, url: &Url) -> String {
     let declared = ContentType::parse(content_type.unwrap_or_default()).charset;
     let decoded = charset::decode(bytes, declared, None).text;
-    if media::kind(content_type, bytes) != Kind::Html {
+    if media::kind(content_type, bytes) != MediaKind::Html {
         return decoded.into_owned();
     }
-    let page = extract(&decoded, url, &Options::default());
+    let page = extract(&decoded, url, &ExtractOptions::default());
     if page.main.is_empty() { page.all } else { page.main }
 }
 
@@ -71,7 +71,7 @@ const FETCH_MAX: Duration = Duration::from_secs(60);
 pub fn text_at(settings: &Settings, url: &str) -> Result<String, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     let alone = Settings {
-        seeds: vec![Seed { url, weight: 1.0 }],
+        seeds: vec![SeedLine { url, weight: 1.0 }],
         topic: Vec::new(),
         max_time: Some(FETCH_MAX),
         ..settings.clone()
@@ -83,10 +83,10 @@ pub fn text_at(settings: &Settings, url: &str) -> Result<String, String> {
         Ok(Rendering { bytes: text.into_bytes(), lack: None })
     };
     let mut came = Err("it did not come in time".to_owned());
-    let mut hand_over = |_: &Url, outcome: Outcome<'_>| {
+    let mut hand_over = |_: &Url, outcome: GetOutcome<'_>| {
         came = match outcome {
-            Outcome::Rendered(bytes, _) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-            Outcome::Failed { why, .. } => Err(why.to_owned()),
+            GetOutcome::Rendered(bytes, _) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            GetOutcome::Failed { why, .. } => Err(why.to_owned()),
         };
         Ok(())
     };

@@ -3,15 +3,15 @@
 use super::examples;
 use crate::settings::TopicSpec;
 use rhumb_extract::language;
-use rhumb_topic::features::{Feature, Features};
-use rhumb_topic::training::{AGAINST_MAX, EXAMPLES_MAX, Learnt, learn, learn_alone};
-use rhumb_topic::{Part, Spec, Topic, background, fasttext, file};
+use rhumb_topic::features::{Feature, TextFeatures};
+use rhumb_topic::training::{AGAINST_MAX, EXAMPLES_MAX, LearntModel, learn, learn_alone};
+use rhumb_topic::{Spec, Topic, TopicPart, background, fasttext, file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A topic, and what its owner should know of it.
 #[derive(Debug)]
-pub struct Made {
+pub struct MadeTopic {
     pub topic: Topic,
     pub warnings: Vec<String>,
 }
@@ -29,8 +29,8 @@ pub fn made(
     specs: &[TopicSpec],
     against: Option<&Path>,
     text_at: &TextAt<'_>,
-) -> Result<Made, String> {
-    let mut made = Made { topic: Topic::default(), warnings: Vec::new() };
+) -> Result<MadeTopic, String> {
+    let mut made = MadeTopic { topic: Topic::default(), warnings: Vec::new() };
     let mut examples: Vec<Example> = Vec::new();
     for spec in specs {
         match spec.0.parse::<Spec>()? {
@@ -43,9 +43,9 @@ pub fn made(
                         spec.0
                     ));
                 }
-                made.topic.parts.push(Part::Words(words));
+                made.topic.parts.push(TopicPart::Words(words));
             }
-            Spec::Pattern(pattern) => made.topic.parts.push(Part::Pattern(pattern)),
+            Spec::Pattern(pattern) => made.topic.parts.push(TopicPart::Pattern(pattern)),
             Spec::Model(path) => made.topic.parts.extend(read(&path)?.parts),
             Spec::Like(place) if place.contains("://") => examples.push(Example::At(place)),
             Spec::Like(path) => examples.push(Example::File(PathBuf::from(path))),
@@ -53,7 +53,7 @@ pub fn made(
     }
     if !examples.is_empty() {
         let (learnt, warnings) = trained(&examples, against, text_at)?;
-        made.topic.parts.push(Part::Learnt(Box::new(learnt.model)));
+        made.topic.parts.push(TopicPart::Learnt(Box::new(learnt.model)));
         made.warnings.extend(warnings);
     }
     Ok(made)
@@ -90,7 +90,7 @@ pub fn trained(
     examples: &[Example],
     against: Option<&Path>,
     text_at: &TextAt<'_>,
-) -> Result<(Learnt, Vec<String>), String> {
+) -> Result<(LearntModel, Vec<String>), String> {
     let mut warnings = Vec::new();
     let mut others = LearntFrom::default();
     match against {
@@ -165,7 +165,7 @@ impl LearntFrom {
                 texts.len()
             ));
         }
-        let mut features = Features::default();
+        let mut features = TextFeatures::default();
         for (file, text) in texts.into_iter().take(max) {
             let found = features.of(&text);
             if found.len() < WORDS_MIN {

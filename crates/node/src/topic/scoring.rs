@@ -1,18 +1,18 @@
 //! What the crawl's topic says of a page that came, and of its links.
 
-use rhumb_engine::discovery::Found;
+use rhumb_engine::discovery::FoundUrl;
 use rhumb_page::html::Anchor;
 use rhumb_page::url::Url;
-use rhumb_topic::features::Features;
-use rhumb_topic::link::{LinkWords, Links};
+use rhumb_topic::features::TextFeatures;
+use rhumb_topic::link::{LinkScorer, LinkWords};
 use rhumb_topic::{Scored, Topic};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 #[derive(Default)]
 struct Scratch {
-    features: Features,
-    links: Links,
+    features: TextFeatures,
+    links: LinkScorer,
 }
 
 thread_local! {
@@ -26,7 +26,7 @@ pub fn page(topic: &Topic, text: &str) -> Scored {
 }
 
 /// Gives each link its weight: by what it says, the words of its address and those beside it.
-pub fn links(topic: &Topic, scored: Scored, anchors: &[Anchor], found: &mut [Found]) {
+pub fn links(topic: &Topic, scored: Scored, anchors: &[Anchor], found: &mut [FoundUrl]) {
     // Of a link that is there more than once, all that it says.
     let mut said: HashMap<&Url, [Vec<&str>; 2]> = HashMap::new();
     for Anchor { url, text, around } in anchors {

@@ -8,8 +8,8 @@
 use super::coverage::{self, Covered};
 use super::live::Live;
 use super::metrics;
-use super::report::Report;
-use super::status::{self, Patience, Status, UrlStatus};
+use super::report::CrawlReport;
+use super::status::{self, CrawlStatus, Patience, UrlStatus};
 use super::steering::{self, HandRequest, ToldLine};
 use super::urls::{self, Take, UrlLine, UrlQuery};
 use super::view::{self, AtWork, ViewQuery};
@@ -43,7 +43,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum ControlRequest {
     /// With all lists of hosts, or without, for those who ask every second.
     Status(bool),
     Url(String),
@@ -62,8 +62,8 @@ pub enum Request {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
-    Status(Box<Status>),
+pub enum ControlReply {
+    Status(Box<CrawlStatus>),
     Url(Box<UrlStatus>),
     Coverage(Covered),
     /// A page of the dashboard.
@@ -151,7 +151,7 @@ async fn converse(
         }
         let is_whole = line.ends_with(b"\n");
         let (live, reader) = (Arc::clone(&live), reader.clone());
-        if let Ok(Request::Urls(query)) = serde_json::from_slice(&line) {
+        if let Ok(ControlRequest::Urls(query)) = serde_json::from_slice(&line) {
             send_list(query, reader, &mut to).await?;
             continue;
         }
@@ -166,40 +166,47 @@ async fn converse(
     }
 }
 
-fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> Reply {
+fn reply(line: &[u8], live: &Live, reader: &LocalReader) -> ControlReply {
     let now = live.get();
     let answered = match serde_json::from_slice(line) {
-        Ok(Request::Status(false)) => {
-            let status = status::of_running_briefly(&now, Report::running(&now));
-            Ok(Reply::Status(status.into()))
+        Ok(ControlRequest::Status(false)) => {
+            let status = status::of_running_briefly(&now, CrawlReport::running(&now));
+            Ok(ControlReply::Status(status.into()))
         }
-        Ok(Request::Status(true)) => {
-            status::of_running(&now, Report::running(&now), reader).map(|s| Reply::Status(s.into()))
+        Ok(ControlRequest::Status(true)) => {
+            status::of_running(&now, CrawlReport::running(&now), reader)
+                .map(|s| ControlReply::Status(s.into()))
         }
-        Ok(Request::Url(url)) => {
+        Ok(ControlRequest::Url(url)) => {
             let at = (now.snapshot.now, Patience::Whole);
-            status::of_url(&url, at, &now.about.dir, reader).map(|s| Reply::Url(s.into()))
+            status::of_url(&url, at, &now.about.dir, reader).map(|s| ControlReply::Url(s.into()))
         }
-        Ok(Request::UrlBriefly(url)) => {
+        Ok(ControlRequest::UrlBriefly(url)) => {
             let at = (now.snapshot.now, Patience::Brief);
-            status::of_url(&url, at, &now.about.dir, reader).map(|s| Reply::Url(s.into()))
+            status::of_url(&url, at, &now.about.dir, reader).map(|s| ControlReply::Url(s.into()))
         }
-        Ok(Request::Coverage(_)) => coverage::certificate(reader).map(Reply::Coverage),
-        Ok(Request::View(query)) => {
+        Ok(ControlRequest::Coverage(_)) => {
+            coverage::certificate(reader).map(ControlReply::Coverage)
+        }
+        Ok(ControlRequest::View(query)) => {
             let at_work = AtWork::of(live);
             let reader = Arc::new(reader.clone());
             view::answer(&query, (&now.about.dir, &reader), now.snapshot.now, &at_work)
-                .map(Reply::View)
+                .map(ControlReply::View)
         }
-        Ok(Request::Hand(request)) => live.take_hand(&request, reader).map(Reply::Done),
-        Ok(Request::Metrics(_)) => return Reply::Metrics(metrics::exposition(&now)),
-        Ok(Request::Hands(_)) => steering::log(reader).map(Reply::Hands),
-        Ok(Request::Urls(_)) => return Reply::Error("lists are sent in lines".to_owned()),
-        Err(e) => return Reply::Error(format!("not a request: {e}")),
+        Ok(ControlRequest::Hand(request)) => {
+            live.take_hand(&request, reader).map(ControlReply::Done)
+        }
+        Ok(ControlRequest::Metrics(_)) => return ControlReply::Metrics(metrics::exposition(&now)),
+        Ok(ControlRequest::Hands(_)) => steering::log(reader).map(ControlReply::Hands),
+        Ok(ControlRequest::Urls(_)) => {
+            return ControlReply::Error("lists are sent in lines".to_owned());
+        }
+        Err(e) => return ControlReply::Error(format!("not a request: {e}")),
     };
     answered.unwrap_or_else(|error| match error.kind {
-        ErrorKind::Retry => Reply::Later(error.what),
-        _ => Reply::Error(error.what),
+        ErrorKind::Retry => ControlReply::Later(error.what),
+        _ => ControlReply::Error(error.what),
     })
 }
 
@@ -213,11 +220,14 @@ async fn send_list(
     let reading = tokio::task::spawn_blocking(move || {
         let mut piece = Vec::with_capacity(LIST_BYTES);
         let listed = urls::list(&reader, &query, &mut |line| {
-            push_line(&mut piece, &Reply::Line(line));
+            push_line(&mut piece, &ControlReply::Line(line));
             // An asker that went away is sent no more.
             piece.len() < LIST_BYTES || pieces.blocking_send(std::mem::take(&mut piece)).is_ok()
         });
-        push_line(&mut piece, &listed.map_or_else(|e| Reply::Error(e.what), |()| Reply::End(true)));
+        push_line(
+            &mut piece,
+            &listed.map_or_else(|e| ControlReply::Error(e.what), |()| ControlReply::End(true)),
+        );
         let _ = pieces.blocking_send(piece);
     });
     while let Some(piece) = ready.recv().await {
@@ -226,7 +236,7 @@ async fn send_list(
     Ok(reading.await?)
 }
 
-fn push_line(piece: &mut Vec<u8>, reply: &Reply) {
+fn push_line(piece: &mut Vec<u8>, reply: &ControlReply) {
     serde_json::to_writer(&mut *piece, reply).expect("replies are plain data");
     piece.push(b'\n');
 }
@@ -237,7 +247,7 @@ pub fn list(
     query: &UrlQuery,
     take: &mut Take<'_>,
 ) -> io::Result<Option<Result<(), Error>>> {
-    let Some(stream) = connect(dir, &Request::Urls(query.clone()))? else { return Ok(None) };
+    let Some(stream) = connect(dir, &ControlRequest::Urls(query.clone()))? else { return Ok(None) };
     let mut lines = BufReader::new(&stream);
     let mut line = Vec::new();
     loop {
@@ -247,19 +257,19 @@ pub fn list(
             return Ok(Some(Err(Error::new(ErrorKind::Retry, what))));
         }
         match serde_json::from_slice(&line)? {
-            Reply::Line(line) => {
+            ControlReply::Line(line) => {
                 if !take(line) {
                     return Ok(Some(Ok(())));
                 }
             }
-            Reply::End(_) => return Ok(Some(Ok(()))),
+            ControlReply::End(_) => return Ok(Some(Ok(()))),
             other => return Ok(Some(Err(status::unexpected(other)))),
         }
     }
 }
 
 /// Asks the crawl that runs on `dir`; none if there is none that listens.
-pub fn ask(dir: &Path, request: &Request) -> io::Result<Option<Reply>> {
+pub fn ask(dir: &Path, request: &ControlRequest) -> io::Result<Option<ControlReply>> {
     let Some(stream) = connect(dir, request)? else { return Ok(None) };
     let mut line = Vec::new();
     BufReader::new(&stream).take(REPLY_BYTES_MAX).read_until(b'\n', &mut line)?;
@@ -271,7 +281,7 @@ pub fn ask(dir: &Path, request: &Request) -> io::Result<Option<Reply>> {
 }
 
 /// A connection on which a request was sent.
-fn connect(dir: &Path, request: &Request) -> io::Result<Option<UnixStream>> {
+fn connect(dir: &Path, request: &ControlRequest) -> io::Result<Option<UnixStream>> {
     let stream = match UnixStream::connect(dir.join(SOCKET_FILE)) {
         Ok(stream) => stream,
         // Absent, left by a dead run, or of a path too long to exist.

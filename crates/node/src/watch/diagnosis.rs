@@ -5,11 +5,11 @@ use super::reason::{self, Reasons};
 use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlId, UrlRecord};
 use rhumb_engine::seeds::FOLLOWED_WEIGHT;
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -77,7 +77,7 @@ impl Case<'_> {
         let holding = self.reader.holding(seed);
         let Some(mut record) = holding.snapshot().url(&seed.key())? else { return Ok(None) };
         let (mut url, mut hops) = (seed.clone(), 0);
-        while record.status == Status::Moved && hops < HOPS_MAX {
+        while record.status == RecordStatus::Moved && hops < HOPS_MAX {
             let known = match targets {
                 Some(known) => known,
                 None => targets.insert(self.targets()?),
@@ -105,35 +105,45 @@ impl Case<'_> {
             (kind.word().to_owned(), reason::failure(kind).to_owned(), reason::remedy(kind))
         };
         Ok(Some(match record.status {
-            Status::Refused(why) => {
+            RecordStatus::Refused(why) => {
                 let what = self.reasons.refusal(why, url, record)?;
                 (why.word().to_owned(), what, way_round(why))
             }
-            Status::Failed(kind) => failed(self.said_by_requests(kind)),
-            Status::Gone => {
+            RecordStatus::Failed(kind) => failed(self.said_by_requests(kind)),
+            RecordStatus::Gone => {
                 let status = record.http_status;
                 (format!("http_{status}"), reason::answer(status), answered(status))
             }
-            Status::Moved => (
+            RecordStatus::Moved => (
                 "moved".to_owned(),
                 format!("it redirects ({}) to nowhere that can be fetched", record.http_status),
                 "name the URL that it leads to as a seed",
             ),
-            Status::Queued => match self.failing_host(url)? {
+            RecordStatus::Queued => match self.failing_host(url)? {
                 Some(kind) => failed(self.said_by_requests(kind)),
                 None => return Ok(None),
             },
-            Status::Fetched | Status::Duplicate if record.past.marks.has(Marks::NOFOLLOW) => (
-                "nofollow".to_owned(),
-                "the page asks not to have its links followed (nofollow)".to_owned(),
-                NO_LINKS,
-            ),
-            Status::Fetched | Status::Duplicate if record.past.marks.has(Marks::SCRIPTED) => (
-                "scripted".to_owned(),
-                "the page has next to no text without its scripts".to_owned(),
-                SCRIPTS,
-            ),
-            Status::Fetched | Status::Duplicate | Status::Foreign => return Ok(None),
+            RecordStatus::Fetched | RecordStatus::Duplicate
+                if record.past.marks.has(Marks::NOFOLLOW) =>
+            {
+                (
+                    "nofollow".to_owned(),
+                    "the page asks not to have its links followed (nofollow)".to_owned(),
+                    NO_LINKS,
+                )
+            }
+            RecordStatus::Fetched | RecordStatus::Duplicate
+                if record.past.marks.has(Marks::SCRIPTED) =>
+            {
+                (
+                    "scripted".to_owned(),
+                    "the page has next to no text without its scripts".to_owned(),
+                    SCRIPTS,
+                )
+            }
+            RecordStatus::Fetched | RecordStatus::Duplicate | RecordStatus::Foreign => {
+                return Ok(None);
+            }
         }))
     }
 

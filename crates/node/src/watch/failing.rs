@@ -1,12 +1,12 @@
 //! The hosts that fail and have work: named in the report, and at the end of a run.
 
-use super::report::Report;
+use super::report::CrawlReport;
 use indicatif::HumanCount;
 use rhumb_engine::error::Error;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::time::Time;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot as _;
+use rhumb_state::snapshot::StateSnapshot as _;
 use serde::{Deserialize, Serialize};
 
 /// Hosts that are named; how many there are is counted apart.
@@ -42,7 +42,7 @@ pub fn failing_hosts(reader: &LocalReader) -> Result<Vec<FailingHost>, Error> {
 }
 
 /// What is said of them at the end of a run; nothing if there are none.
-pub fn at_end(report: &Report) -> String {
+pub fn at_end(report: &CrawlReport) -> String {
     if report.hosts_failing == 0 {
         return String::new();
     }
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn hosts_that_fail_are_named_with_their_fault_and_the_rest_is_counted() {
-        assert_eq!(at_end(&Report::default()), "");
+        assert_eq!(at_end(&CrawlReport::default()), "");
         let host = |name: &str, kind: &str, queued| FailingHost {
             host: format!("http://{name}.test"),
             kind: kind.to_owned(),
             queued,
         };
         let failing_hosts = vec![host("a", "connect", 1), host("b", "dns_not_found", 12_000)];
-        let report = Report { hosts_failing: 5, failing_hosts, ..Report::default() };
+        let report = CrawlReport { hosts_failing: 5, failing_hosts, ..CrawlReport::default() };
         let expected = "\n5 hosts fail; what waits there is not lost:\
             \n  http://a.test  connect, 1 URL to fetch\
             \n  http://b.test  dns_not_found, 12,000 URLs to fetch\

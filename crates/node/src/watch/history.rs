@@ -5,7 +5,7 @@
 //! wrote, and a slot that was written a round earlier is known by the time in it. The file is
 //! derived: it may be deleted, and a torn slot costs a point of a plot.
 
-use super::report::Report;
+use super::report::CrawlReport;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -81,7 +81,7 @@ pub fn series() -> impl Iterator<Item = &'static str> {
 
 /// The crawl at one second.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sampled {
+pub struct SampledSecond {
     /// Since 1970.
     pub at_s: u32,
     pub values: [f32; SAMPLED.len()],
@@ -123,8 +123,8 @@ impl Ring {
     }
 }
 
-impl Sampled {
-    pub fn of(report: &Report, bytes_per_s: f64, rss_bytes: u64, at_s: u32) -> Sampled {
+impl SampledSecond {
+    pub fn of(report: &CrawlReport, bytes_per_s: f64, rss_bytes: u64, at_s: u32) -> SampledSecond {
         let covered = report.coverage.as_ref().map(|covered| (covered.bound, covered.ceiling));
         let topical = report.topic.as_ref().map(|topic| (topic.bound, topic.ceiling));
         let (bound, ceiling) = covered.or(topical).unwrap_or_default();
@@ -161,7 +161,7 @@ impl Sampled {
             report.collection.as_ref().map_or(0.0, |kept| kept.freshness),
             rss_bytes as f64,
         ];
-        Sampled { at_s, values: values.map(|value| value as f32) }
+        SampledSecond { at_s, values: values.map(|value| value as f32) }
     }
 
     pub fn value(&self, series: &str) -> Option<f32> {
@@ -182,7 +182,7 @@ impl Sampled {
         slot
     }
 
-    fn from_slot(slot: &[u8]) -> Sampled {
+    fn from_slot(slot: &[u8]) -> SampledSecond {
         let (time, mut rest) = slot.split_at(TIME_BYTES);
         let values = SAMPLED.map(|(_, kept)| {
             let (field, others) = rest.split_at(kept as usize);
@@ -192,7 +192,7 @@ impl Sampled {
             f32::from_bits(u32::from_be_bytes(bits))
         });
         let at_s = u32::from_le_bytes(time.try_into().expect("a time has four bytes"));
-        Sampled { at_s, values }
+        SampledSecond { at_s, values }
     }
 }
 
@@ -214,7 +214,7 @@ impl HistoryFile {
         Ok(HistoryFile(file))
     }
 
-    pub fn record(&self, sampled: &Sampled) -> io::Result<()> {
+    pub fn record(&self, sampled: &SampledSecond) -> io::Result<()> {
         let slot = sampled.to_slot();
         self.0.write_all_at(&slot, Ring::Hour.offset(sampled.at_s))?;
         self.0.write_all_at(&slot, Ring::Month.offset(sampled.at_s))
@@ -222,7 +222,7 @@ impl HistoryFile {
 }
 
 /// The samples of a ring up to its last one, oldest first; none if there is no history.
-pub fn read(dir: &Path, ring: Ring) -> io::Result<Vec<Sampled>> {
+pub fn read(dir: &Path, ring: Ring) -> io::Result<Vec<SampledSecond>> {
     let file = match File::open(dir.join(HISTORY_FILE)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         opened => opened?,
@@ -235,8 +235,8 @@ pub fn read(dir: &Path, ring: Ring) -> io::Result<Vec<Sampled>> {
     if !is_read {
         return Ok(Vec::new());
     }
-    let mut samples: Vec<Sampled> =
-        bytes.chunks_exact(SLOT_BYTES).map(Sampled::from_slot).collect();
+    let mut samples: Vec<SampledSecond> =
+        bytes.chunks_exact(SLOT_BYTES).map(SampledSecond::from_slot).collect();
     let newest = samples.iter().map(|sampled| sampled.at_s).max().unwrap_or(0);
     let oldest = u64::from(newest).saturating_sub(ring.slots() * ring.step_s());
     samples.retain(|sampled| sampled.at_s > 0 && u64::from(sampled.at_s) > oldest);
@@ -249,14 +249,14 @@ mod tests {
     use super::*;
 
     /// Of a value that any of the series keeps as it is.
-    fn sample(at_s: u32) -> Sampled {
-        Sampled { at_s, values: [(at_s % 128) as f32; SAMPLED.len()] }
+    fn sample(at_s: u32) -> SampledSecond {
+        SampledSecond { at_s, values: [(at_s % 128) as f32; SAMPLED.len()] }
     }
 
     #[test]
     fn counts_are_kept_to_a_pixel_and_more() {
         let values = std::array::from_fn(|at| 1_234_567.0 * (at + 1) as f32);
-        let kept = Sampled::from_slot(&Sampled { at_s: 7, values }.to_slot());
+        let kept = SampledSecond::from_slot(&SampledSecond { at_s: 7, values }.to_slot());
         assert_eq!(kept.at_s, 7);
         for ((series, bytes), (kept, value)) in SAMPLED.iter().zip(kept.values.iter().zip(values)) {
             let precision = if *bytes == Precision::Count { 2e-5 } else { 0.004 };

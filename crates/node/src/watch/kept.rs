@@ -2,15 +2,15 @@
 
 use super::moment::short;
 use rhumb_engine::counters::Counters;
-use rhumb_engine::refresh::budget::Budget;
-use rhumb_engine::refresh::revisit::Collection;
+use rhumb_engine::refresh::budget::RequestBudget;
+use rhumb_engine::refresh::revisit::RevisitCollection;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What a sample of the pages says of all: estimated, not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {
+pub struct FreshnessEstimate {
     pub pages: u64,
     pub freshness: f64,
     pub age_s: f64,
@@ -39,10 +39,10 @@ pub struct Spending {
     pub used: Option<f64>,
 }
 
-impl Kept {
-    pub fn of(collection: &Collection, counters: &Counters) -> Kept {
+impl FreshnessEstimate {
+    pub fn of(collection: &RevisitCollection, counters: &Counters) -> FreshnessEstimate {
         let rounded = |value: f64, parts: f64| (value * parts).round() / parts;
-        Kept {
+        FreshnessEstimate {
             pages: collection.pages,
             freshness: rounded(collection.freshness, 1e6),
             age_s: rounded(collection.age_s, 1e3),
@@ -66,7 +66,7 @@ impl Kept {
     }
 }
 
-fn spending(budget: Budget, collection: &Collection) -> Spending {
+fn spending(budget: RequestBudget, collection: &RevisitCollection) -> Spending {
     let used = collection.asked as f64 / collection.allowed;
     Spending {
         requests: budget.requests,

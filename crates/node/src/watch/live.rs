@@ -11,7 +11,7 @@ use crate::run::WorkTimes;
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_engine::time::{Span, Time};
 use rhumb_state::local::LocalReader;
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ pub struct Live {
 }
 
 struct Inner {
-    snapshot: Snapshot,
+    snapshot: EngineSnapshot,
     published: Instant,
     samples: Samples,
     pace: PaceSamples,
@@ -70,8 +70,8 @@ struct Inner {
 
 /// The crawl as a reader sees it at one moment.
 #[derive(Clone, Debug)]
-pub struct Moment {
-    pub snapshot: Snapshot,
+pub struct LiveMoment {
+    pub snapshot: EngineSnapshot,
     pub about: About,
     pub before: Counters,
     pub seconds_before: f64,
@@ -91,10 +91,13 @@ pub struct Moment {
 impl Live {
     /// `opening` are the counters as the store had them when it was opened.
     pub fn new(about: About, opening: &Counters) -> Arc<Live> {
-        let earlier = report::Report::read(&about.dir).ok().flatten();
+        let earlier = report::CrawlReport::read(&about.dir).ok().flatten();
         let now = Instant::now();
-        let snapshot =
-            Snapshot { now: moment::now(), counters: opening.clone(), ..Snapshot::default() };
+        let snapshot = EngineSnapshot {
+            now: moment::now(),
+            counters: opening.clone(),
+            ..EngineSnapshot::default()
+        };
         Arc::new(Live {
             about,
             before: opening.clone(),
@@ -139,7 +142,7 @@ impl Live {
     }
 
     /// Cheap; ten times a second is plenty.
-    pub fn publish(&self, snapshot: Snapshot) {
+    pub fn publish(&self, snapshot: EngineSnapshot) {
         let mut inner = self.lock();
         inner.samples.add(Sample::of(&snapshot));
         inner.pace.add(&snapshot, self.work.get().map(Arc::as_ref));
@@ -147,7 +150,7 @@ impl Live {
         inner.snapshot = snapshot;
     }
 
-    pub fn get(&self) -> Moment {
+    pub fn get(&self) -> LiveMoment {
         let (snapshot, rates) = {
             let inner = self.lock();
             let mut snapshot = inner.snapshot.clone();
@@ -157,7 +160,7 @@ impl Live {
             (snapshot, rates)
         };
         let memory = memory::of_this_process();
-        Moment {
+        LiveMoment {
             snapshot,
             about: self.about.clone(),
             before: self.before.clone(),
@@ -181,7 +184,7 @@ impl Live {
     }
 }
 
-impl Moment {
+impl LiveMoment {
     /// Time until the crawl ends, where something says so: a limit, or a queue that shrinks.
     pub fn eta(&self) -> Option<Duration> {
         let counters = &self.snapshot.counters;
@@ -221,7 +224,7 @@ struct Rates {
 }
 
 impl Sample {
-    fn of(snapshot: &Snapshot) -> Sample {
+    fn of(snapshot: &EngineSnapshot) -> Sample {
         let counters = &snapshot.counters;
         Sample {
             at: snapshot.now,

@@ -1,13 +1,13 @@
 //! `--metrics ADDR`: the crawl in the text form that Prometheus reads, under `/metrics`.
 
-use super::control::{self, Reply, Request};
-use super::live::{Live, Moment};
+use super::control::{self, ControlReply, ControlRequest};
+use super::live::{Live, LiveMoment};
 use super::status::unexpected;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::{Coverage, TopicCoverage};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::Refusal;
-use rhumb_engine::refresh::revisit::Collection;
+use rhumb_engine::refresh::revisit::RevisitCollection;
 use std::fmt::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -27,20 +27,20 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A port that is ours: taken before the crawl begins, so that a port in use is told at once.
 #[derive(Debug)]
-pub struct Bound {
+pub struct MetricsPort {
     listener: TcpListener,
     addr: SocketAddr,
 }
 
 #[derive(Debug)]
-pub struct BindError {
+pub struct MetricsBindError {
     addr: SocketAddr,
     why: io::Error,
 }
 
-impl fmt::Display for BindError {
+impl fmt::Display for MetricsBindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BindError { addr, why } = self;
+        let MetricsBindError { addr, why } = self;
         match why.kind() {
             io::ErrorKind::AddrInUse => {
                 write!(f, "metrics: {addr} is in use by another program: choose another port")
@@ -50,19 +50,19 @@ impl fmt::Display for BindError {
     }
 }
 
-impl std::error::Error for BindError {}
+impl std::error::Error for MetricsBindError {}
 
-pub fn bind(addr: SocketAddr) -> Result<Bound, BindError> {
-    let bound = || -> io::Result<Bound> {
+pub fn bind(addr: SocketAddr) -> Result<MetricsPort, MetricsBindError> {
+    let bound = || -> io::Result<MetricsPort> {
         let listener = TcpListener::bind(addr)?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
-        Ok(Bound { listener, addr })
+        Ok(MetricsPort { listener, addr })
     };
-    bound().map_err(|why| BindError { addr, why })
+    bound().map_err(|why| MetricsBindError { addr, why })
 }
 
-impl Bound {
+impl MetricsPort {
     /// The port that was given, if 0 was asked for.
     pub fn addr(&self) -> SocketAddr {
         self.addr
@@ -71,12 +71,12 @@ impl Bound {
 
 /// The same of the crawl that runs on `dir`, from outside.
 pub fn of_dir(dir: &Path) -> Result<String, Error> {
-    let asked = control::ask(dir, &Request::Metrics(true)).map_err(|error| {
+    let asked = control::ask(dir, &ControlRequest::Metrics(true)).map_err(|error| {
         let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
         Error::new(ErrorKind::Retry, what)
     })?;
     match asked {
-        Some(Reply::Metrics(text)) => Ok(text),
+        Some(ControlReply::Metrics(text)) => Ok(text),
         Some(reply) => Err(unexpected(reply)),
         None => {
             let what = format!("no crawl runs on {}: there are no metrics", dir.display());
@@ -86,7 +86,7 @@ pub fn of_dir(dir: &Path) -> Result<String, Error> {
 }
 
 /// Answers until the runtime that it runs on ends.
-pub async fn serve(bound: Bound, live: Arc<Live>) {
+pub async fn serve(bound: MetricsPort, live: Arc<Live>) {
     let listener = match tokio::net::TcpListener::from_std(bound.listener) {
         Ok(listener) => listener,
         Err(error) => {
@@ -143,7 +143,7 @@ async fn answer(mut stream: TcpStream, live: &Live) -> io::Result<()> {
 }
 
 /// Counters are those of the directory, over all its runs: a restart does not set them back.
-pub(super) fn exposition(now: &Moment) -> String {
+pub(super) fn exposition(now: &LiveMoment) -> String {
     let mut page = Exposition(String::with_capacity(8 << 10));
     let s = &now.snapshot;
     let c = &s.counters;
@@ -255,7 +255,7 @@ impl Exposition {
     }
 
     /// How the pages of a crawl that goes on are doing.
-    fn collection(&mut self, collection: Option<&Collection>) {
+    fn collection(&mut self, collection: Option<&RevisitCollection>) {
         let Some(collection) = collection else { return };
         let pages = collection.pages as f64;
         for (name, help, value) in [

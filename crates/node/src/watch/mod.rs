@@ -37,11 +37,11 @@ pub use events::EventLog;
 pub use live::{About, Live};
 pub use printable::printable;
 pub use progress::ProgressKind;
-pub use report::Report;
+pub use report::CrawlReport;
 pub use rhumb_engine::error::{Error, ErrorKind};
 
 use rhumb_engine::event::StopReason;
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_state::local::LocalReader;
 use server::Server;
 use std::path::Path;
@@ -64,30 +64,30 @@ impl Watchers {
         dir: &Path,
         reader: LocalReader,
         progress: ProgressKind,
-        metrics: Option<metrics::Bound>,
+        metrics: Option<metrics::MetricsPort>,
     ) -> Result<Watchers, Error> {
-        Report::running(&live.get()).write(dir)?;
+        CrawlReport::running(&live.get()).write(dir)?;
         let server = Server::start(Arc::clone(&live), dir, reader.clone(), metrics)?;
         let teller = Teller::start(Arc::clone(&live), dir, reader.clone(), progress)?;
         Ok(Watchers { live, reader, teller, server })
     }
 
     /// The run is over: writes the last report and prints the summary.
-    pub fn finish(self, reason: StopReason, last: Snapshot) -> Result<Report, Error> {
+    pub fn finish(self, reason: StopReason, last: EngineSnapshot) -> Result<CrawlReport, Error> {
         self.end(reason.word().to_owned(), last)
     }
 
     /// The run ended by an error of ours or of the machine, after whatever was published last.
-    pub fn fail(self, what: &str) -> Result<Report, Error> {
+    pub fn fail(self, what: &str) -> Result<CrawlReport, Error> {
         let last = self.live.get().snapshot;
         self.end(format!("failed: {what}"), last)
     }
 
-    fn end(self, because: String, last: Snapshot) -> Result<Report, Error> {
+    fn end(self, because: String, last: EngineSnapshot) -> Result<CrawlReport, Error> {
         self.server.stop();
         self.live.publish(last);
         let now = self.live.get();
-        let mut report = Report::ended(&now, because);
+        let mut report = CrawlReport::ended(&now, because);
         // A report without its hint is still a report.
         report.hint = diagnosis::hint(&now.about.dir, &self.reader).ok().flatten();
         self.teller.stop(now.snapshot.now, &mut report)?;

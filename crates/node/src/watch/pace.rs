@@ -4,7 +4,7 @@
 use crate::run::{WORKS, WorkTimes};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::holdups::{CrowdedAddress, HeldUp, HeldUpBy, Holdup, Holdups};
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_engine::time::{Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct PaceMeans {
 
 impl PaceSamples {
     /// A snapshot was published; it has something new once a second.
-    pub fn add(&mut self, snapshot: &Snapshot, times: Option<&WorkTimes>) {
+    pub fn add(&mut self, snapshot: &EngineSnapshot, times: Option<&WorkTimes>) {
         let Some(holdups) = &snapshot.holdups else { return };
         if self.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, holdups)) {
             return;
@@ -122,14 +122,14 @@ impl PaceMeans {
 mod tests {
     use super::*;
 
-    fn snapshot(second: u64, asked: u64, waiting: f64) -> Snapshot {
+    fn snapshot(second: u64, asked: u64, waiting: f64) -> EngineSnapshot {
         let mut holdups = Holdups::default();
         holdups.by[Holdup::Slots as usize] = HeldUp { hosts: waiting, per_s: 2.0 * waiting };
-        Snapshot {
+        EngineSnapshot {
             now: Time::ZERO + Span::secs(second),
             counters: Counters { asked, ..Counters::default() },
             holdups: Some(Arc::new(holdups)),
-            ..Snapshot::default()
+            ..EngineSnapshot::default()
         }
     }
 

@@ -2,9 +2,9 @@
 //! seconds elsewhere, nothing if asked to be quiet; and the summary at the end. Never a URL.
 
 use super::coverage::{Covered, percent};
-use super::live::Moment;
+use super::live::LiveMoment;
 use super::moment::short;
-use super::report::Report;
+use super::report::CrawlReport;
 use super::summary;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rhumb_engine::outcome::FailKind;
@@ -37,7 +37,7 @@ impl ProgressKind {
     }
 }
 
-pub struct Progress {
+pub struct CrawlProgress {
     shape: Shape,
     out: Box<dyn Write + Send>,
 }
@@ -53,15 +53,15 @@ enum Shape {
     Quiet,
 }
 
-impl Progress {
+impl CrawlProgress {
     /// `out` takes the lines and the summary; what is drawn goes to the terminal itself.
-    pub fn new(kind: ProgressKind, out: Box<dyn Write + Send>) -> Progress {
+    pub fn new(kind: ProgressKind, out: Box<dyn Write + Send>) -> CrawlProgress {
         let shape = match kind {
             ProgressKind::Drawn => Shape::Drawn(drawing()),
             ProgressKind::Lines => Shape::Lines { due: LINE_EVERY, told: 0 },
             ProgressKind::Quiet => Shape::Quiet,
         };
-        Progress { shape, out }
+        CrawlProgress { shape, out }
     }
 
     /// How long to wait before the next tick.
@@ -69,7 +69,7 @@ impl Progress {
         if matches!(self.shape, Shape::Drawn(_)) { DRAW_EVERY } else { QUIET_EVERY }
     }
 
-    pub fn tick(&mut self, now: &Moment) {
+    pub fn tick(&mut self, now: &LiveMoment) {
         match &mut self.shape {
             Shape::Drawn(bar) => bar.set_message(drawn(now)),
             Shape::Lines { due, told } => {
@@ -83,7 +83,7 @@ impl Progress {
         }
     }
 
-    pub fn finish(&mut self, report: &Report) {
+    pub fn finish(&mut self, report: &CrawlReport) {
         match &self.shape {
             Shape::Drawn(bar) => bar.finish_and_clear(),
             Shape::Lines { .. } => {}
@@ -106,7 +106,7 @@ fn drawing() -> ProgressBar {
 }
 
 /// The display: two or three short lines.
-fn drawn(now: &Moment) -> String {
+fn drawn(now: &LiveMoment) -> String {
     let counters = &now.snapshot.counters;
     let mut text = format!(
         "{} pages  {:.1} pages/s  {}  {}",
@@ -147,7 +147,7 @@ fn drawn(now: &Moment) -> String {
 }
 
 /// One line of `name=value` pairs, for logs.
-fn line(now: &Moment) -> String {
+fn line(now: &LiveMoment) -> String {
     let counters = &now.snapshot.counters;
     let mut text = format!(
         "elapsed={} pages={} pages_per_s={:.1} bytes={} queue={} hosts_active={} in_flight={} \
@@ -180,19 +180,19 @@ fn line(now: &Moment) -> String {
 }
 
 /// Where seeds lead nowhere there is nothing to measure it by.
-fn covered(now: &Moment) -> Option<Covered> {
+fn covered(now: &LiveMoment) -> Option<Covered> {
     let coverage = now.snapshot.coverage.as_ref()?;
     Some(Covered::of(coverage, "")).filter(|covered| !covered.is_empty())
 }
 
 /// The kinds of failure that occurred, as bits.
-fn kinds(now: &Moment) -> u32 {
+fn kinds(now: &LiveMoment) -> u32 {
     let errors = now.snapshot.counters.errors.iter().zip(0..);
     errors.filter(|(count, _)| **count > 0).map(|(_, kind)| 1 << kind).sum()
 }
 
 /// `tls_expired 3, timeout 1`: requests that failed, tried again or not; none if none did.
-fn by_kind(now: &Moment) -> Option<String> {
+fn by_kind(now: &LiveMoment) -> Option<String> {
     let errors = FailKind::ALL.iter().zip(now.snapshot.counters.errors);
     let named: BTreeMap<String, u64> =
         errors.map(|(kind, count)| (kind.word().to_owned(), count)).collect();
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn away_from_a_terminal_progress_is_a_plain_line_every_ten_seconds() {
         let page = Page::default();
-        let mut progress = Progress::new(ProgressKind::Lines, Box::new(page.clone()));
+        let mut progress = CrawlProgress::new(ProgressKind::Lines, Box::new(page.clone()));
         (1..=35).for_each(|second| progress.tick(&at(second)));
         let text = page.text();
         let lines: Vec<&str> = text.lines().collect();
@@ -233,16 +233,16 @@ mod tests {
         );
         assert!(!text.contains('\x1b') && !text.contains('\r'), "{text:?}");
 
-        progress.finish(&Report::ended(&at(36), "finished".to_owned()));
+        progress.finish(&CrawlReport::ended(&at(36), "finished".to_owned()));
         assert!(page.text().contains("finished"), "{}", page.text());
     }
 
     #[test]
     fn the_quiet_are_told_nothing() {
         let page = Page::default();
-        let mut progress = Progress::new(ProgressKind::Quiet, Box::new(page.clone()));
+        let mut progress = CrawlProgress::new(ProgressKind::Quiet, Box::new(page.clone()));
         (0..=35).for_each(|second| progress.tick(&at(second)));
-        progress.finish(&Report::ended(&at(36), "finished".to_owned()));
+        progress.finish(&CrawlReport::ended(&at(36), "finished".to_owned()));
         assert_eq!(page.text(), "");
     }
 
@@ -256,7 +256,7 @@ mod tests {
         assert!(text.ends_with("nothing is being fetched: 4 hosts wait for the name server"));
     }
 
-    fn at(second: u64) -> Moment {
+    fn at(second: u64) -> LiveMoment {
         let about = About {
             dir: "/nowhere".into(),
             order: Order::Bfs,

@@ -11,13 +11,13 @@ use rhumb_engine::error::Error;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::SleepPlace;
-use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlRecord};
 use rhumb_engine::requisites;
 use rhumb_engine::traps::grown::{TrapRule, trap_rule};
 use rhumb_engine::traps::shape::{self, Shape};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,26 +38,28 @@ impl Reasons<'_> {
 
     /// The state of a URL in words.
     pub fn meaning(&self, url: &Url, record: &UrlRecord) -> Result<String, Error> {
-        if let (Status::Queued, Some(kind)) = (record.status, self.failing_host(url)?) {
+        if let (RecordStatus::Queued, Some(kind)) = (record.status, self.failing_host(url)?) {
             return Ok(format!("its host fails: {}; the next run tries it again", failure(kind)));
         }
-        if record.status == Status::Queued && self.is_held_back(url)? {
+        if record.status == RecordStatus::Queued && self.is_held_back(url)? {
             return Ok(HELD_BACK.to_owned());
         }
         Ok(match record.status {
-            Status::Queued if record.tries > 0 => {
+            RecordStatus::Queued if record.tries > 0 => {
                 format!("failed {} times, to be tried again", record.tries)
             }
-            Status::Queued => "waits to be fetched".to_owned(),
-            Status::Fetched => with_marks("fetched", record.past.marks),
-            Status::Duplicate => {
+            RecordStatus::Queued => "waits to be fetched".to_owned(),
+            RecordStatus::Fetched => with_marks("fetched", record.past.marks),
+            RecordStatus::Duplicate => {
                 with_marks("fetched; its bytes are those of another", record.past.marks)
             }
-            Status::Moved => format!("redirects to another URL ({})", record.http_status),
-            Status::Gone => answer(record.http_status),
-            Status::Refused(why) => format!("not fetched: {}", self.refusal(why, url, record)?),
-            Status::Foreign => "belongs to another partition of the crawl".to_owned(),
-            Status::Failed(kind) => format!("given up: {}", failure(kind)),
+            RecordStatus::Moved => format!("redirects to another URL ({})", record.http_status),
+            RecordStatus::Gone => answer(record.http_status),
+            RecordStatus::Refused(why) => {
+                format!("not fetched: {}", self.refusal(why, url, record)?)
+            }
+            RecordStatus::Foreign => "belongs to another partition of the crawl".to_owned(),
+            RecordStatus::Failed(kind) => format!("given up: {}", failure(kind)),
         })
     }
 

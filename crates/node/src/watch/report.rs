@@ -8,11 +8,11 @@
 
 use super::coverage::{Covered, Topical};
 use super::failing::FailingHost;
-use super::kept::Kept;
-use super::live::Moment;
+use super::kept::FreshnessEstimate;
+use super::live::LiveMoment;
 use super::moment::rfc3339;
 use super::status::OverduePage;
-use crate::settings::Words;
+use crate::settings::NamedValues;
 use rhumb_disk::{Durable, replace};
 use rhumb_engine::config::Order;
 use rhumb_engine::counters::Counters;
@@ -33,7 +33,7 @@ const REPORT_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Report {
+pub struct CrawlReport {
     pub version: String,
     pub order: String,
     pub pages: u64,
@@ -91,7 +91,7 @@ pub struct Report {
     /// null: the books are those of the topic.
     pub topic: Option<Topical>,
     /// Of a crawl that goes on: how its pages are doing; null otherwise.
-    pub collection: Option<Kept>,
+    pub collection: Option<FreshnessEstimate>,
     /// Of a crawl that goes on: the pages that have waited longest beyond their time, as of the
     /// end of the run or, while it runs, of some minutes ago at most.
     pub most_overdue: Vec<OverduePage>,
@@ -123,7 +123,7 @@ pub struct Report {
     /// certificates it did not verify.
     pub own_sites: Vec<String>,
     pub certificates_not_verified: Vec<String>,
-    pub run: Run,
+    pub run: RunReport,
     pub written: String,
 }
 
@@ -136,7 +136,7 @@ pub struct Due {
 /// The last run alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Run {
+pub struct RunReport {
     pub started: String,
     pub pages: u64,
     pub bytes: u64,
@@ -148,12 +148,12 @@ pub struct Run {
     pub paused: bool,
 }
 
-impl Report {
-    pub fn running(now: &Moment) -> Report {
+impl CrawlReport {
+    pub fn running(now: &LiveMoment) -> CrawlReport {
         let snapshot = &now.snapshot;
         let seconds = rounded(now.elapsed.as_secs_f64(), 1e6);
         let pages = snapshot.counters.pages.saturating_sub(now.before.pages);
-        let run = Run {
+        let run = RunReport {
             started: rfc3339(now.started_at),
             pages,
             bytes: snapshot.counters.bytes.saturating_sub(now.before.bytes),
@@ -163,7 +163,7 @@ impl Report {
             paused: snapshot.paused,
         };
         let seconds = rounded(now.seconds_before + seconds, 1e6);
-        Report {
+        CrawlReport {
             order: order_word(now.about.order).to_owned(),
             seconds,
             pages_per_s: per_second(snapshot.counters.pages, seconds),
@@ -184,7 +184,10 @@ impl Report {
                 .map(|coverage| Covered::of(coverage, order_word(now.about.order)))
                 .filter(|covered| !covered.is_empty()),
             topic: snapshot.topic.as_ref().map(|t| Topical::of(t, snapshot.topic_estimate())),
-            collection: snapshot.collection.as_ref().map(|c| Kept::of(c, &snapshot.counters)),
+            collection: snapshot
+                .collection
+                .as_ref()
+                .map(|c| FreshnessEstimate::of(c, &snapshot.counters)),
             peak_rss_bytes: now.peak_rss_bytes,
             open_connections_per_address_max: now.open_connections_per_address_max,
             own_sites: now.about.own_sites.clone(),
@@ -194,7 +197,7 @@ impl Report {
             requisites: snapshot.requisites.fetched,
             requisites_beyond: snapshot.requisites.beyond,
             requisites_waiting: snapshot.requisites.waiting,
-            ..Report::of_counters(&snapshot.counters)
+            ..CrawlReport::of_counters(&snapshot.counters)
         }
     }
 
@@ -204,25 +207,25 @@ impl Report {
         coverage: Option<&Coverage>,
         order: Order,
         because: Option<String>,
-    ) -> Report {
+    ) -> CrawlReport {
         let word = order_word(order);
-        Report {
+        CrawlReport {
             order: word.to_owned(),
             coverage: coverage.map(|c| Covered::of(c, word)).filter(|c| !c.is_empty()),
             stopped_because: because,
             written: rfc3339(super::moment::now()),
-            ..Report::of_counters(counters)
+            ..CrawlReport::of_counters(counters)
         }
     }
 
-    pub fn ended(now: &Moment, because: String) -> Report {
-        Report { stopped_because: Some(because), why_idle: None, ..Report::running(now) }
+    pub fn ended(now: &LiveMoment, because: String) -> CrawlReport {
+        CrawlReport { stopped_because: Some(because), why_idle: None, ..CrawlReport::running(now) }
     }
 
     /// A crawl that does not run: the store's counters, and what only its last report knows.
-    pub fn at_rest(counters: &Counters, last: Option<Report>) -> Report {
+    pub fn at_rest(counters: &Counters, last: Option<CrawlReport>) -> CrawlReport {
         let last = last.unwrap_or_default();
-        Report {
+        CrawlReport {
             order: last.order,
             seconds: last.seconds,
             pages_per_s: per_second(counters.pages, last.seconds),
@@ -244,11 +247,11 @@ impl Report {
             requisites: last.requisites,
             requisites_beyond: last.requisites_beyond,
             requisites_waiting: last.requisites_waiting,
-            ..Report::of_counters(counters)
+            ..CrawlReport::of_counters(counters)
         }
     }
 
-    fn of_counters(counters: &Counters) -> Report {
+    fn of_counters(counters: &Counters) -> CrawlReport {
         let refused = |why: Refusal| counters.refused[why as usize];
         let occurred = |counts: &[u64]| {
             let all =
@@ -256,7 +259,7 @@ impl Report {
             all.filter(|(_, count)| *count > 0).collect()
         };
         let robots_denied = refused(Refusal::Robots);
-        Report {
+        CrawlReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pages: counters.pages,
             bytes: counters.bytes,
@@ -289,7 +292,7 @@ impl Report {
             answers: counters.answers,
             robots_fetched: counters.robots_fetched,
             robots_absent: counters.robots_absent,
-            ..Report::default()
+            ..CrawlReport::default()
         }
     }
 
@@ -320,7 +323,7 @@ impl Report {
     }
 
     /// The report in `dir`, if there is one.
-    pub fn read(dir: &Path) -> Result<Option<Report>, Error> {
+    pub fn read(dir: &Path) -> Result<Option<CrawlReport>, Error> {
         let path = dir.join(REPORT_FILE);
         let corrupt =
             |what: String| Error::new(ErrorKind::Corrupt, format!("{}: {what}", path.display()));

@@ -27,7 +27,7 @@ impl Server {
         live: Arc<Live>,
         dir: &Path,
         reader: LocalReader,
-        metrics: Option<metrics::Bound>,
+        metrics: Option<metrics::MetricsPort>,
     ) -> Result<Server, Error> {
         let failed = |e: std::io::Error| {
             Error::new(ErrorKind::Retry, format!("no thread for status and metrics: {e}"))

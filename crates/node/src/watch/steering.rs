@@ -3,10 +3,10 @@
 //! in between leaves a crawl whose next run does as it was told.
 
 use super::at_rest;
-use super::control::{self, Reply, Request};
+use super::control::{self, ControlReply, ControlRequest};
 use super::moment::rfc3339;
 use super::status::{check_is_crawl, unexpected};
-use crate::settings::{CRAWL_TOML, Seed, Settings};
+use crate::settings::{CRAWL_TOML, SeedLine, Settings};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::Event;
 use rhumb_engine::hands::{Hand, HandLine, REST_MAX};
@@ -14,7 +14,7 @@ use rhumb_engine::partition::Partition;
 use rhumb_engine::time::Span;
 use rhumb_page::url::{Rules, Scheme, Url};
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::mpsc::Sender;
@@ -119,18 +119,18 @@ impl Steering {
         if lines.is_empty() || lines.len() > SEEDS_MAX {
             return Err(invalid(format!("1 to {SEEDS_MAX} seeds at once, not {}", lines.len())));
         }
-        let parsed = lines.iter().map(|line| line.trim().parse::<Seed>().map_err(invalid));
-        let parsed: Vec<Seed> = parsed.collect::<Result<_, _>>()?;
+        let parsed = lines.iter().map(|line| line.trim().parse::<SeedLine>().map_err(invalid));
+        let parsed: Vec<SeedLine> = parsed.collect::<Result<_, _>>()?;
         let mut settings = self.settings();
         let strip = settings.strip.strip_params();
         let mut changed = settings.clone();
-        let is_new = |seed: &&Seed| !settings.seeds.iter().any(|known| known.url == seed.url);
-        let new: Vec<Seed> = parsed.iter().filter(is_new).cloned().collect();
+        let is_new = |seed: &&SeedLine| !settings.seeds.iter().any(|known| known.url == seed.url);
+        let new: Vec<SeedLine> = parsed.iter().filter(is_new).cloned().collect();
         changed.seeds.extend(new.iter().cloned());
         write(&changed)?;
         *settings = changed;
         drop(settings);
-        for Seed { url, weight } in new.iter().cloned() {
+        for SeedLine { url, weight } in new.iter().cloned() {
             self.send(Hand::Seed { url: strip.apply(url), weight })?;
         }
         Ok(match parsed.len() - new.len() {
@@ -202,12 +202,12 @@ fn write(settings: &Settings) -> Result<(), Error> {
 /// Asks the crawl that runs on `dir`.
 pub fn ask_dir(dir: &Path, request: HandRequest) -> Result<String, Error> {
     check_is_crawl(dir)?;
-    let asked = control::ask(dir, &Request::Hand(request)).map_err(|error| {
+    let asked = control::ask(dir, &ControlRequest::Hand(request)).map_err(|error| {
         let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
         Error::new(ErrorKind::Retry, what)
     })?;
     match asked {
-        Some(Reply::Done(told)) => Ok(told),
+        Some(ControlReply::Done(told)) => Ok(told),
         Some(reply) => Err(unexpected(reply)),
         None => Err(invalid(format!(
             "no crawl runs on {}: nothing was changed; `rhumb crawl --dir {}` takes seeds and \
@@ -221,12 +221,12 @@ pub fn ask_dir(dir: &Path, request: HandRequest) -> Result<String, Error> {
 /// What was asked of the crawl in `dir` by hand, the latest last.
 pub fn log_of_dir(dir: &Path) -> Result<Vec<ToldLine>, Error> {
     check_is_crawl(dir)?;
-    let asked = control::ask(dir, &Request::Hands(true)).map_err(|error| {
+    let asked = control::ask(dir, &ControlRequest::Hands(true)).map_err(|error| {
         let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
         Error::new(ErrorKind::Retry, what)
     })?;
     match asked {
-        Some(Reply::Hands(lines)) => Ok(lines),
+        Some(ControlReply::Hands(lines)) => Ok(lines),
         Some(reply) => Err(unexpected(reply)),
         None => log(&*at_rest::open(dir)?),
     }

@@ -3,13 +3,13 @@
 use super::coverage::{Covered, percent};
 use super::failing;
 use super::moment::short;
-use super::report::Report;
+use super::report::CrawlReport;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 use std::time::Duration;
 
 /// How the last run ended, and what the crawl has come to.
-pub fn at_end(report: &Report) -> String {
+pub fn at_end(report: &CrawlReport) -> String {
     let seconds = Duration::try_from_secs_f64(report.run.seconds).unwrap_or_default();
     let because = report.stopped_because.as_deref().unwrap_or("still running");
     let warning = report.coverage.as_ref().and_then(Covered::dead_ends);
@@ -18,7 +18,7 @@ pub fn at_end(report: &Report) -> String {
     format!("{because} after {}\n{}{warning}{failing}", short(seconds), table(report))
 }
 
-pub fn table(report: &Report) -> String {
+pub fn table(report: &CrawlReport) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let mut row = |name: &str, value: String, note: String| {
@@ -80,7 +80,7 @@ pub fn table(report: &Report) -> String {
 
 /// `401: 3, 403: 1`: how many of those that are gone want a login, or are forbidden.
 /// Requisites that were not fetched.
-fn requisites_note(report: &Report) -> String {
+fn requisites_note(report: &CrawlReport) -> String {
     let (waiting, beyond) = (report.requisites_waiting, report.requisites_beyond);
     let mut notes = Vec::new();
     if waiting > 0 {
@@ -93,7 +93,7 @@ fn requisites_note(report: &Report) -> String {
     notes.join(", ")
 }
 
-fn denied(report: &Report) -> String {
+fn denied(report: &CrawlReport) -> String {
     let counts = [("401", report.unauthorized), ("403", report.forbidden)];
     let some = counts.into_iter().filter(|(_, count)| *count > 0);
     some.map(|(status, count)| format!("{status}: {}", HumanCount(count)))
@@ -102,7 +102,7 @@ fn denied(report: &Report) -> String {
 }
 
 /// A run's own share, where there were others before it.
-fn pages_note(report: &Report) -> String {
+fn pages_note(report: &CrawlReport) -> String {
     let rate = format!("{:.1}/s", report.run.pages_per_s);
     if report.run.pages == report.pages {
         return rate;

@@ -3,10 +3,10 @@
 
 use super::coverage::Topical;
 use super::failing::failing_hosts;
-use super::history::{HistoryFile, Sampled};
-use super::live::{Live, Moment};
-use super::progress::{Progress, ProgressKind};
-use super::report::Report;
+use super::history::{HistoryFile, SampledSecond};
+use super::live::{Live, LiveMoment};
+use super::progress::{CrawlProgress, ProgressKind};
+use super::report::CrawlReport;
 use super::status::{OverduePage, most_overdue};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
@@ -33,7 +33,7 @@ pub struct Teller {
     dir: PathBuf,
     /// Closing it is the message to stop.
     stop: Sender<()>,
-    thread: JoinHandle<(Progress, Overdue)>,
+    thread: JoinHandle<(CrawlProgress, Overdue)>,
 }
 
 impl Teller {
@@ -44,7 +44,7 @@ impl Teller {
         kind: ProgressKind,
     ) -> Result<Teller, Error> {
         let (stop, stopped) = channel();
-        let progress = Progress::new(kind, Box::new(io::stderr()));
+        let progress = CrawlProgress::new(kind, Box::new(io::stderr()));
         let (to, overdue) = (dir.to_owned(), Overdue::new(reader));
         let thread = thread::Builder::new()
             .name("rhumb-teller".to_owned())
@@ -54,7 +54,7 @@ impl Teller {
     }
 
     /// The last words: the final report on disk, then the summary.
-    pub fn stop(self, now: Time, report: &mut Report) -> Result<(), Error> {
+    pub fn stop(self, now: Time, report: &mut CrawlReport) -> Result<(), Error> {
         drop(self.stop);
         let Ok((mut progress, overdue)) = self.thread.join() else {
             return report.write(&self.dir);
@@ -72,7 +72,7 @@ impl Teller {
 }
 
 /// Some of the hosts that fail, in the last report.
-fn name_failing(report: &mut Report, reader: &LocalReader) {
+fn name_failing(report: &mut CrawlReport, reader: &LocalReader) {
     if report.hosts_failing == 0 {
         return;
     }
@@ -105,7 +105,7 @@ impl Overdue {
     }
 
     /// What was found last.
-    fn pages(&mut self, now: Time, report: &Report) -> &[OverduePage] {
+    fn pages(&mut self, now: Time, report: &CrawlReport) -> &[OverduePage] {
         if report.collection.is_none() {
             return &[];
         }
@@ -122,7 +122,7 @@ impl Overdue {
     }
 
     /// As they are at the end, if they are found soon; else as they were.
-    fn at_end(mut self, now: Time, report: &Report) -> Vec<OverduePage> {
+    fn at_end(mut self, now: Time, report: &CrawlReport) -> Vec<OverduePage> {
         if report.collection.is_some()
             && let Some(looking) = self.looking.take().or_else(|| self.look(now))
         {
@@ -156,10 +156,10 @@ impl Overdue {
 fn tell(
     live: &Live,
     dir: &Path,
-    mut progress: Progress,
+    mut progress: CrawlProgress,
     mut overdue: Overdue,
     stopped: &Receiver<()>,
-) -> (Progress, Overdue) {
+) -> (CrawlProgress, Overdue) {
     let mut reported = Instant::now();
     let (mut is_written, mut is_warned) = (true, false);
     // A crawl without its history is still a crawl.
@@ -176,7 +176,7 @@ fn tell(
         is_warned = is_warned || warned(&now);
         if reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
-            let mut report = Report::running(&now);
+            let mut report = CrawlReport::running(&now);
             report.most_overdue = overdue.pages(now.snapshot.now, &report).to_vec();
             if let Some(history) = &history {
                 record(history, &report, &now);
@@ -193,16 +193,16 @@ fn tell(
 
 /// Whether somebody was told, while there is time to do something about it, that the crawl does not
 /// find its topic.
-fn warned(now: &Moment) -> bool {
+fn warned(now: &LiveMoment) -> bool {
     let pages = now.snapshot.counters.pages;
     let topic = now.snapshot.topic.as_ref().filter(|_| pages >= OFF_TOPIC_PAGES);
     let warning = topic.and_then(|topic| Topical::of(topic, None).off_topic(pages));
     warning.inspect(|warning| tracing::warn!("topic: {warning}")).is_some()
 }
 
-fn record(history: &HistoryFile, report: &Report, now: &Moment) {
+fn record(history: &HistoryFile, report: &CrawlReport, now: &LiveMoment) {
     let at_s = u32::try_from(now.snapshot.now.0 / 1_000_000).unwrap_or(u32::MAX);
-    let sampled = Sampled::of(report, now.bytes_per_s, now.rss_bytes, at_s);
+    let sampled = SampledSecond::of(report, now.bytes_per_s, now.rss_bytes, at_s);
     if let Err(error) = history.record(&sampled) {
         tracing::debug!(%error, "history not written");
     }

@@ -7,14 +7,14 @@
 
 use super::control;
 use super::status::{STATE_DIR, check_is_crawl};
-use crate::settings::Words;
+use crate::settings::NamedValues;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Role, Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Role, UrlId, UrlRecord};
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::{LocalReader, UrlRow};
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub enum UrlState {
     Duplicate,
 }
 
-impl Words for UrlState {
+impl NamedValues for UrlState {
     const WHAT: &'static str = "state";
     const WORDS: &'static [(&'static str, UrlState)] = &[
         ("fetched", UrlState::Fetched),
@@ -53,16 +53,16 @@ impl UrlState {
     /// named and that are not there.
     fn of(record: &UrlRecord, failing: Option<FailKind>) -> Option<UrlState> {
         Some(match record.status {
-            Status::Gone if record.role == Role::TriedSitemap => return None,
-            Status::Queued if failing.is_some() => UrlState::Failed,
-            Status::Queued => UrlState::Queued,
-            Status::Fetched => UrlState::Fetched,
-            Status::Duplicate => UrlState::Duplicate,
-            Status::Moved => UrlState::Moved,
-            Status::Gone => UrlState::Gone,
-            Status::Refused(_) => UrlState::Refused,
-            Status::Failed(_) => UrlState::Failed,
-            Status::Foreign => return None,
+            RecordStatus::Gone if record.role == Role::TriedSitemap => return None,
+            RecordStatus::Queued if failing.is_some() => UrlState::Failed,
+            RecordStatus::Queued => UrlState::Queued,
+            RecordStatus::Fetched => UrlState::Fetched,
+            RecordStatus::Duplicate => UrlState::Duplicate,
+            RecordStatus::Moved => UrlState::Moved,
+            RecordStatus::Gone => UrlState::Gone,
+            RecordStatus::Refused(_) => UrlState::Refused,
+            RecordStatus::Failed(_) => UrlState::Failed,
+            RecordStatus::Foreign => return None,
         })
     }
 
@@ -251,7 +251,7 @@ fn rows(
     let mut hosts = FailingHosts { reader, last: None };
     reader.url_rows(prefix.as_bytes(), after).filter_map(move |row| {
         let listed = row.and_then(|row| {
-            let waits = row.record.status == Status::Queued;
+            let waits = row.record.status == RecordStatus::Queued;
             let failing = if waits { hosts.failing(row.key_bytes())? } else { None };
             Ok(UrlState::of(&row.record, failing).map(|state| Listed { row, state, failing }))
         });
@@ -308,13 +308,15 @@ fn line(
 
 fn cause(record: &UrlRecord) -> Option<String> {
     match record.status {
-        Status::Queued if record.tries > 0 => Some("retry".to_owned()),
-        Status::Fetched if record.past.marks.has(Marks::SCRIPTED) => Some("scripted".to_owned()),
-        Status::Queued | Status::Fetched | Status::Foreign => None,
-        Status::Duplicate => Some("same_bytes".to_owned()),
-        Status::Moved | Status::Gone => Some(format!("http_{}", record.http_status)),
-        Status::Refused(why) => Some(why.word().to_owned()),
-        Status::Failed(kind) => Some(kind.word().to_owned()),
+        RecordStatus::Queued if record.tries > 0 => Some("retry".to_owned()),
+        RecordStatus::Fetched if record.past.marks.has(Marks::SCRIPTED) => {
+            Some("scripted".to_owned())
+        }
+        RecordStatus::Queued | RecordStatus::Fetched | RecordStatus::Foreign => None,
+        RecordStatus::Duplicate => Some("same_bytes".to_owned()),
+        RecordStatus::Moved | RecordStatus::Gone => Some(format!("http_{}", record.http_status)),
+        RecordStatus::Refused(why) => Some(why.word().to_owned()),
+        RecordStatus::Failed(kind) => Some(kind.word().to_owned()),
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::read::{LINKS_MAX, Observer, Page, has_word};
-use super::{EndTag, StartTag, Tag, Text};
+use super::{EndTag, StartTag, Tag, TextRunToken};
 use crate::url::{QueryCharset, Url};
 
 /// Bytes kept of the text of a link.
@@ -57,7 +57,7 @@ impl<'a> Observer<'a> for AnchorTexts<'a> {
     const WANTS_VISIBLE: bool = false;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         if text.owner != Tag::Other || (self.block.is_none() && !self.is_open) {
             return;
         }
@@ -186,13 +186,13 @@ impl<'a> AnchorTexts<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, read_observed};
+    use super::super::{PageLimits, read_observed};
     use super::*;
 
     fn texts(html: &str) -> Vec<(String, String)> {
         let url = Url::parse("https://e.org/a/").expect("a URL");
         let mut anchors = AnchorTexts::default();
-        let page = read_observed(html, "UTF-8", &url, &Limits::default(), &mut anchors);
+        let page = read_observed(html, "UTF-8", &url, &PageLimits::default(), &mut anchors);
         let found = anchors.finish(&page, &url).into_iter();
         found.map(|anchor| (anchor.url.as_str().to_owned(), anchor.text)).collect()
     }
@@ -239,7 +239,7 @@ mod tests {
         let around = |html: &str| {
             let url = Url::parse("https://e.org/a/").expect("a URL");
             let mut anchors = AnchorTexts::with_surroundings();
-            let page = read_observed(html, "UTF-8", &url, &Limits::default(), &mut anchors);
+            let page = read_observed(html, "UTF-8", &url, &PageLimits::default(), &mut anchors);
             let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let found = anchors.finish(&page, &url).into_iter();
             found.map(|anchor| folded(&anchor.around)).collect::<Vec<_>>()

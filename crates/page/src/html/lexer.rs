@@ -11,7 +11,9 @@ use memchr::{memchr, memchr2, memmem};
 use super::Tag;
 use super::reference::Place;
 use super::tag::{PACKED_BYTES_MAX, pack_byte};
-use super::token::{EndTag, Scanned, StartTag, TAG_NAME_END, Text, Token, is, scan_attribute};
+use super::token::{
+    EndTag, Scanned, StartTag, TAG_NAME_END, TextRunToken, Token, is, scan_attribute,
+};
 
 /// How to read what comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +62,7 @@ impl<'a> Lexed<'a> {
     pub(super) fn token(self) -> Token<'a> {
         let Lexed { kind, tag, self_closing, place, text, rest } = self;
         match kind {
-            Kind::Text => Token::Text(Text { raw: text, owner: tag, place }),
+            Kind::Text => Token::Text(TextRunToken { raw: text, owner: tag, place }),
             Kind::Start => {
                 Token::Start(StartTag { tag, name: text, self_closing, foreign: false, rest })
             }

@@ -43,11 +43,12 @@ pub use content::Tokenizer;
 pub use links::{Link, LinkKind};
 pub use own_text::OWN_TEXT_BYTES_MAX;
 pub use read::{
-    FEEDS_MAX, LINKS_MAX, Limits, Page, TITLE_BYTES_MAX, read, read_with_own_text, read_with_text,
+    FEEDS_MAX, LINKS_MAX, Page, PageLimits, TITLE_BYTES_MAX, read, read_with_own_text,
+    read_with_text,
 };
 pub(crate) use requisites::References;
-pub use requisites::{Requisite, RequisiteKind, Requisites};
+pub use requisites::{Requisite, RequisiteGatherer, RequisiteKind};
 pub use shell::{ScriptNeed, Shell};
 pub use tag::Tag;
-pub use text::Fingerprint;
-pub use token::{Attribute, Attributes, EndTag, StartTag, Text, Token};
+pub use text::TextFingerprint;
+pub use token::{Attribute, Attributes, EndTag, StartTag, TextRunToken, Token};

@@ -9,7 +9,7 @@
 
 use super::read::Observer;
 use super::text::blank_run_end;
-use super::{EndTag, StartTag, Tag, Text};
+use super::{EndTag, StartTag, Tag, TextRunToken};
 
 /// Text that is compared: the beginning of a longer one stands for it.
 pub const OWN_TEXT_BYTES_MAX: usize = 1 << 20;
@@ -36,7 +36,7 @@ impl<'a> Observer<'a> for OwnText {
     const WANTS_VISIBLE: bool = false;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         let is_wanted = self.outside.is_none() && text.owner == Tag::Other;
         if is_wanted && self.block <= OWN_TEXT_BYTES_MAX && self.kept.len() <= READ_BYTES_MAX {
             self.take(&text.beginning(READ_BYTES_MAX));
@@ -95,7 +95,7 @@ impl OwnText {
         self.kept
     }
 
-    fn take(&mut self, text: &Text<'_>) {
+    fn take(&mut self, text: &TextRunToken<'_>) {
         let mut raw = text.raw;
         if self.kept.len() == self.block {
             // Most text is the white space between blocks.
@@ -105,7 +105,7 @@ impl OwnText {
             }
         }
         let before = self.kept.len();
-        self.kept.push_str(&Text { raw, ..*text }.decoded());
+        self.kept.push_str(&TextRunToken { raw, ..*text }.decoded());
         if self.in_link {
             self.linked += self.kept[before..].trim_ascii().len();
         }
@@ -141,12 +141,12 @@ fn is_surroundings(tag: Tag) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::{Limits, read_with_own_text};
+    use crate::html::{PageLimits, read_with_own_text};
     use crate::url::Url;
 
     fn own_text(html: &str) -> String {
         let url = Url::parse("http://a.test/").unwrap();
-        read_with_own_text(html.as_bytes(), None, &url, &Limits::default()).1
+        read_with_own_text(html.as_bytes(), None, &url, &PageLimits::default()).1
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::links::{Link, LinkKind, RawLinks, refresh_target};
 use super::own_text::OwnText;
-use super::text::{Fingerprint, VisibleText};
-use super::token::{EndTag, StartTag, Text, Token};
+use super::text::{TextFingerprint, VisibleText};
+use super::token::{EndTag, StartTag, TextRunToken, Token};
 use super::{Tag, Tokenizer};
 use crate::charset;
 use crate::robots::Directives;
@@ -26,14 +26,14 @@ const LANGUAGE_BYTES_MAX: usize = 64;
 
 /// What a page may cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct PageLimits {
     /// Links kept, before repeats are merged; those beyond are counted.
     pub links_max: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { links_max: LINKS_MAX }
+impl Default for PageLimits {
+    fn default() -> PageLimits {
+        PageLimits { links_max: LINKS_MAX }
     }
 }
 
@@ -59,7 +59,7 @@ pub struct Page {
     /// The feeds the page declares.
     pub feeds: Vec<Url>,
     /// Of the visible text, unless said otherwise.
-    pub text: Fingerprint,
+    pub text: TextFingerprint,
     /// The encoding the page was read in.
     pub charset: &'static str,
 }
@@ -73,7 +73,7 @@ impl Page {
 }
 
 /// Reads a page that came from `url`, with the charset its Content-Type declared, if any.
-pub fn read(body: &[u8], declared_charset: Option<&str>, url: &Url, limits: &Limits) -> Page {
+pub fn read(body: &[u8], declared_charset: Option<&str>, url: &Url, limits: &PageLimits) -> Page {
     read_either(body, declared_charset, url, limits, false).0
 }
 
@@ -82,7 +82,7 @@ pub fn read_with_text(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
 ) -> (Page, String) {
     read_either(body, declared_charset, url, limits, true)
 }
@@ -93,20 +93,20 @@ pub fn read_with_own_text(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
 ) -> (Page, String) {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
     let mut own = OwnText::new(decoded.text.len());
     let page = read_observed(&decoded.text, decoded.encoding, url, limits, &mut own);
     let own = own.finish();
-    (Page { text: Fingerprint::of(&own), ..page }, own)
+    (Page { text: TextFingerprint::of(&own), ..page }, own)
 }
 
 fn read_either(
     body: &[u8],
     declared_charset: Option<&str>,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
     keeps_text: bool,
 ) -> (Page, String) {
     let decoded = charset::decode(body, declared_charset, Some(url.host()));
@@ -124,7 +124,7 @@ pub trait Observer<'a> {
 
     /// The tokens that are part of the page: not those within a template.
     #[inline]
-    fn text(&mut self, _: &Text<'a>) {}
+    fn text(&mut self, _: &TextRunToken<'a>) {}
     /// A start tag.
     #[inline]
     fn start(&mut self, _: &StartTag<'a>) {}
@@ -149,7 +149,7 @@ impl<'a, A: Observer<'a>, B: Observer<'a>> Observer<'a> for (A, B) {
     const WANTS_VISIBLE: bool = A::WANTS_VISIBLE && B::WANTS_VISIBLE;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         self.0.text(text);
         self.1.text(text);
     }
@@ -173,7 +173,7 @@ impl<'a, A: Observer<'a>> Observer<'a> for &mut A {
     const WANTS_TEXT: bool = A::WANTS_TEXT;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         (**self).text(text);
     }
 
@@ -193,7 +193,7 @@ impl<'a, A: Observer<'a>> Observer<'a> for Option<A> {
     const WANTS_VISIBLE: bool = A::WANTS_VISIBLE;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         if let Some(observer) = self {
             observer.text(text);
         }
@@ -219,7 +219,7 @@ pub fn read_observed<'a>(
     html: &'a str,
     encoding: &'static str,
     url: &Url,
-    limits: &Limits,
+    limits: &PageLimits,
     observer: &mut impl Observer<'a>,
 ) -> Page {
     let mut reader = Reader::new(limits, false);
@@ -241,7 +241,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(limits: &Limits, keeps_text: bool) -> Reader<'a> {
+    fn new(limits: &PageLimits, keeps_text: bool) -> Reader<'a> {
         Reader {
             links: RawLinks::new(limits.links_max),
             visible: VisibleText::new(keeps_text),
@@ -286,14 +286,14 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         match text.owner {
             Tag::Textarea | Tag::Xmp | Tag::Plaintext => self.visible.push(&text.decoded()),
             Tag::Other => {
                 // Most text is the white space between tags: no need to look for references in it.
                 let raw = self.visible.skip_blank(text.raw);
                 if !raw.is_empty() {
-                    self.visible.push(&Text { raw, ..*text }.decoded());
+                    self.visible.push(&TextRunToken { raw, ..*text }.decoded());
                 }
             }
             _ => self.title(text),
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn title(&mut self, text: &Text<'a>) {
+    fn title(&mut self, text: &TextRunToken<'a>) {
         if text.owner == Tag::Title && self.title.is_none() {
             self.title = folded_title(&text.beginning(TITLE_READ_BYTES_MAX).decoded());
         }

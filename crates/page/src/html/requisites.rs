@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::links::leads_elsewhere;
 use super::read::{Observer, Page, has_word};
-use super::{StartTag, Tag, Text};
+use super::{StartTag, Tag, TextRunToken};
 use crate::css;
 use crate::url::{QueryCharset, Scheme, Url};
 
@@ -85,16 +85,16 @@ impl<'a> References<'a> {
 
 /// Gathers the requisites of a page from its tokens.
 #[derive(Default)]
-pub struct Requisites<'a> {
+pub struct RequisiteGatherer<'a> {
     references: References<'a>,
     names_icon: bool,
 }
 
-impl<'a> Observer<'a> for Requisites<'a> {
+impl<'a> Observer<'a> for RequisiteGatherer<'a> {
     const WANTS_VISIBLE: bool = false;
 
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         if text.owner == Tag::Style {
             css::scan(text.raw, |kind, reference| self.references.push(reference, kind));
         }
@@ -117,7 +117,7 @@ fn has_style(source: &str) -> bool {
     source.contains('(') && memchr::memchr2_iter(b's', b'S', source.as_bytes()).any(is_style)
 }
 
-impl<'a> Requisites<'a> {
+impl<'a> RequisiteGatherer<'a> {
     fn by_element(&mut self, start: &StartTag<'a>) {
         use RequisiteKind::{Frame, Part};
         match start.tag {
@@ -286,12 +286,12 @@ fn description_end(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::{Limits, read_observed};
+    use crate::html::{PageLimits, read_observed};
 
     fn requisites(html: &str, requisites_max: usize) -> (Vec<String>, u64) {
         let url = Url::parse("http://a.test/d/p").unwrap();
-        let mut observer = Requisites::default();
-        let page = read_observed(html, "UTF-8", &url, &Limits::default(), &mut observer);
+        let mut observer = RequisiteGatherer::default();
+        let page = read_observed(html, "UTF-8", &url, &PageLimits::default(), &mut observer);
         let (found, beyond) = observer.finish(&page, &url, requisites_max);
         let text = |requisite: &Requisite| {
             let mark = match requisite.kind {

@@ -12,7 +12,7 @@
 use super::links::leads_elsewhere;
 use super::read::Observer;
 use super::state::{self, EmbeddedState};
-use super::{EndTag, StartTag, Tag, Text};
+use super::{EndTag, StartTag, Tag, TextRunToken};
 use crate::url::Url;
 
 /// Words with which a page speaks for itself, whatever else it has.
@@ -117,7 +117,7 @@ enum ScriptKind {
 
 impl<'a> Observer<'a> for Shell<'a> {
     #[inline]
-    fn text(&mut self, text: &Text<'a>) {
+    fn text(&mut self, text: &TextRunToken<'a>) {
         if self.words < WORDS_ENOUGH {
             self.take(text);
         }
@@ -171,7 +171,7 @@ impl<'a> Shell<'a> {
         points - (self.words / WORDS_A_POINT + self.links / LINKS_A_POINT) as i32
     }
 
-    fn take(&mut self, text: &Text<'a>) {
+    fn take(&mut self, text: &TextRunToken<'a>) {
         match text.owner {
             Tag::Other | Tag::Textarea | Tag::Xmp | Tag::Plaintext if !self.in_noscript => {
                 self.words += words_of(&text.beginning(TEXT_BYTES_MAX).decoded());
@@ -316,12 +316,12 @@ fn is_sign(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::{Limits, read_observed};
+    use crate::html::{PageLimits, read_observed};
 
     fn need(html: &str) -> ScriptNeed {
         let url = Url::parse("https://a.test/dir/page").unwrap();
         let mut shell = Shell::default();
-        read_observed(html, "UTF-8", &url, &Limits::default(), &mut shell);
+        read_observed(html, "UTF-8", &url, &PageLimits::default(), &mut shell);
         shell.finish(&url)
     }
 

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use memchr::{memchr, memchr2};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::read::{Limits, read_with_text};
+use super::read::{PageLimits, read_with_text};
 use super::shell::words_of;
 use crate::url::Url;
 
@@ -122,7 +122,7 @@ impl Gathering<'_> {
 
     /// A piece of a page: its text and its links. State within it is not looked for.
     fn markup(&mut self, html: &str) {
-        let limits = Limits { links_max: LINKS_MAX };
+        let limits = PageLimits { links_max: LINKS_MAX };
         let (page, text) = read_with_text(html.as_bytes(), Some("utf-8"), self.url, &limits);
         self.prose(&text);
         for link in page.links.into_iter().filter(|link| !link.nofollow) {

@@ -5,7 +5,7 @@ use super::*;
 use crate::url::Url;
 
 fn page(html: &str) -> Page {
-    read(html.as_bytes(), None, &url("http://a.test/dir/page"), &Limits::default())
+    read(html.as_bytes(), None, &url("http://a.test/dir/page"), &PageLimits::default())
 }
 
 fn url(text: &str) -> Url {
@@ -18,7 +18,7 @@ fn links(html: &str) -> Vec<String> {
 
 fn visible(html: &str) -> String {
     let url = url("http://a.test/");
-    let (page, text) = read_with_text(html.as_bytes(), None, &url, &Limits::default());
+    let (page, text) = read_with_text(html.as_bytes(), None, &url, &PageLimits::default());
     assert_eq!(page.text.hash, xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     text
 }
@@ -87,7 +87,7 @@ fn a_url_is_nofollow_only_if_all_links_to_it_are() {
 #[test]
 fn links_beyond_the_limit_are_counted() {
     let html = "<a href=a></a><a href=b></a><a href=b></a><a href=c></a>";
-    let limits = Limits { links_max: 2 };
+    let limits = PageLimits { links_max: 2 };
     let page = read(html.as_bytes(), None, &url("http://a.test/"), &limits);
     assert_eq!((page.links.len(), page.links_beyond), (2, 2));
 }
@@ -121,7 +121,7 @@ fn svg_and_math_change_the_rules_until_they_end() {
 #[test]
 fn a_page_in_another_charset_is_read_as_it_was_meant() {
     let html = b"<meta charset=windows-1251><title>\xCF\xF0\xE8\xE2\xE5\xF2</title>";
-    let page = read(html, None, &url("http://a.test/"), &Limits::default());
+    let page = read(html, None, &url("http://a.test/"), &PageLimits::default());
     assert_eq!((page.title.as_deref(), page.charset), (Some("Привет"), "windows-1251"));
 }
 
@@ -129,7 +129,7 @@ fn a_page_in_another_charset_is_read_as_it_was_meant() {
 fn links_of_a_page_in_another_charset_have_their_queries_in_it() {
     let html = b"<meta charset=windows-1252><a href='/\xE9?q=\xE9'><a href='?p=&eacute;&#8364;'>\
         <link rel=canonical href='/c?\xE9'><meta http-equiv=refresh content='5; url=/r?\xE9'>";
-    let page = read(html, None, &url("http://a.test/"), &Limits::default());
+    let page = read(html, None, &url("http://a.test/"), &PageLimits::default());
     let links: Vec<&str> = page.links.iter().map(|link| link.url.path_and_query()).collect();
     assert_eq!(links, ["/%C3%A9?q=%E9", "/?p=%E9%80", "/c?%E9", "/r?%E9"]);
     assert_eq!(page.canonical, Some(url("http://a.test/c?%E9")));

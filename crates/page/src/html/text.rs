@@ -12,17 +12,17 @@ const CHUNK_BYTES: usize = 4096;
 
 /// What tells one visible text from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Fingerprint {
+pub struct TextFingerprint {
     /// xxh3 of the folded text.
     pub hash: u128,
     /// Its length in bytes.
     pub bytes: u64,
 }
 
-impl Fingerprint {
+impl TextFingerprint {
     /// Of a text as it stands.
-    pub fn of(text: &str) -> Fingerprint {
-        Fingerprint { hash: xxh3_128(text.as_bytes()), bytes: text.len() as u64 }
+    pub fn of(text: &str) -> TextFingerprint {
+        TextFingerprint { hash: xxh3_128(text.as_bytes()), bytes: text.len() as u64 }
     }
 }
 
@@ -114,10 +114,10 @@ impl VisibleText {
     }
 
     /// The fingerprint, and the text if it was kept (else nothing of use).
-    pub(super) fn finish(mut self) -> (Fingerprint, String) {
+    pub(super) fn finish(mut self) -> (TextFingerprint, String) {
         let text = std::mem::take(&mut self.buffer);
         self.hash(text.as_bytes());
-        (Fingerprint { hash: self.hasher.digest128(), bytes: self.hashed_bytes }, text)
+        (TextFingerprint { hash: self.hasher.digest128(), bytes: self.hashed_bytes }, text)
     }
 }
 

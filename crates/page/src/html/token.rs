@@ -18,7 +18,7 @@ pub enum Token<'a> {
     /// `</a>`
     End(EndTag<'a>),
     /// Everything between tags. A run of text may come as several tokens.
-    Text(Text<'a>),
+    Text(TextRunToken<'a>),
 }
 
 /// A start tag.
@@ -67,7 +67,7 @@ pub struct EndTag<'a> {
 
 /// A run of text.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
+pub struct TextRunToken<'a> {
     /// The text as written, references and all.
     pub raw: &'a str,
     /// The element whose raw text this is (`script`, `style`, `title`, `textarea`, …), also within
@@ -76,11 +76,11 @@ pub struct Text<'a> {
     pub(super) place: Place,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextRunToken<'a> {
     /// The same text, cut to so many bytes as written: enough for whoever keeps no more.
     #[inline]
-    pub fn beginning(&self, bytes_max: usize) -> Text<'a> {
-        Text { raw: &self.raw[..self.raw.floor_char_boundary(bytes_max)], ..*self }
+    pub fn beginning(&self, bytes_max: usize) -> TextRunToken<'a> {
+        TextRunToken { raw: &self.raw[..self.raw.floor_char_boundary(bytes_max)], ..*self }
     }
 
     /// The text, with references decoded where the place allows them; borrowed if there is nothing

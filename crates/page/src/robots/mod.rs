@@ -35,7 +35,7 @@ use rules::Rules;
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
-pub enum Reading {
+pub enum RobotsReading {
     /// By the letter of RFC 9309: different escapes of one text are the same text, `%2A` and `%24`
     /// stand for the characters, /robots.txt itself is always allowed. A group named by more than
     /// letters, `-` and `_` is still found, since its author means that crawler.
@@ -68,7 +68,7 @@ impl Agent {
 /// The rules of one robots.txt for one crawler.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Robots {
-    reading: Reading,
+    reading: RobotsReading,
     /// The crawler whose rules these are; none if they are everybody's.
     agent: Option<Agent>,
     rules: Rules,
@@ -89,11 +89,11 @@ impl Robots {
     /// Reads the first [`ROBOTS_BYTES_MAX`] bytes for the crawler whose product token is `agent`
     /// (`name/1.0` counts as `name`). Any bytes give an answer.
     pub fn parse(body: &[u8], agent: &str) -> Robots {
-        Robots::parse_as(body, agent, Reading::Rfc)
+        Robots::parse_as(body, agent, RobotsReading::Rfc)
     }
 
     /// As [`Robots::parse`], by a reading of one's choice.
-    pub fn parse_as(body: &[u8], agent: &str, reading: Reading) -> Robots {
+    pub fn parse_as(body: &[u8], agent: &str, reading: RobotsReading) -> Robots {
         parse::parse(body, agent, reading)
     }
 
@@ -174,6 +174,6 @@ impl Robots {
     }
 
     fn is_always_allowed(&self, path: &str) -> bool {
-        self.reading == Reading::Rfc && path == "/robots.txt"
+        self.reading == RobotsReading::Rfc && path == "/robots.txt"
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::lines::{Key, lines};
 use super::pattern;
 use super::rules::{Line, Rules};
-use super::{Agent, Reading, Robots};
+use super::{Agent, Robots, RobotsReading};
 use crate::url::URL_BYTES_MAX;
 
 /// Sitemaps kept of one file; a site with more has an index of them.
@@ -42,7 +42,7 @@ pub(super) fn token(agent: &str) -> &str {
     agent.split('/').next().unwrap_or("").trim()
 }
 
-pub(super) fn parse(body: &[u8], agent: &str, reading: Reading) -> Robots {
+pub(super) fn parse(body: &[u8], agent: &str, reading: RobotsReading) -> Robots {
     let agent = token(agent);
     let mut reader = Reader::default();
     let mut sitemaps = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn parse(body: &[u8], agent: &str, reading: Reading) -> Robots {
 }
 
 impl Reader {
-    fn user_agent(&mut self, value: &[u8], agent: &str, reading: Reading) {
+    fn user_agent(&mut self, value: &[u8], agent: &str, reading: RobotsReading) {
         if self.in_rules {
             self.in_ours = false;
             self.in_everybody = false;
@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    fn rule(&mut self, allow: bool, number: u32, value: &[u8], reading: Reading) {
+    fn rule(&mut self, allow: bool, number: u32, value: &[u8], reading: RobotsReading) {
         if self.in_ours || self.in_everybody {
             self.in_rules = true;
         }
@@ -123,7 +123,7 @@ impl Reader {
 }
 
 /// Whether the value of a user-agent line is our product token, whatever follows it.
-fn names(value: &[u8], agent: &[u8], reading: Reading) -> bool {
+fn names(value: &[u8], agent: &[u8], reading: RobotsReading) -> bool {
     let is_token = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
     let token_end = value.iter().position(|byte| !is_token(byte)).unwrap_or(value.len());
     if value[..token_end].eq_ignore_ascii_case(agent) {
@@ -131,7 +131,7 @@ fn names(value: &[u8], agent: &[u8], reading: Reading) -> bool {
     }
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
     let word_end = value.iter().position(is_end).unwrap_or(value.len());
-    reading == Reading::Rfc && value[..word_end].eq_ignore_ascii_case(agent)
+    reading == RobotsReading::Rfc && value[..word_end].eq_ignore_ascii_case(agent)
 }
 
 fn sitemap(value: &[u8]) -> Option<String> {

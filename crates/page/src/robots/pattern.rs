@@ -12,14 +12,14 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::Reading;
+use super::RobotsReading;
 use crate::url::escape::{escaped_byte, is_unreserved, push_escape};
 
 /// The pattern that the value of an Allow or Disallow line stands for.
-pub(super) fn of_value(value: &[u8], reading: Reading) -> String {
+pub(super) fn of_value(value: &[u8], reading: RobotsReading) -> String {
     match reading {
-        Reading::Google => escaped(value, |byte| byte.is_ascii(), is_unreserved),
-        Reading::Rfc => {
+        RobotsReading::Google => escaped(value, |byte| byte.is_ascii(), is_unreserved),
+        RobotsReading::Rfc => {
             let (value, end) = match value.split_last() {
                 Some((b'$', before)) => (before, "$"),
                 _ => (value, ""),
@@ -47,12 +47,12 @@ pub(super) fn as_urls_have_it(pattern: &str) -> Option<String> {
 }
 
 /// A path and query in the common form; nearly always it is that already.
-pub(super) fn comparable_path(path: &str, reading: Reading) -> Cow<'_, str> {
+pub(super) fn comparable_path(path: &str, reading: RobotsReading) -> Cow<'_, str> {
     match reading {
-        Reading::Google if !has_needless_escape(path) => Cow::Borrowed(path),
-        Reading::Google => Cow::Owned(without_needless_escapes(path)),
-        Reading::Rfc if path.bytes().all(stays) => Cow::Borrowed(path),
-        Reading::Rfc => Cow::Owned(escaped(path.as_bytes(), stays, is_unreserved)),
+        RobotsReading::Google if !has_needless_escape(path) => Cow::Borrowed(path),
+        RobotsReading::Google => Cow::Owned(without_needless_escapes(path)),
+        RobotsReading::Rfc if path.bytes().all(stays) => Cow::Borrowed(path),
+        RobotsReading::Rfc => Cow::Owned(escaped(path.as_bytes(), stays, is_unreserved)),
     }
 }
 

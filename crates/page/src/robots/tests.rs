@@ -83,7 +83,7 @@ fn spellings_of_one_path_are_one_path() {
 fn a_rule_with_an_escaped_unreserved_character_is_obeyed() {
     let file = "User-agent: *\nDisallow: /%7Ejoe/\nDisallow: /%62%61%7a$\nDisallow: /s%2fx\n\
         Disallow: /*%2Dx\nDisallow: /caf\u{e9}\nAllow: /%7Ejoe/%69ndex.html";
-    let robots = Robots::parse_as(file.as_bytes(), "rhumb", Reading::Google);
+    let robots = Robots::parse_as(file.as_bytes(), "rhumb", RobotsReading::Google);
     for (path, allowed) in [
         ("/~joe/a", false),
         ("/%7Ejoe/a", false),
@@ -114,7 +114,7 @@ fn a_rule_is_obeyed_whichever_of_its_characters_urls_escape() {
         for rule in [format!("/a{c}b"), format!("/q?a{c}b"), format!("/q{c}?a{c}b")] {
             let file = format!("User-agent: *\nDisallow: {rule}");
             let url = Url::parse(&format!("https://example.com{rule}/x")).expect("a URL");
-            for reading in [Reading::Rfc, Reading::Google] {
+            for reading in [RobotsReading::Rfc, RobotsReading::Google] {
                 let robots = Robots::parse_as(file.as_bytes(), "rhumb", reading);
                 assert!(!robots.allows(&url), "{reading:?}: {rule} is not obeyed for {url}");
             }
@@ -231,7 +231,7 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 0..200), agent in any::<String>(), text in any::<String>(),
     ) {
         let body = [b"user-agent:*\nallow:/\ndisallow:".as_slice(), &body].concat();
-        for reading in [Reading::Rfc, Reading::Google] {
+        for reading in [RobotsReading::Rfc, RobotsReading::Google] {
             let robots = Robots::parse_as(&body, &agent, reading);
             let _ = robots.verdict_of_text(&text);
         }

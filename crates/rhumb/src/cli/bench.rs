@@ -11,15 +11,15 @@ use super::bench_hostile::{self, HostileFlags};
 use super::bench_soak::{self, SoakFlags};
 use super::ended::{Ended, Trouble};
 use super::json;
-use rhumb_lab::bench::crawl::{self, Outcome};
+use rhumb_lab::bench::crawl::{self, CrawlFigures};
 use rhumb_lab::bench::memory::{self, Level};
-use rhumb_node::settings::{Archive, Word, Words};
+use rhumb_node::settings::{ArchiveKind, NamedValue, NamedValues};
 
 /// Measure this machine and this program, side by side in one run.
 #[derive(Args)]
 #[command(after_help = "Example:\n  rhumb bench crawl --rounds 3")]
 #[command(arg_required_else_help = true)]
-pub struct Flags {
+pub struct BenchFlags {
     #[command(subcommand)]
     what: What,
 }
@@ -63,7 +63,7 @@ struct CrawlFlags {
 
     /// Which crawls
     #[arg(long, value_name = "both|none|warc", default_value = "both")]
-    archive: Word<Archives>,
+    archive: NamedValue<Archives>,
 
     /// Requests in flight of the crawl
     #[arg(long, value_name = "N", default_value_t = 256)]
@@ -126,13 +126,13 @@ enum Archives {
     Warc,
 }
 
-impl Words for Archives {
+impl NamedValues for Archives {
     const WHAT: &'static str = "archive";
     const WORDS: &'static [(&'static str, Archives)] =
         &[("both", Archives::Both), ("none", Archives::None), ("warc", Archives::Warc)];
 }
 
-pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &BenchFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Crawl(flags) => run_crawl(flags, quiet, out),
         What::Memory(flags) => run_memory(flags, quiet, out),
@@ -143,11 +143,11 @@ pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tr
 
 fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let archives = match flags.archive.0 {
-        Archives::Both => vec![Archive::None, Archive::Warc],
-        Archives::None => vec![Archive::None],
-        Archives::Warc => vec![Archive::Warc],
+        Archives::Both => vec![ArchiveKind::None, ArchiveKind::Warc],
+        Archives::None => vec![ArchiveKind::None],
+        Archives::Warc => vec![ArchiveKind::Warc],
     };
-    let options = crawl::Options {
+    let options = crawl::CrawlOptions {
         pages: flags.pages,
         hosts: flags.hosts,
         page_bytes: flags.page_bytes,
@@ -173,7 +173,7 @@ fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<En
     Ok(Ended::Done)
 }
 
-fn text(outcome: &Outcome) -> String {
+fn text(outcome: &CrawlFigures) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
@@ -232,7 +232,7 @@ fn text(outcome: &Outcome) -> String {
 }
 
 fn run_memory(flags: &MemoryFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let options = memory::Options { urls: flags.urls.clone(), tmp: flags.tmp.clone() };
+    let options = memory::MemoryOptions { urls: flags.urls.clone(), tmp: flags.tmp.clone() };
     let levels = memory::run(&options, |level| {
         if !quiet {
             eprintln!("{} URLs known after {:.0} s", HumanCount(level.known_urls), level.seconds);

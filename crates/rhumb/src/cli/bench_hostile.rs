@@ -9,7 +9,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use rhumb_lab::bench::hostile::{Options, outcome};
+use rhumb_lab::bench::hostile::{HostileBenchOptions, outcome};
 use rhumb_lab::hostile::kinds::{GROUPS, HEALTHY_PAGES};
 use rhumb_lab::hostile::run::HostileOutcome;
 use rhumb_node::settings::Period;
@@ -62,7 +62,7 @@ pub fn run(flags: &HostileFlags, out: &mut impl Write) -> Result<Ended, Trouble>
         out.flush()?;
         return Ok(Ended::Done);
     }
-    let options = Options {
+    let options = HostileBenchOptions {
         time: flags.time.0,
         only: flags.only.clone(),
         keep: flags.keep.clone(),

@@ -9,7 +9,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::ended::{Ended, Trouble};
 use super::json;
 use rhumb_lab::bench::soak::{self, Soak, Soaked};
-use rhumb_node::settings::{Period, Word};
+use rhumb_node::settings::{NamedValue, Period};
 
 /// A crawl that goes on, over a web on loopback that changes, fails and misleads, for hours: its
 /// memory, handles, threads, queue, state and rate, and how fast each of them grows.
@@ -31,7 +31,7 @@ pub struct SoakFlags {
 
     /// About as odd as the real web, or one site for each kind of misbehaviour
     #[arg(long, value_name = "usual|hostile", default_value = "usual")]
-    web: Word<Soaked>,
+    web: NamedValue<Soaked>,
 
     /// Pages of the usual web
     #[arg(long, value_name = "N", default_value_t = 20_000)]
@@ -52,7 +52,7 @@ pub struct SoakFlags {
 }
 
 pub fn run(flags: &SoakFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let options = soak::Options {
+    let options = soak::SoakOptions {
         web: flags.web.0,
         pages: flags.pages,
         time: flags.time.0,

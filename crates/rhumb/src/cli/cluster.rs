@@ -8,7 +8,7 @@ use rhumb_node::cluster::{
     Asked, ClusterStatus, CrawlOrder, SEEDS_OF_ORDER_MAX, back_up, check, create, export_to, give,
     status,
 };
-use rhumb_node::settings::{Written, read_seeds};
+use rhumb_node::settings::{WrittenSettings, read_seeds};
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -35,7 +35,7 @@ Examples:
 
 Stores are s3://BUCKET/PREFIX, gs://, az:// and file:///DIRECTORY; endpoint and keys are the usual
 variables, AWS_* and the like.")]
-pub struct Flags {
+pub struct ClusterFlags {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -112,7 +112,7 @@ struct Create {
     config: Option<PathBuf>,
 
     #[command(flatten)]
-    written: Written,
+    written: WrittenSettings,
 }
 
 #[derive(Args)]
@@ -125,7 +125,7 @@ struct Set {
     config: Option<PathBuf>,
 
     #[command(flatten)]
-    written: Written,
+    written: WrittenSettings,
 }
 
 #[derive(Args)]
@@ -173,7 +173,7 @@ struct Export {
     dir: PathBuf,
 }
 
-pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: ClusterFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let told = match flags.verb {
         Verb::Create(flags) => return run_create(*flags, out),
         Verb::Status(flags) => return run_status(&flags, out),
@@ -206,7 +206,7 @@ fn run_create(flags: Create, out: &mut impl Write) -> Result<Ended, Trouble> {
     let Create { at, config, mut written } = flags;
     let partitions = written.partitions.take();
     let mut settings = match &config {
-        Some(path) => written.over(Written::read(path)?),
+        Some(path) => written.over(WrittenSettings::read(path)?),
         None => written,
     };
     let partitions = partitions.or(settings.partitions.take()).unwrap_or(PARTITIONS);
@@ -222,10 +222,10 @@ fn run_create(flags: Create, out: &mut impl Write) -> Result<Ended, Trouble> {
 fn run_set(flags: Set) -> Result<String, Trouble> {
     let Set { at, config, written } = flags;
     let set = match &config {
-        Some(path) => written.over(Written::read(path)?),
+        Some(path) => written.over(WrittenSettings::read(path)?),
         None => written,
     };
-    if set == Written::default() {
+    if set == WrittenSettings::default() {
         let what = "nothing to set: say a setting of rhumb crawl, as in --max-pages 1000";
         return Err(Trouble::Usage(what.to_owned()));
     }

@@ -22,7 +22,7 @@ use rhumb_node::watch::status;
 Examples:
   rhumb coverage rhumb-crawl
   rhumb coverage rhumb-crawl --json")]
-pub struct Flags {
+pub struct CoverageFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -32,7 +32,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &CoverageFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let covered = status::certificate_of_dir(&flags.dir)?;
     if flags.json {
         json::print(out, &covered)?;

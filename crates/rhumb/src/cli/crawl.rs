@@ -9,7 +9,7 @@ use rhumb_engine::event::StopReason;
 use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
-use rhumb_node::run::{self, Crawled, Stop};
+use rhumb_node::run::{self, Crawled, StopHandle};
 use rhumb_node::settings::Typed;
 use rhumb_node::watch::{ProgressKind, moment, printable};
 
@@ -40,7 +40,7 @@ Durations are 300ms, 5s, 10m, 2h, 7d; sizes 500kB, 64MB, 1GiB. A configuration h
 the flags with _ for - (max_pages = 1000), seeds = [\"https://example.org/ 2\"], the sections
 [retry], [traps] and [limits], and rules [[priority]] with pattern, class and weight; crawl.toml in
 the directory of a crawl shows them all.")]
-pub struct Flags {
+pub struct CrawlVerbFlags {
     #[command(flatten)]
     typed: Typed,
 
@@ -52,7 +52,7 @@ pub struct Flags {
     rights: RightsFlags,
 }
 
-pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: CrawlVerbFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let settings = flags.typed.settings()?;
     for note in settings.notes.iter().filter(|_| !quiet) {
         eprintln!("{note}");
@@ -65,7 +65,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
             door.open(&settings.dir)
         })
         .transpose()?;
-    let stop = Stop::default();
+    let stop = StopHandle::default();
     interrupts::stop_a_crawl(&stop, &settings.dir)?;
     let crawled = run::crawl(&settings, ProgressKind::for_stderr(quiet), &stop)?;
     drop(serving);

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use rhumb_node::watch::{at_rest, status};
-use rhumb_web::{Bound, Rights, Serving};
+use rhumb_web::{DashboardPort, Rights, Serving};
 
 use super::ended::{Ended, Trouble};
 
@@ -27,7 +27,7 @@ Examples:
   rhumb dashboard rhumb-crawl --listen 127.0.0.1:8080
   rhumb dashboard rhumb-crawl --dashboard-control
   rhumb dashboard rhumb-crawl --listen 192.0.2.7:8080 --dashboard-token token.txt")]
-pub struct Flags {
+pub struct DashboardFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -76,7 +76,7 @@ impl FromStr for Listen {
     }
 }
 
-pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &DashboardFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     status::of_dir(&flags.dir)?;
     let door = Door::take(flags.listen, &flags.rights)?;
     writeln!(out, "{}", door.address())?;
@@ -98,7 +98,7 @@ impl RightsFlags {
 
 /// A dashboard's address, taken before a crawl begins.
 pub struct Door {
-    bound: Bound,
+    bound: DashboardPort,
     rights: Rights,
 }
 

@@ -12,8 +12,8 @@ use rhumb_neardup::{batch, shingle};
 
 use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
-use crate::dedup::{self, Clustering, Failure, Job, Report, Watch};
-use rhumb_node::settings::{Size, Word, Words};
+use crate::dedup::{self, Clustering, DedupFailure, DedupJob, DedupReport, Watch};
+use rhumb_node::settings::{NamedValue, NamedValues, Size};
 
 /// Complaints shown one by one; the rest are counted.
 const COMPLAINTS_SHOWN: usize = 20;
@@ -33,7 +33,7 @@ Examples:
   rhumb dedup rhumb-crawl --mirrors mirrors.tsv --json
   rhumb dedup huge.jsonl.zst --clusters clusters.tsv --memory 256MB --tmp /var/tmp
   rhumb dedup huge.jsonl.zst --pairs pairs.tsv --journal /var/tmp/huge.journal")]
-pub struct Flags {
+pub struct DedupFlags {
     /// JSON lines, a WARC file, or a crawl's directory; - is standard input
     #[arg(value_name = "INPUT")]
     input: PathBuf,
@@ -56,7 +56,7 @@ pub struct Flags {
 
     /// Join whatever is connected by pairs, or only what resembles one leader
     #[arg(long, value_name = "single-link|leader", default_value = "single-link")]
-    cluster: Word<Clustering>,
+    cluster: NamedValue<Clustering>,
 
     /// Write pairs of hosts of which one holds 30 % or more of the other
     #[arg(long, value_name = "OUT.tsv")]
@@ -92,13 +92,13 @@ pub struct Flags {
     json: bool,
 }
 
-impl Words for Clustering {
+impl NamedValues for Clustering {
     const WHAT: &'static str = "clustering";
     const WORDS: &'static [(&'static str, Clustering)] =
         &[("single-link", Clustering::SingleLink), ("leader", Clustering::Leader)];
 }
 
-pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: DedupFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let json = flags.json;
     let job = job(flags)?;
     // Temporary files and outputs have no names until they are whole: nothing is left behind but
@@ -122,7 +122,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
         watch.done.store(true, Ordering::Release);
         report
     });
-    let report = report.map_err(|Failure(what)| Trouble::Failed(what))?;
+    let report = report.map_err(|DedupFailure(what)| Trouble::Failed(what))?;
     if json {
         json::print(out, &report)?;
     } else {
@@ -131,7 +131,7 @@ pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Tro
     Ok(Ended::Done)
 }
 
-fn job(flags: Flags) -> Result<Job, Trouble> {
+fn job(flags: DedupFlags) -> Result<DedupJob, Trouble> {
     let usage = |what: String| Err(Trouble::Usage(what));
     if !(flags.threshold > 0.0 && flags.threshold <= 1.0) {
         return usage(format!("--threshold {}: above 0 and up to 1", flags.threshold));
@@ -156,9 +156,9 @@ fn job(flags: Flags) -> Result<Job, Trouble> {
         return usage(format!("--tmp {}: no such directory", dir.display()));
     }
     let cores = || thread::available_parallelism().map_or(1, usize::from);
-    Ok(Job {
+    Ok(DedupJob {
         input: flags.input,
-        settings: batch::Settings {
+        settings: batch::BatchSettings {
             threshold: flags.threshold,
             words: flags.shingle,
             memory_bytes: usize::try_from(flags.memory.0).unwrap_or(usize::MAX),
@@ -187,8 +187,8 @@ fn draw(watch: &Watch) {
     bar.finish_and_clear();
 }
 
-fn print(report: &Report, out: &mut impl Write) -> Result<(), Trouble> {
-    let Report { documents, exact_duplicates, empty, skipped, seconds, .. } = report;
+fn print(report: &DedupReport, out: &mut impl Write) -> Result<(), Trouble> {
+    let DedupReport { documents, exact_duplicates, empty, skipped, seconds, .. } = report;
     writeln!(out, "{documents} documents: {exact_duplicates} exact duplicates, {empty} empty")?;
     if *skipped > 0 {
         writeln!(out, "{skipped} left out, see above")?;

@@ -9,8 +9,8 @@ use indicatif::{HumanBytes, HumanCount};
 use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
 use super::{interrupts, json};
-use rhumb_lab::demo::{self, Demo, Finds, Options, PAGES_MAX, PAGES_MIN};
-use rhumb_node::run::Stop;
+use rhumb_lab::demo::{self, Demo, DemoOptions, Finds, PAGES_MAX, PAGES_MIN};
+use rhumb_node::run::StopHandle;
 use rhumb_node::watch::ProgressKind;
 
 /// Crawl a synthetic web on this machine and check what came of it.
@@ -25,7 +25,7 @@ Examples:
   rhumb demo
   rhumb demo --dashboard
   rhumb demo --dir /tmp/demo --pages 500 --seed 7")]
-pub struct Flags {
+pub struct DemoFlags {
     /// Where to; DIR-2, DIR-3, … if something is there: nothing is ever deleted
     #[arg(long, value_name = "DIR", default_value = "./rhumb-demo")]
     dir: PathBuf,
@@ -51,12 +51,13 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &DemoFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let door = flags.dashboard.map(|listen| Door::take(listen, &flags.rights)).transpose()?;
-    let Flags { dir, pages, seed, .. } = flags;
-    let options = Options { dir: dir.clone(), pages: *pages, seed: *seed, index: door.is_some() };
+    let DemoFlags { dir, pages, seed, .. } = flags;
+    let options =
+        DemoOptions { dir: dir.clone(), pages: *pages, seed: *seed, index: door.is_some() };
     let mut serving = None;
-    let stop = Stop::default();
+    let stop = StopHandle::default();
     interrupts::stop_a_crawl(&stop, &flags.dir)?;
     let watched = (ProgressKind::for_stderr(quiet), &stop);
     let demo = demo::run(&options, watched, |settings, web| {

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rhumb_export::Failure;
-use rhumb_export::every::{Exported, Outputs, export};
-use rhumb_export::source::Source;
+use rhumb_export::ExportFailure;
+use rhumb_export::every::{ExportOutputs, ExportedFiles, export};
+use rhumb_export::source::CrawlSource;
 use rhumb_node::watch::moment;
 
 use super::ended::{Ended, Trouble};
@@ -24,7 +24,7 @@ Examples:
   rhumb export rhumb-crawl --parquet tables
   duckdb -c \"SELECT text FROM 'tables/pages/*.parquet' WHERE is_leader AND confidence > .8\"
   rhumb export rhumb-crawl --wet crawl.warc.wet.gz --dolma crawl.jsonl.zst")]
-pub struct Flags {
+pub struct ExportFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -51,8 +51,8 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let outputs = Outputs { parquet: flags.parquet, wet: flags.wet, dolma: flags.dolma };
+pub fn run(flags: ExportFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let outputs = ExportOutputs { parquet: flags.parquet, wet: flags.wet, dolma: flags.dolma };
     let paths = outputs.paths();
     let Some(first) = paths.first() else {
         let what = "nothing to write: name --parquet OUT, --wet OUT or --dolma OUT";
@@ -66,7 +66,7 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         new(path)?;
     }
     let threads = threads(flags.threads)?;
-    let source = Source::open(&flags.dir, first).map_err(trouble)?;
+    let source = CrawlSource::open(&flags.dir, first).map_err(trouble)?;
     for gap in &source.gaps {
         eprintln!("warning: {gap}");
     }
@@ -79,8 +79,8 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     Ok(Ended::Done)
 }
 
-fn print(out: &mut impl Write, done: &Exported) -> std::io::Result<()> {
-    let Exported { captures, pages, text_bytes, without_text, .. } = done;
+fn print(out: &mut impl Write, done: &ExportedFiles) -> std::io::Result<()> {
+    let ExportedFiles { captures, pages, text_bytes, without_text, .. } = done;
     writeln!(out, "captures      {captures:>12}")?;
     writeln!(out, "pages         {pages:>12}  {text_bytes} bytes of text")?;
     writeln!(out, "without text  {without_text:>12}")?;
@@ -123,9 +123,9 @@ pub(super) fn moment_of_export() -> String {
     format!("{}Z", &now[.."2026-05-01T10:00:00".len()])
 }
 
-pub(super) fn trouble(failure: Failure) -> Trouble {
+pub(super) fn trouble(failure: ExportFailure) -> Trouble {
     match failure {
-        Failure::Usage(what) => Trouble::Usage(what),
-        Failure::Failed(what) => Trouble::Failed(what),
+        ExportFailure::Usage(what) => Trouble::Usage(what),
+        ExportFailure::Failed(what) => Trouble::Failed(what),
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use rhumb_disk::{Durable, replace};
 use rhumb_extract::document;
 use rhumb_page::charset;
-use rhumb_page::media::{self, Kind};
+use rhumb_page::media::{self, MediaKind};
 use rhumb_page::url::Url;
 use serde_json::Value;
 
@@ -15,8 +15,8 @@ use super::ended::{Ended, Trouble};
 use super::json;
 use crate::dedup::input::{Input, Raw, is_warc};
 use rhumb_node::extract::contained::{self, Contained};
-use rhumb_node::extract::{Done, Row, Run, Wish, run_lines, run_records};
-use rhumb_node::settings::{TOKEN_DEFAULT, Word, Words, open_input};
+use rhumb_node::extract::{CorpusDone, CorpusRun, ExtractedRow, Wish, run_lines, run_records};
+use rhumb_node::settings::{NamedValue, NamedValues, TOKEN_DEFAULT, open_input};
 use rhumb_node::watch::printable;
 
 /// Bytes of a single page that are read.
@@ -37,7 +37,7 @@ Examples:
   rhumb extract corpus.jsonl.zst --threads 4 > extracted.jsonl
   rhumb extract news --out news/extract.jsonl.zst
   curl -s https://example.org/ | rhumb extract - --format json")]
-pub struct Flags {
+pub struct ExtractFlags {
     /// An HTML file or another document, JSON lines, a WARC file, or a crawl's directory; - is
     /// standard input; .gz and .zst are read as such
     #[arg(value_name = "INPUT")]
@@ -45,7 +45,7 @@ pub struct Flags {
 
     /// What to print of an HTML file
     #[arg(long, value_name = "text|markdown|json", default_value = "text")]
-    format: Word<Format>,
+    format: NamedValue<PrintFormat>,
 
     /// The address the HTML file came from
     #[arg(long, value_name = "URL")]
@@ -80,19 +80,22 @@ pub struct Flags {
 
 /// How a page is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PrintFormat {
     Text,
     Markdown,
     Json,
 }
 
-impl Words for Format {
+impl NamedValues for PrintFormat {
     const WHAT: &'static str = "format";
-    const WORDS: &'static [(&'static str, Format)] =
-        &[("text", Format::Text), ("markdown", Format::Markdown), ("json", Format::Json)];
+    const WORDS: &'static [(&'static str, PrintFormat)] = &[
+        ("text", PrintFormat::Text),
+        ("markdown", PrintFormat::Markdown),
+        ("json", PrintFormat::Json),
+    ];
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &ExtractFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     if flags.contained {
         contained::serve(&flags.input.to_string_lossy(), &address(flags)?, out)?;
         return Ok(Ended::Done);
@@ -102,7 +105,7 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         return Err(Trouble::Usage("--threads must be at least 1".to_owned()));
     }
     let is_archive = flags.input.is_dir() || is_warc(&flags.input);
-    let run = Run {
+    let run = CorpusRun {
         threads: flags.threads,
         wish: wish(flags),
         token: TOKEN_DEFAULT,
@@ -126,11 +129,11 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     print_page(flags, &body, out)
 }
 
-fn wish(flags: &Flags) -> Wish {
-    Wish { keeps_all: flags.all, markdown: flags.format.0 == Format::Markdown }
+fn wish(flags: &ExtractFlags) -> Wish {
+    Wish { keeps_all: flags.all, markdown: flags.format.0 == PrintFormat::Markdown }
 }
 
-fn archive_rows(mut input: Input, out: &mut dyn Write, run: Run) -> io::Result<Done> {
+fn archive_rows(mut input: Input, out: &mut dyn Write, run: CorpusRun) -> io::Result<CorpusDone> {
     let mut waiting = Vec::new().into_iter();
     let next = || loop {
         if let Some(record) = waiting.next() {
@@ -149,7 +152,7 @@ fn archive_rows(mut input: Input, out: &mut dyn Write, run: Run) -> io::Result<D
 fn into(
     path: Option<&Path>,
     out: &mut impl Write,
-    rows: impl FnOnce(&mut dyn Write) -> io::Result<Done>,
+    rows: impl FnOnce(&mut dyn Write) -> io::Result<CorpusDone>,
 ) -> Result<Ended, Trouble> {
     let done = match path {
         None => rows(out)?,
@@ -160,7 +163,10 @@ fn into(
     Ok(if is_bad { Ended::Failed } else { Ended::Done })
 }
 
-fn written(path: &Path, rows: impl FnOnce(&mut dyn Write) -> io::Result<Done>) -> io::Result<Done> {
+fn written(
+    path: &Path,
+    rows: impl FnOnce(&mut dyn Write) -> io::Result<CorpusDone>,
+) -> io::Result<CorpusDone> {
     const LEVEL: i32 = 3;
     replace(path, Durable::Name, |file| {
         if path.extension().is_none_or(|ending| ending != "zst") {
@@ -207,14 +213,18 @@ fn is_lines(path: &Path, head: &[u8]) -> bool {
 }
 
 /// The address that was given, or one that leads nowhere.
-fn address(flags: &Flags) -> Result<Url, Trouble> {
+fn address(flags: &ExtractFlags) -> Result<Url, Trouble> {
     let text = flags.url.as_deref().unwrap_or("http://page.invalid/");
     Url::parse(text).map_err(|_| Trouble::Usage(format!("{text} is no URL")))
 }
 
 /// Prints a document that is no HTML.
-fn print_document(flags: &Flags, read: &Contained, out: &mut impl Write) -> Result<Ended, Trouble> {
-    if flags.json || flags.format.0 == Format::Json {
+fn print_document(
+    flags: &ExtractFlags,
+    read: &Contained,
+    out: &mut impl Write,
+) -> Result<Ended, Trouble> {
+    if flags.json || flags.format.0 == PrintFormat::Json {
         json::print(out, read)?;
     } else {
         writeln!(out, "{}", printable(read.text.trim_end()))?;
@@ -227,11 +237,11 @@ fn print_document(flags: &Flags, read: &Contained, out: &mut impl Write) -> Resu
     Ok(if is_nothing { Ended::Failed } else { Ended::Done })
 }
 
-fn print_page(flags: &Flags, body: &[u8], out: &mut impl Write) -> Result<Ended, Trouble> {
+fn print_page(flags: &ExtractFlags, body: &[u8], out: &mut impl Write) -> Result<Ended, Trouble> {
     let url = address(flags)?;
     match media::kind(media_type(&flags.input), body) {
-        Kind::Html => (),
-        Kind::Pdf => {
+        MediaKind::Html => (),
+        MediaKind::Pdf => {
             let read = contained::read(body, "application/pdf", &url)
                 .map_err(|error| Trouble::Failed(format!("{}: {error}", flags.input.display())))?;
             return print_document(flags, &read, out);
@@ -245,16 +255,16 @@ fn print_page(flags: &Flags, body: &[u8], out: &mut impl Write) -> Result<Ended,
         }
     }
     let html = charset::decode(body, None, None).text;
-    let format = if flags.json { Format::Json } else { flags.format.0 };
+    let format = if flags.json { PrintFormat::Json } else { flags.format.0 };
     let id = Value::String(flags.input.display().to_string());
-    let row = Row::of(id, &html, flags.url.as_deref(), wish(flags));
+    let row = ExtractedRow::of(id, &html, flags.url.as_deref(), wish(flags));
     if let Some(error) = &row.error {
         return Err(Trouble::Failed(error.clone()));
     }
     match format {
-        Format::Json => json::print(out, &row)?,
-        Format::Markdown => writeln!(out, "{}", printable(&row.markdown.unwrap_or_default()))?,
-        Format::Text => writeln!(out, "{}", printable(&row.text))?,
+        PrintFormat::Json => json::print(out, &row)?,
+        PrintFormat::Markdown => writeln!(out, "{}", printable(&row.markdown.unwrap_or_default()))?,
+        PrintFormat::Text => writeln!(out, "{}", printable(&row.text))?,
     }
     out.flush()?;
     Ok(Ended::Done)

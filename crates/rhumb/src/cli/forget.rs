@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use rhumb_node::forget::{self, list::Target};
+use rhumb_node::forget::{self, list::TakedownTarget};
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -22,7 +22,7 @@ Examples:
   rhumb forget rhumb-crawl https://example.org/private/letter.html
   rhumb forget rhumb-crawl example.org www.example.org
   rhumb forget rhumb-crawl")]
-pub struct Flags {
+pub struct ForgetFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -36,8 +36,9 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
-    let targets: Result<Vec<Target>, String> = flags.targets.iter().map(|t| t.parse()).collect();
+pub fn run(flags: &ForgetFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
+    let targets: Result<Vec<TakedownTarget>, String> =
+        flags.targets.iter().map(|t| t.parse()).collect();
     let targets = targets.map_err(Trouble::Usage)?;
     if targets.is_empty() && forget::check_whole(&flags.dir).is_ok() {
         let hint = "nothing to forget: name a URL or a host, as in rhumb forget DIR example.org";

@@ -6,16 +6,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use rhumb_extract::Wanted;
-use rhumb_fetch::decode::Decoded;
-use rhumb_node::extract::{Body, Row, Wish};
-use rhumb_node::run::{self, Got, Outcome, Rendering};
+use rhumb_extract::PageWanted;
+use rhumb_fetch::decode::DecodedBody;
+use rhumb_node::extract::{ExtractBody, ExtractedRow, Wish};
+use rhumb_node::run::{self, GetOutcome, Got, Rendering};
 use rhumb_node::settings::{
-    Bound, CookieJar, HeaderLine, LoginLine, Period, ProxyLine, Settings, Typed, UserAgent, Word,
-    Words, Written,
+    CookieJar, HeaderLine, LoginLine, NamedValue, NamedValues, OptionalBound, Period, ProxyLine,
+    Settings, Typed, UserAgent, WrittenSettings,
 };
 use rhumb_node::watch::printable;
-use rhumb_page::media::Kind;
+use rhumb_page::media::MediaKind;
 use rhumb_page::robots::Directives;
 use rhumb_page::url::{NamedHost, Url};
 use serde::Serialize;
@@ -50,7 +50,7 @@ one line for each URL, the row of rhumb extract with url, status and links; with
 if the page did not come, and scripted if its scripts make it. warc has the records of each
 request, redirects among them. robots.txt is a request, so a page takes a second at least
 (--delay).")]
-pub struct Flags {
+pub struct GetFlags {
     /// The pages; `example.com` is taken as http://example.com/
     #[arg(value_name = "URL")]
     urls: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Flags {
 
     /// What to print of each page
     #[arg(long, value_name = "markdown|text|html|json|warc", default_value = "markdown")]
-    format: Word<Format>,
+    format: NamedValue<Format>,
 
     /// Settings in TOML, as for rhumb crawl; flags win over it
     #[arg(long, value_name = "FILE")]
@@ -76,7 +76,7 @@ pub struct Flags {
 struct Rules {
     /// Stop after this time
     #[arg(long, value_name = "DUR")]
-    max_time: Option<Bound<Period>>,
+    max_time: Option<OptionalBound<Period>>,
 
     /// From the end of a response to the next request to that host, at least [1s]
     #[arg(long, value_name = "DUR", help_heading = "Politeness")]
@@ -92,7 +92,7 @@ struct Rules {
 
     /// DNS server to ask [the system's]
     #[arg(long, value_name = "IP:PORT", help_heading = "Network")]
-    resolver: Option<Bound<SocketAddr>>,
+    resolver: Option<OptionalBound<SocketAddr>>,
 
     /// Permit loopback and private addresses
     #[arg(long, value_name = "true|false", help_heading = "Network")]
@@ -102,31 +102,31 @@ struct Rules {
 
     /// A header for these sites alone, 'Name: value'; repeatable
     #[arg(long, value_name = "HEADER", help_heading = "Access")]
-    header: Option<Vec<Bound<HeaderLine>>>,
+    header: Option<Vec<OptionalBound<HeaderLine>>>,
 
     /// Cookies for these sites, in the file format of Netscape
     #[arg(long, value_name = "FILE", help_heading = "Access")]
-    cookies: Option<Bound<PathBuf>>,
+    cookies: Option<OptionalBound<PathBuf>>,
 
     /// Send the cookies back that sites set meanwhile, each site's to it alone [off]
     #[arg(long, value_name = "on|off", help_heading = "Access")]
-    cookie_jar: Option<Word<CookieJar>>,
+    cookie_jar: Option<NamedValue<CookieJar>>,
 
     /// A login for one host, HOST=USER:PASSWORD_FILE; repeatable
     #[arg(long, value_name = "LOGIN", help_heading = "Access")]
-    auth: Option<Vec<Bound<LoginLine>>>,
+    auth: Option<Vec<OptionalBound<LoginLine>>>,
 
     /// A host that is your own: its robots.txt is not obeyed; repeatable
     #[arg(long, value_name = "HOST", help_heading = "Access")]
-    own_site: Option<Vec<Bound<NamedHost>>>,
+    own_site: Option<Vec<OptionalBound<NamedHost>>>,
 
     /// Trust the certificates in this PEM file, too
     #[arg(long, value_name = "FILE", help_heading = "Access")]
-    ca_file: Option<Bound<PathBuf>>,
+    ca_file: Option<OptionalBound<PathBuf>>,
 
     /// Do not verify the certificate of this host; repeatable
     #[arg(long, value_name = "HOST", help_heading = "Access")]
-    insecure: Option<Vec<Bound<NamedHost>>>,
+    insecure: Option<Vec<OptionalBound<NamedHost>>>,
 
     /// Fetch through http://, https://, socks5:// or socks5h://[USER:PASSWORD@]HOST:PORT, or none
     #[arg(long, value_name = "URL|none", help_heading = "Access")]
@@ -134,12 +134,12 @@ struct Rules {
 
     /// Connect from this address of ours
     #[arg(long, value_name = "ADDR", help_heading = "Access")]
-    bind: Option<Bound<IpAddr>>,
+    bind: Option<OptionalBound<IpAddr>>,
 }
 
 impl Rules {
-    fn written(self) -> Written {
-        Written {
+    fn written(self) -> WrittenSettings {
+        WrittenSettings {
             max_time: self.max_time,
             delay: self.delay,
             delay_factor: self.delay_factor,
@@ -155,7 +155,7 @@ impl Rules {
             insecure: self.insecure,
             proxy: self.proxy,
             bind: self.bind,
-            ..Written::default()
+            ..WrittenSettings::default()
         }
     }
 }
@@ -169,7 +169,7 @@ enum Format {
     Warc,
 }
 
-impl Words for Format {
+impl NamedValues for Format {
     const WHAT: &'static str = "format";
     const WORDS: &'static [(&'static str, Format)] = &[
         ("markdown", Format::Markdown),
@@ -180,7 +180,7 @@ impl Words for Format {
     ];
 }
 
-pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: GetFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let typed = Typed {
         seeds: flags.urls,
         seeds_files: flags.seeds_files,
@@ -205,16 +205,16 @@ fn print(settings: &Settings, format: Format, out: &mut impl Write) -> Result<En
     let render = |got: &Got<'_>| rendered(got, format, token);
     let mut failed = 0;
     let is_unread = RefCell::new(false);
-    let mut hand_over = |asked: &Url, outcome: Outcome<'_>| {
+    let mut hand_over = |asked: &Url, outcome: GetOutcome<'_>| {
         let written = match outcome {
-            Outcome::Rendered(bytes, lack) => {
+            GetOutcome::Rendered(bytes, lack) => {
                 if let Some(lack) = lack {
                     failed += 1;
                     eprintln!("rhumb: {asked}: {lack}");
                 }
                 title(asked, format, is_many, out).and_then(|()| out.write_all(bytes))
             }
-            Outcome::Failed { why, status } => {
+            GetOutcome::Failed { why, status } => {
                 failed += 1;
                 eprintln!("rhumb: {asked}: {}", printable(why));
                 failure_row(asked, why, status, format, out)
@@ -255,7 +255,8 @@ fn failure_row(
         return Ok(());
     }
     let id = serde_json::Value::String(asked.as_str().to_owned());
-    let row = Page { row: Row::failed(id, why), url: asked.as_str(), status, links: Vec::new() };
+    let row =
+        Page { row: ExtractedRow::failed(id, why), url: asked.as_str(), status, links: Vec::new() };
     serde_json::to_writer(&mut *out, &row)?;
     out.write_all(b"\n")
 }
@@ -264,7 +265,7 @@ fn failure_row(
 #[derive(Serialize)]
 struct Page<'a> {
     #[serde(flatten)]
-    row: Row,
+    row: ExtractedRow,
     url: &'a str,
     status: u16,
     links: Vec<String>,
@@ -279,14 +280,14 @@ fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Rendering, Str
     if (300..=399).contains(&response.status) {
         return whole(Vec::new());
     }
-    let Decoded { bytes, note } = response.decoded();
+    let DecodedBody { bytes, note } = response.decoded();
     if format == Format::Html {
         return whole(with_newline(bytes.into_owned()));
     }
     let head = response.head();
     let content_type = head.content_type();
     let is_cut = response.truncated.is_some() || note.is_some();
-    let body = Body {
+    let body = ExtractBody {
         url: got.url,
         fetched: &rhumb_archive::warc_date(got.at.0),
         content_type: content_type.as_deref(),
@@ -318,11 +319,11 @@ fn rendered(got: &Got<'_>, format: Format, token: &str) -> Result<Rendering, Str
 }
 
 /// Where an HTML page's links lead, each once, in their order; those of its embedded state last.
-fn links(body: &Body<'_>) -> Vec<String> {
-    if body.kind() != Kind::Html {
+fn links(body: &ExtractBody<'_>) -> Vec<String> {
+    if body.kind() != MediaKind::Html {
         return Vec::new();
     }
-    let told = body.told(&Wanted { scripts: true, ..Wanted::default() });
+    let told = body.told(&PageWanted { scripts: true, ..PageWanted::default() });
     let mut met = std::collections::HashSet::new();
     let links = told.page.links.into_iter().map(|link| link.url);
     let links = links.chain(told.scripts.links).map(|url| url.as_str().to_owned());

@@ -40,7 +40,7 @@ pub struct Resume {
 #[command(after_help = "\
 Examples:
   rhumb stop rhumb-crawl")]
-pub struct Stop {
+pub struct StopFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -52,7 +52,7 @@ pub struct Stop {
 Examples:
   rhumb seed rhumb-crawl https://example.org/
   rhumb seed rhumb-crawl 'https://example.org/ 2' https://example.net/")]
-pub struct Seed {
+pub struct SeedFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -135,13 +135,13 @@ impl IsHand for Resume {
     }
 }
 
-impl IsHand for Stop {
+impl IsHand for StopFlags {
     fn request(self) -> (PathBuf, HandRequest) {
         (self.dir, HandRequest::Stop)
     }
 }
 
-impl IsHand for Seed {
+impl IsHand for SeedFlags {
     fn request(self) -> (PathBuf, HandRequest) {
         (self.dir, HandRequest::Seed(self.seeds))
     }

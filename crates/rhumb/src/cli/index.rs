@@ -9,7 +9,7 @@ use rhumb_search::check_place;
 
 use super::ended::{Ended, Trouble};
 use super::json;
-use crate::index::{Report, index_crawl, index_lines};
+use crate::index::{IndexReport, index_crawl, index_lines};
 
 /// Lines that are no page and are named one by one; of more, the number is told.
 const COMPLAINTS_SHOWN: u64 = 20;
@@ -30,7 +30,7 @@ Examples:
   rhumb search rhumb-crawl 'spring tides'
   rhumb index corpus.jsonl.zst --out corpus-index
   rhumb search corpus-index 'spring tides'")]
-pub struct Flags {
+pub struct IndexFlags {
     /// A crawl's directory, or JSON lines; - is standard input; .gz and .zst are read as such
     #[arg(value_name = "INPUT")]
     input: PathBuf,
@@ -44,7 +44,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &IndexFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let name = flags.input.display();
     if flags.input.as_os_str() != "-" && !flags.input.exists() {
         return Err(Trouble::Usage(format!("{name}: no such file or directory")));
@@ -86,7 +86,7 @@ fn trouble(error: io::Error) -> Trouble {
     }
 }
 
-fn told(flags: &Flags, report: &Report, out: &mut impl Write) -> Result<Ended, Trouble> {
+fn told(flags: &IndexFlags, report: &IndexReport, out: &mut impl Write) -> Result<Ended, Trouble> {
     if flags.json {
         json::print(out, report)?;
     } else {
@@ -95,8 +95,8 @@ fn told(flags: &Flags, report: &Report, out: &mut impl Write) -> Result<Ended, T
     Ok(Ended::Done)
 }
 
-fn print(report: &Report, out: &mut impl Write) -> Result<(), Trouble> {
-    let Report { pages, near_duplicates, skipped, .. } = report;
+fn print(report: &IndexReport, out: &mut impl Write) -> Result<(), Trouble> {
+    let IndexReport { pages, near_duplicates, skipped, .. } = report;
     writeln!(out, "{pages} pages, of which {near_duplicates} nearly repeat another")?;
     if *skipped > 0 {
         writeln!(out, "{skipped} lines left out, see above")?;

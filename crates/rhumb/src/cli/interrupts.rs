@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{io, thread};
 
-use rhumb_node::run::{self, Stop};
+use rhumb_node::run::{self, StopHandle};
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -33,7 +33,7 @@ pub fn listen(
 }
 
 /// Stops a crawl cleanly at the first signal, and ends the process at the second.
-pub fn stop_a_crawl(stop: &Stop, dir: &Path) -> Result<(), Trouble> {
+pub fn stop_a_crawl(stop: &StopHandle, dir: &Path) -> Result<(), Trouble> {
     let (stop, to_go_on) = (stop.clone(), run::resume_command(dir));
     let first = move || {
         eprintln!("stopping: waiting for requests in flight (again to stop at once)");

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 const VARIABLE: &str = "RHUMB_LOG";
 
 #[derive(Args)]
-pub struct Flags {
+pub struct LoggingFlags {
     /// Log more: changes of the crawl's state (-v), every page (-vv), every step of the loop (-vvv)
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     #[arg(help_heading = "Logging")]
@@ -22,7 +22,7 @@ pub struct Flags {
     pub quiet: bool,
 }
 
-impl Flags {
+impl LoggingFlags {
     pub fn start(&self) {
         let level = match (self.quiet, self.verbose) {
             (true, _) => LevelFilter::ERROR,

@@ -14,7 +14,7 @@ Examples:
   rhumb man | man -l -
   rhumb man --out /usr/local/share/man/man1
   rhumb man --configuration > docs/guide/configuration.md")]
-pub struct Flags {
+pub struct ManFlags {
     /// Write rhumb.1, rhumb-crawl.1, … into this directory; without it the first goes to standard
     /// output
     #[arg(long, value_name = "DIR")]
@@ -25,7 +25,7 @@ pub struct Flags {
     configuration: bool,
 }
 
-pub fn run(flags: &Flags, mut command: Command, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &ManFlags, mut command: Command, out: &mut impl Write) -> Result<Ended, Trouble> {
     if flags.configuration {
         out.write_all(rhumb_node::settings::reference().as_bytes())?;
         return Ok(Ended::Done);

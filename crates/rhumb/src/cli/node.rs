@@ -32,7 +32,7 @@ Examples:
 
 The store's endpoint and keys are the usual variables, AWS_* and the like. The listener answers
 /metrics, /healthz, /readyz and /status.")]
-pub struct Flags {
+pub struct NodeFlags {
     /// The object store: s3://BUCKET/PREFIX, gs://, az:// or file:///DIRECTORY
     #[arg(long, value_name = "URL")]
     store: String,
@@ -66,7 +66,7 @@ pub struct Flags {
     rejoin: Option<Period>,
 }
 
-pub fn run(flags: Flags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: NodeFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let options = NodeOptions {
         store: flags.store,
         crawl: flags.crawl,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rhumb_graph::bv;
 use rhumb_graph::rank::{Jump, pagerank};
-use rhumb_graph::{Error, ErrorKind, Graph, Loaded, Page};
-use rhumb_lab::order::{DAMPING, TRUTH_ERROR, Trust, trust};
+use rhumb_graph::{Graph, GraphError, GraphErrorKind, Loaded, PageNumber};
+use rhumb_lab::order::{DAMPING, TRUTH_ERROR, TrustWeights, trust};
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -31,7 +31,7 @@ Examples:
   rhumb rank --graph cnr-2000.wg1.zst --top 20
   rhumb rank --graph links.txt --first 1 --urls urls.txt --trust 1,2
   rhumb rank --graph links.txt --export-bv links")]
-pub struct Flags {
+pub struct RankFlags {
     /// A crawl's directory, in the place of --graph
     #[arg(value_name = "DIR", conflicts_with_all = ["graph", "first", "urls"])]
     dir: Option<PathBuf>,
@@ -71,7 +71,7 @@ pub(super) struct GraphFlags {
 
     /// The number of the first page in lists of links and URLs
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) first: Page,
+    pub(super) first: PageNumber,
 
     /// Also keep the graph in a new file that can be mapped, and use that
     #[arg(long, value_name = "FILE")]
@@ -107,9 +107,9 @@ impl GraphFlags {
     }
 
     /// Who is meant by `--trust`, in the numbers of the graph.
-    pub(super) fn trusted(&self, graph: &Graph, text: &str) -> Result<Trust, Trouble> {
+    pub(super) fn trusted(&self, graph: &Graph, text: &str) -> Result<TrustWeights, Trouble> {
         let usage = |what: String| Trouble::Usage(format!("--trust {text}: {what}"));
-        let pages: Vec<Page> = match text.split_once(':') {
+        let pages: Vec<PageNumber> = match text.split_once(':') {
             _ if text == "root" => trust::root(graph).into_iter().collect(),
             _ if text == "top1" => trust::most_linked(graph, 1),
             _ if text == "top10" => trust::most_linked(graph, 10),
@@ -119,25 +119,25 @@ impl GraphFlags {
                 (0..graph.pages()).step_by(step).collect()
             }
             _ => {
-                let numbers = text.split(',').map(|page| page.trim().parse::<Page>());
+                let numbers = text.split(',').map(|page| page.trim().parse::<PageNumber>());
                 let numbers = numbers.map(|page| page.ok()?.checked_sub(self.first));
-                let numbers: Option<Vec<Page>> = numbers.collect();
+                let numbers: Option<Vec<PageNumber>> = numbers.collect();
                 numbers.ok_or_else(|| usage("not a list of pages".to_owned()))?
             }
         };
-        Trust::evenly(graph, &pages).map_err(|error| usage(error.to_string()))
+        TrustWeights::evenly(graph, &pages).map_err(|error| usage(error.to_string()))
     }
 }
 
 /// A file that is not there is wrong usage; one that is broken is a failed job.
-pub(super) fn trouble(error: Error) -> Trouble {
+pub(super) fn trouble(error: GraphError) -> Trouble {
     match error.kind {
-        ErrorKind::Io => Trouble::Usage(error.what),
-        ErrorKind::Broken | ErrorKind::TooLarge => Trouble::Failed(error.what),
+        GraphErrorKind::Io => Trouble::Usage(error.what),
+        GraphErrorKind::Broken | GraphErrorKind::TooLarge => Trouble::Failed(error.what),
     }
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &RankFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let crawl = flags.dir.as_deref().map(LinksOfCrawl::open).transpose()?;
     let graph = match &crawl {
         Some(crawl) => flags.graph.saved(|into| crawl.graph(into))?,
@@ -156,8 +156,8 @@ pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let trust = flags.trust.as_ref().map(trusted).transpose()?;
     let jump = trust.as_ref().map_or(Jump::Anywhere, |trust| Jump::To(trust.weights()));
     let values = pagerank(&graph, DAMPING, jump, TRUTH_ERROR).values;
-    let mut pages: Vec<Page> = (0..graph.pages()).collect();
-    let by_value = |one: &Page, other: &Page| {
+    let mut pages: Vec<PageNumber> = (0..graph.pages()).collect();
+    let by_value = |one: &PageNumber, other: &PageNumber| {
         values[*other as usize].total_cmp(&values[*one as usize]).then(one.cmp(other))
     };
     pages.sort_unstable_by(by_value);
@@ -192,8 +192,8 @@ fn write_bv(graph: &Graph, crawl: Option<&LinksOfCrawl>, name: &Path) -> Result<
 }
 
 fn print_urls(
-    flags: &Flags,
-    pages: &[(Page, String)],
+    flags: &RankFlags,
+    pages: &[(PageNumber, String)],
     values: &[f64],
     out: &mut impl Write,
 ) -> Result<Ended, Trouble> {
@@ -209,7 +209,7 @@ fn print_urls(
     Ok(Ended::Done)
 }
 
-fn urls(path: Option<&Path>, first: Page) -> Result<Vec<String>, Trouble> {
+fn urls(path: Option<&Path>, first: PageNumber) -> Result<Vec<String>, Trouble> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let mut file = rhumb_graph::source::open(path).map_err(trouble)?;
     let urls = rhumb_graph::edges::read_urls(&mut *file, first);

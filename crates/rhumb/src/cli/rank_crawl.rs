@@ -8,12 +8,12 @@ use std::path::Path;
 
 use rhumb_engine::record::UrlId;
 use rhumb_graph::source::BUILDER_BYTES;
-use rhumb_graph::{Builder, Graph, Page, Writer};
-use rhumb_lab::order::Trust;
+use rhumb_graph::{Builder, Graph, GraphWriter, PageNumber};
+use rhumb_lab::order::TrustWeights;
 use rhumb_node::watch::status::{STATE_DIR, check_is_crawl};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 
 use super::ended::Trouble;
 use super::rank::trouble;
@@ -48,28 +48,28 @@ impl LinksOfCrawl {
             }
         });
         added.map_err(trouble)?;
-        let writer = save.map_or_else(|| Ok(Writer::in_memory()), Writer::create);
+        let writer = save.map_or_else(|| Ok(GraphWriter::in_memory()), GraphWriter::create);
         let (graph, _) = builder.finish(writer.map_err(trouble)?).map_err(trouble)?;
         Ok(graph)
     }
 
     /// The seeds, with their weights.
-    pub fn seeds(&self, graph: &Graph) -> Result<Trust, Trouble> {
+    pub fn seeds(&self, graph: &Graph) -> Result<TrustWeights, Trouble> {
         let mut weights = Vec::new();
         for (url, weight) in self.reader.seeds()? {
             let record = self.reader.snapshot().url(&url.key())?;
-            let page = record.and_then(|record| Page::try_from(record.id.0).ok());
+            let page = record.and_then(|record| PageNumber::try_from(record.id.0).ok());
             weights.extend(page.map(|page| (page, weight)));
         }
         let usage = |error| Trouble::Usage(format!("--trust seeds: {error}"));
-        Trust::new(graph, &weights).map_err(usage)
+        TrustWeights::new(graph, &weights).map_err(usage)
     }
 
     /// These pages with their addresses, in this order.
-    pub fn named(&self, pages: &[Page]) -> Result<Vec<(Page, String)>, Trouble> {
+    pub fn named(&self, pages: &[PageNumber]) -> Result<Vec<(PageNumber, String)>, Trouble> {
         let wanted: HashSet<UrlId> = pages.iter().map(|page| UrlId(u64::from(*page))).collect();
         let urls = self.reader.urls_numbered(&wanted)?;
-        let name = |page: &Page| {
+        let name = |page: &PageNumber| {
             let url = urls.get(&UrlId(u64::from(*page)));
             (*page, url.map_or_else(String::new, |url: &Url| url.as_str().to_owned()))
         };

@@ -4,13 +4,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rhumb_page::robots::{ROBOTS_BYTES_MAX, Reading, Robots, Verdict};
+use rhumb_page::robots::{ROBOTS_BYTES_MAX, Robots, RobotsReading, Verdict};
 use rhumb_page::url::Url;
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
 use super::{json, robots_batch};
-use rhumb_node::settings::{Word, open_input};
+use rhumb_node::settings::{NamedValue, open_input};
 use rhumb_node::watch::printable;
 
 /// A line of a file may be far longer than what anybody wants to see.
@@ -33,7 +33,7 @@ escapes of unreserved characters, which are decoded. A question is a line
 {\"robots\": TEXT, \"agent\": NAME, \"url\": URL} and its answer a line {\"allowed\": true}, in the
 same order. A robots.txt that is no UTF-8 can be given as \"robots_hex\" instead. A line that is no
 question is answered {\"error\": REASON}, and the exit code is 1 then.")]
-pub struct Flags {
+pub struct RobotsFlags {
     /// URLs, or paths that begin with /
     #[arg(value_name = "URL", required_unless_present = "batch", conflicts_with = "batch")]
     urls: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Flags {
 
     /// Compare as Google's parser does, or by the letter of RFC 9309; a crawl does the first
     #[arg(long, value_name = "google|rfc", default_value = "google")]
-    reading: Word<Reading>,
+    reading: NamedValue<RobotsReading>,
 
     /// Print one JSON value
     #[arg(long, conflicts_with = "batch")]
@@ -75,7 +75,7 @@ struct Line {
     text: String,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &RobotsFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let (Some(agent), Some(file), false) = (&flags.agent, &flags.file, flags.batch) else {
         return robots_batch::run(&mut io::stdin().lock(), out, flags.reading.0);
     };
@@ -153,7 +153,7 @@ mod tests {
     fn a_url_is_judged_as_a_crawl_would_however_it_is_spelt() {
         let file = "User-agent: *\nDisallow: /%7Ejoe/\nDisallow: /a%3cb\nDisallow: /my files/\n\
             Disallow: /caf\u{e9}";
-        let robots = Robots::parse_as(file.as_bytes(), "bot", Reading::Google);
+        let robots = Robots::parse_as(file.as_bytes(), "bot", RobotsReading::Google);
         for path in ["/~joe/", "/%7Ejoe/", "/%7ejoe/x", "/a%3Cb", "/a%3cb", "/a<b", "/x/../a<b"]
             .into_iter()
             .chain(["/my files/1", "/my%20files/1", "/caf\u{e9}", "/caf%c3%a9"])
@@ -172,7 +172,7 @@ mod tests {
     fn the_line_shown_is_the_one_the_parser_counted() {
         let body =
             b"\xEF\xBB\xBF# top\r\n\r\nUser-agent: *\rdisalow : /a  # why\n\nAllow: /a/b\xff\n";
-        let robots = Robots::parse_as(body, "bot", Reading::Google);
+        let robots = Robots::parse_as(body, "bot", RobotsReading::Google);
         for (path, shown) in [("/a", "disalow : /a  # why"), ("/a/b\u{ff}", "disalow")] {
             let (number, _) = robots.verdict_of_text(path).line.expect("a rule matches");
             let text = line_of(body, number).expect("the line is there");

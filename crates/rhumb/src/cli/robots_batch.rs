@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
 
-use rhumb_page::robots::{Reading, Robots};
+use rhumb_page::robots::{Robots, RobotsReading};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 use super::ended::{Ended, Trouble};
@@ -86,7 +86,7 @@ struct Known {
 pub fn run(
     input: &mut impl Read,
     out: &mut impl Write,
-    reading: Reading,
+    reading: RobotsReading,
 ) -> Result<Ended, Trouble> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut known = None;
@@ -124,7 +124,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bo
     Ok(!line.is_empty())
 }
 
-fn answer(line: &[u8], reading: Reading, known: &mut Option<Known>) -> Result<bool, String> {
+fn answer(line: &[u8], reading: RobotsReading, known: &mut Option<Known>) -> Result<bool, String> {
     if line.len() > QUESTION_BYTES_MAX {
         return Err(format!("a line of more than {QUESTION_BYTES_MAX} bytes"));
     }
@@ -162,7 +162,7 @@ mod tests {
 
     fn answers(questions: &str) -> (String, Ended) {
         let mut out = Vec::new();
-        let ended = run(&mut questions.as_bytes(), &mut out, Reading::Google);
+        let ended = run(&mut questions.as_bytes(), &mut out, RobotsReading::Google);
         (String::from_utf8(out).expect("text"), ended.expect("a batch that ends"))
     }
 

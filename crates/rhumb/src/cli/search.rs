@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rhumb_node::copies::{Capture, captures_of_each};
+use rhumb_node::copies::{CopyCapture, captures_of_each};
 use rhumb_node::index::INDEX_DIR;
 use rhumb_node::settings::open_input;
 use rhumb_page::url::Url;
-use rhumb_search::{Answer, Index, Omitted, SearchOptions, Shown};
+use rhumb_search::{Index, Omitted, SearchAnswer, SearchOptions, Shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ Examples:
   rhumb search rhumb-crawl '\"spring tide\" -neap site:example.org after:2024' --json
   rhumb search corpus-index moon --unfold --explain
   rhumb search corpus-index --batch queries.jsonl --limit 100 > found.jsonl")]
-pub struct Flags {
+pub struct SearchFlags {
     /// An index, or a crawl's directory
     #[arg(value_name = "INDEX|DIR")]
     index: PathBuf,
@@ -72,7 +72,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &SearchFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     if !(1..=LIMIT_MAX).contains(&flags.limit) {
         return Err(Trouble::Usage(format!("--limit {}: from 1 to {LIMIT_MAX}", flags.limit)));
     }
@@ -123,12 +123,12 @@ struct ShownOfCrawl {
     shown: Shown,
     /// In the order of time: the last one that has a body is the copy that was indexed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    captures: Vec<Capture>,
+    captures: Vec<CopyCapture>,
 }
 
 /// Looks up what was kept of each result. An index that lies elsewhere tells of no captures.
-fn with_copies(dir: &Path, answer: Answer) -> Result<AnswerOfCrawl, Trouble> {
-    let Answer { query, understood, total, results } = answer;
+fn with_copies(dir: &Path, answer: SearchAnswer) -> Result<AnswerOfCrawl, Trouble> {
+    let SearchAnswer { query, understood, total, results } = answer;
     let urls: Vec<Option<Url>> =
         results.iter().map(|shown| Url::parse(&shown.url).ok().filter(|_| is_crawl(dir))).collect();
     let known: Vec<Url> = urls.iter().flatten().cloned().collect();
@@ -249,10 +249,10 @@ fn print_one(rank: usize, shown: &Shown, out: &mut impl Write) -> std::io::Resul
 }
 
 /// Where the last copy of a page is, and how many others there are.
-fn print_copies(captures: &[Capture], out: &mut impl Write) -> std::io::Result<()> {
-    let has_body = |capture: &&Capture| !capture.is_revisit;
+fn print_copies(captures: &[CopyCapture], out: &mut impl Write) -> std::io::Result<()> {
+    let has_body = |capture: &&CopyCapture| !capture.is_revisit;
     let Some(copy) = captures.iter().rfind(has_body) else { return Ok(()) };
-    let Capture { timestamp, file, offset, bytes, .. } = copy;
+    let CopyCapture { timestamp, file, offset, bytes, .. } = copy;
     write!(out, "     copy {timestamp} in warc/{file} at {offset}, {bytes} bytes")?;
     match captures.len() - 1 {
         0 => writeln!(out),

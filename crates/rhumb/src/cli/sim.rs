@@ -41,7 +41,7 @@ const PAGES_TWICE_MAX: u64 = 100_000;
 #[derive(Args)]
 #[command(after_help = "Example:\n  rhumb sim run --seed 7 --scenario hostile --faults")]
 #[command(arg_required_else_help = true)]
-pub struct Flags {
+pub struct SimFlags {
     #[command(subcommand)]
     what: What,
 }
@@ -91,7 +91,7 @@ fn scenarios() -> String {
     text + "\nExample:\n  rhumb sim run --seed 7 --scenario hostile --faults"
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &SimFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Run(flags) => run_scenario(flags, out),
         What::Order(flags) => super::sim_order::run(flags, out),

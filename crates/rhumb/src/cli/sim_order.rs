@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rhumb_graph::rewired::rewired;
-use rhumb_graph::{Graph, Page, Writer};
-use rhumb_lab::order::cho::{Found, Popular};
+use rhumb_graph::{Graph, GraphWriter, PageNumber};
+use rhumb_lab::order::cho::{Popular, PopularFound};
 use rhumb_lab::order::deciles::{Decile, TENTHS, deciles};
-use rhumb_lab::order::{Algorithm, Experiment, Record, Until, tight};
+use rhumb_lab::order::{Algorithm, Experiment, OrderRecord, Until, tight};
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -93,9 +93,9 @@ pub(super) struct Answer {
 }
 
 pub(super) struct Row {
-    pub record: Record,
+    pub record: OrderRecord,
     pub tight: Option<Vec<Option<u32>>>,
-    pub found: Option<Found>,
+    pub found: Option<PopularFound>,
 }
 
 pub(super) fn run(flags: &OrderFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -127,7 +127,7 @@ impl OrderFlags {
         match self.copies {
             0 => Err(Trouble::Usage("--copies 0: nothing would be left".to_owned())),
             1 => Ok(graph),
-            copies => rewired(&graph, copies, self.seed, Writer::in_memory()).map_err(trouble),
+            copies => rewired(&graph, copies, self.seed, GraphWriter::in_memory()).map_err(trouble),
         }
     }
 
@@ -199,7 +199,7 @@ fn targets(text: &str) -> Result<Vec<f64>, Trouble> {
 /// for all that can be reached beyond.
 fn warn_of_dead_ends(experiment: &Experiment<'_>) {
     let weights = experiment.trust.weights();
-    let is_dead = |(page, _): &&(Page, f64)| experiment.graph.degree(*page) == 0;
+    let is_dead = |(page, _): &&(PageNumber, f64)| experiment.graph.degree(*page) == 0;
     let (mut count, mut trust, mut mass) = (0, 0.0, 0.0);
     for (page, weight) in weights.iter().filter(is_dead) {
         count += 1;

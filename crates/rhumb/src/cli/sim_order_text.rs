@@ -1,12 +1,12 @@
 //! What `rhumb sim order` says: tables, one JSON value, a chart.
 
 use comfy_table::{CellAlignment, Table, presets};
-use rhumb_lab::order::Record;
+use rhumb_lab::order::OrderRecord;
 use rhumb_lab::order::cho::{CRAWLED_PERCENT, POPULAR_PERCENT};
 use serde_json::{Map, Value, json};
 
 use super::sim_order::{Answer, Row};
-use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
+use rhumb_lab::plot::{Axis, LineChart, PlotLine, Scale, Stroke};
 
 pub(super) fn tables(answer: &Answer) -> String {
     let mut text = format!(
@@ -161,7 +161,7 @@ fn result(row: &Row) -> Value {
     value
 }
 
-fn by_target(record: &Record, values: impl Iterator<Item = Value>) -> Value {
+fn by_target(record: &OrderRecord, values: impl Iterator<Item = Value>) -> Value {
     let keys = record.targets.iter().map(ToString::to_string);
     Value::Object(keys.zip(values).collect::<Map<String, Value>>())
 }
@@ -177,7 +177,7 @@ pub(super) fn chart(answer: &Answer) -> LineChart {
         for (kind, stroke, curve) in curves.into_iter().filter(|curve| !curve.2.is_empty()) {
             let points = curve.iter().map(|(n, share)| (f64::from(*n), *share)).collect();
             let name = format!("{} {kind}", record.algorithm.name());
-            lines.push(Line { name, colour, stroke, points });
+            lines.push(PlotLine { name, colour, stroke, points });
         }
     }
     LineChart {

@@ -10,19 +10,19 @@ use rhumb_engine::refresh::index::Objective;
 use rhumb_lab::refresh::cross::Set;
 use rhumb_lab::refresh::histories::{Histories, Unusual};
 use rhumb_lab::refresh::learning::drawn;
-use rhumb_lab::refresh::made::Kind;
+use rhumb_lab::refresh::made::MadeKind;
 use rhumb_lab::refresh::policy::Policy;
-use rhumb_lab::refresh::rates::{Spread, halving_hosts, rates, zipf};
-use rhumb_lab::refresh::replay::{Contender, Course, replay};
+use rhumb_lab::refresh::rates::{RateSpread, halving_hosts, rates, zipf};
+use rhumb_lab::refresh::replay::{Course, ReplayContender, replay};
 use rhumb_lab::refresh::table::{Caps, buy};
-use rhumb_lab::refresh::whole::Whole;
+use rhumb_lab::refresh::whole::WholeCrawl;
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
 use super::json;
 use super::sim_refresh_cross;
-use super::sim_refresh_figure::{self as figure, Figure};
-use rhumb_node::settings::{Word, Words, nearest, open_input};
+use super::sim_refresh_figure::{self as figure, RefreshFigure};
+use rhumb_node::settings::{NamedValue, NamedValues, nearest, open_input};
 
 /// A grid of more pages than this takes more memory than most machines have.
 const PAGES_MAX: usize = 50_000_000;
@@ -104,7 +104,7 @@ pub struct RefreshFlags {
 
     /// Page weights: none, or falling after Zipf
     #[arg(long, value_name = "zipf", conflicts_with = "histories")]
-    weights: Option<Word<Weights>>,
+    weights: Option<NamedValue<Weights>>,
 
     /// Visits a day that one host can take
     #[arg(long, value_name = "N", conflicts_with = "histories")]
@@ -128,7 +128,7 @@ pub struct RefreshFlags {
 
     /// What `learned` is after
     #[arg(long, value_name = "harmonic|freshness|age|delay", default_value = "harmonic")]
-    objective: Word<Objective>,
+    objective: NamedValue<Objective>,
 
     /// Also draw a chart
     #[arg(long, value_name = "FILE.svg")]
@@ -138,7 +138,7 @@ pub struct RefreshFlags {
     /// age, or change intervals against the exponential
     #[arg(long, value_name = "budget|between|age|intervals", default_value = "budget")]
     #[arg(requires = "plot")]
-    figure: Word<Figure>,
+    figure: NamedValue<RefreshFigure>,
 
     /// Print one JSON value
     #[arg(long)]
@@ -150,14 +150,14 @@ pub enum Weights {
     Zipf,
 }
 
-impl Words for Weights {
+impl NamedValues for Weights {
     const WHAT: &'static str = "weights";
     const WORDS: &'static [(&'static str, Weights)] = &[("zipf", Weights::Zipf)];
 }
 
 /// One policy's line.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct PolicyOutcome {
     pub policy: &'static str,
     pub freshness: f64,
     /// None if infinite.
@@ -174,16 +174,16 @@ pub struct Outcome {
 
 #[derive(Serialize)]
 struct Printed<'a> {
-    policies: &'a [Outcome],
+    policies: &'a [PolicyOutcome],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
 }
 
 /// What the policies are tried on.
-pub enum Stage {
+pub enum RefreshStage {
     Known { rates: Vec<f64>, weights: Option<Vec<f64>>, caps: Option<(Vec<u32>, Vec<f64>)> },
     Replayed { histories: Histories, days: f64, rates: Option<Vec<f64>> },
-    Crawled(Whole),
+    Crawled(WholeCrawl),
 }
 
 pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
@@ -200,10 +200,10 @@ pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble>
     }
     let stage = stage(flags)?;
     let contenders = contenders(flags)?;
-    let mut outcomes: Vec<Outcome> =
+    let mut outcomes: Vec<PolicyOutcome> =
         contenders.iter().map(|contender| stage.try_out(*contender, budget)).collect();
-    if matches!(stage, Stage::Replayed { rates: Some(_), .. }) {
-        let oracle = stage.try_out(Contender::Known(Policy::Freshness), budget).freshness;
+    if matches!(stage, RefreshStage::Replayed { rates: Some(_), .. }) {
+        let oracle = stage.try_out(ReplayContender::Known(Policy::Freshness), budget).freshness;
         outcomes.iter_mut().for_each(|o| o.of_oracle = Some(o.freshness / oracle));
     }
     if let Some(path) = &flags.plot {
@@ -222,13 +222,13 @@ pub fn run(flags: &RefreshFlags, out: &mut impl Write) -> Result<Ended, Trouble>
     Ok(Ended::Done)
 }
 
-fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
+fn stage(flags: &RefreshFlags) -> Result<RefreshStage, Trouble> {
     if let Some(days) = flags.days.filter(|days| !(days.is_finite() && *days > 0.0)) {
         return Err(Trouble::Usage(format!("--days {days} is no time to replay")));
     }
     let days = flags.days.unwrap_or_default();
     if flags.whole {
-        return whole(flags, days).map(Stage::Crawled);
+        return whole(flags, days).map(RefreshStage::Crawled);
     }
     let Some(rates_of) = &flags.rates else {
         let mut histories = Histories::default();
@@ -238,7 +238,7 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
         if histories.is_empty() {
             return Err(Trouble::Usage("there is no page in the histories".to_owned()));
         }
-        return Ok(Stage::Replayed { histories, days, rates: None });
+        return Ok(RefreshStage::Replayed { histories, days, rates: None });
     };
     let pages = flags.pages.unwrap_or(100_000);
     if pages == 0 || pages > PAGES_MAX {
@@ -248,8 +248,8 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
         return Err(Trouble::Usage(format!("--hosts is a number from 1 to {HOSTS_MAX}")));
     }
     let rates = match rates_of.as_str() {
-        "gamma" => rates(Spread::Gamma, pages),
-        "lognormal" => rates(Spread::Lognormal, pages),
+        "gamma" => rates(RateSpread::Gamma, pages),
+        "lognormal" => rates(RateSpread::Lognormal, pages),
         path => rates_of_file(Path::new(path))?,
     };
     if flags.days.is_some() {
@@ -257,13 +257,13 @@ fn stage(flags: &RefreshFlags) -> Result<Stage, Trouble> {
             return Err(Trouble::Usage(format!("more than {CHANGES_MAX} changes to draw")));
         }
         let histories = drawn(&rates, days, flags.seed());
-        return Ok(Stage::Replayed { histories, days, rates: Some(rates) });
+        return Ok(RefreshStage::Replayed { histories, days, rates: Some(rates) });
     }
-    let weights = flags.weights.map(|Word(Weights::Zipf)| zipf(rates.len()));
+    let weights = flags.weights.map(|NamedValue(Weights::Zipf)| zipf(rates.len()));
     let caps = flags
         .host_cap
         .map(|cap| (halving_hosts(rates.len(), flags.hosts), vec![cap.max(0.0); flags.hosts]));
-    Ok(Stage::Known { rates, weights, caps })
+    Ok(RefreshStage::Known { rates, weights, caps })
 }
 
 fn add(histories: &mut Histories, path: &Path) -> Result<(), Trouble> {
@@ -272,7 +272,7 @@ fn add(histories: &mut Histories, path: &Path) -> Result<(), Trouble> {
 }
 
 /// A set for each file, as long as its changes go.
-fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::Asked, Trouble> {
+fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::CrossAsked, Trouble> {
     if flags.draws == 0 || flags.draws > sim_refresh_cross::DRAWS_MAX {
         let what = format!("--draws is a number from 1 to {}", sim_refresh_cross::DRAWS_MAX);
         return Err(Trouble::Usage(what));
@@ -301,9 +301,9 @@ fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::Asked, Trouble> {
     if pages == 0 || pages > PAGES_MAX {
         return Err(Trouble::Usage(format!("--pages is a number from 1 to {PAGES_MAX}")));
     }
-    sets.extend(Kind::ALL.into_iter().map(|kind| Set::made(kind, pages, seed)));
+    sets.extend(MadeKind::ALL.into_iter().map(|kind| Set::made(kind, pages, seed)));
     let RefreshFlags { draws, json, .. } = *flags;
-    Ok(sim_refresh_cross::Asked { sets, objective, draws, seed, notes, json })
+    Ok(sim_refresh_cross::CrossAsked { sets, objective, draws, seed, notes, json })
 }
 
 /// What is unusual about histories, and what is made of it.
@@ -341,7 +341,7 @@ fn oddities(histories: &Histories, days: f64) -> Vec<String> {
     notes
 }
 
-fn whole(flags: &RefreshFlags, days: f64) -> Result<Whole, Trouble> {
+fn whole(flags: &RefreshFlags, days: f64) -> Result<WholeCrawl, Trouble> {
     let pages = flags.pages.unwrap_or(2_000);
     if pages < WHOLE_SITES as usize || pages > WHOLE_PAGES_MAX {
         let what =
@@ -355,13 +355,13 @@ fn whole(flags: &RefreshFlags, days: f64) -> Result<Whole, Trouble> {
         let what = format!("--days of --whole is a whole number up to {WHOLE_DAYS_MAX}");
         return Err(Trouble::Usage(what));
     }
-    Ok(Whole {
+    Ok(WholeCrawl {
         seed: flags.seed(),
         pages: pages as u32,
         sites: WHOLE_SITES,
         change_days: flags.change_days,
         days: days as u64,
-        ..Whole::default()
+        ..WholeCrawl::default()
     })
 }
 
@@ -397,28 +397,28 @@ fn read(path: &Path) -> Result<String, Trouble> {
     Ok(text)
 }
 
-fn contenders(flags: &RefreshFlags) -> Result<Vec<Contender>, Trouble> {
+fn contenders(flags: &RefreshFlags) -> Result<Vec<ReplayContender>, Trouble> {
     if flags.whole && flags.budget.is_some_and(|budget| budget.fract() != 0.0) {
         return Err(Trouble::Usage("--budget of --whole is a whole number".to_owned()));
     }
     let is_replay = flags.days.is_some() && !flags.whole;
-    let mut all: Vec<Contender> = match flags.whole {
-        true => Objective::ALL.into_iter().map(Contender::Learned).collect(),
-        false => Policy::ALL.into_iter().map(Contender::Known).collect(),
+    let mut all: Vec<ReplayContender> = match flags.whole {
+        true => Objective::ALL.into_iter().map(ReplayContender::Learned).collect(),
+        false => Policy::ALL.into_iter().map(ReplayContender::Known).collect(),
     };
-    let name_of = |contender: &Contender| match contender {
-        Contender::Learned(objective) if flags.whole => objective.word(),
+    let name_of = |contender: &ReplayContender| match contender {
+        ReplayContender::Learned(objective) if flags.whole => objective.word(),
         other => other.word(),
     };
     let learners = [
-        Contender::Learned(flags.objective.0),
-        Contender::Naive,
-        Contender::Cho,
-        Contender::Mle,
-        Contender::Bayes,
-        Contender::Nutch,
-        Contender::Stormcrawler,
-        Contender::Heritrix,
+        ReplayContender::Learned(flags.objective.0),
+        ReplayContender::Naive,
+        ReplayContender::Cho,
+        ReplayContender::Mle,
+        ReplayContender::Bayes,
+        ReplayContender::Nutch,
+        ReplayContender::Stormcrawler,
+        ReplayContender::Heritrix,
     ];
     if is_replay {
         all.extend(learners);
@@ -446,10 +446,12 @@ impl RefreshFlags {
     }
 }
 
-impl Stage {
+impl RefreshStage {
     /// What is unusual about the pages and the budget of a replay.
     fn notes(&self, budget: f64) -> Vec<String> {
-        let Stage::Replayed { histories, days, rates: None } = self else { return Vec::new() };
+        let RefreshStage::Replayed { histories, days, rates: None } = self else {
+            return Vec::new();
+        };
         let mut notes = oddities(histories, *days);
         let visits = budget * days / histories.len().max(1) as f64;
         if visits < 1.0 {
@@ -460,22 +462,22 @@ impl Stage {
     }
 
     /// How a contender is called here: of a crawl all learn, and differ in what they are after.
-    pub fn try_out_name(&self, contender: Contender) -> &'static str {
+    pub fn try_out_name(&self, contender: ReplayContender) -> &'static str {
         match (self, contender) {
-            (Stage::Crawled(_), Contender::Learned(objective)) => objective.word(),
+            (RefreshStage::Crawled(_), ReplayContender::Learned(objective)) => objective.word(),
             (_, other) => other.word(),
         }
     }
 
-    pub fn try_out(&self, contender: Contender, budget: f64) -> Outcome {
+    pub fn try_out(&self, contender: ReplayContender, budget: f64) -> PolicyOutcome {
         let finite = |number: f64| number.is_finite().then_some(number);
         let policy = contender.word();
         match (self, contender) {
-            (Stage::Known { rates, weights, caps }, Contender::Known(known)) => {
+            (RefreshStage::Known { rates, weights, caps }, ReplayContender::Known(known)) => {
                 let caps =
                     caps.as_ref().map(|(host_of, visits)| Caps { host_of, visits: &visits[..] });
                 let bought = buy(known, rates, weights.as_deref(), budget, caps);
-                Outcome {
+                PolicyOutcome {
                     policy,
                     freshness: bought.freshness,
                     age_days: finite(bought.age_days),
@@ -486,13 +488,13 @@ impl Stage {
                     of_oracle: None,
                 }
             }
-            (Stage::Replayed { histories, days, rates }, contender) => {
+            (RefreshStage::Replayed { histories, days, rates }, contender) => {
                 let course = match rates {
                     Some(rates) => Course::drawn(histories, *days, rates),
                     None => Course::real(histories, *days),
                 };
                 let scores = replay(contender, course, budget);
-                Outcome {
+                PolicyOutcome {
                     policy,
                     freshness: scores.freshness,
                     age_days: finite(scores.age_days),
@@ -503,21 +505,23 @@ impl Stage {
                     of_oracle: None,
                 }
             }
-            (Stage::Crawled(whole), Contender::Learned(objective)) => {
+            (RefreshStage::Crawled(whole), ReplayContender::Learned(objective)) => {
                 crawled(whole, objective, budget)
             }
-            (Stage::Crawled(_), _) => unreachable!("only the engine's own policies crawl"),
-            (Stage::Known { .. }, _) => unreachable!("learners are asked for histories before"),
+            (RefreshStage::Crawled(_), _) => unreachable!("only the engine's own policies crawl"),
+            (RefreshStage::Known { .. }, _) => {
+                unreachable!("learners are asked for histories before")
+            }
         }
     }
 }
 
-fn crawled(whole: &Whole, objective: Objective, budget: f64) -> Outcome {
-    let whole = Whole { objective, requests_per_day: budget as u64, ..whole.clone() };
+fn crawled(whole: &WholeCrawl, objective: Objective, budget: f64) -> PolicyOutcome {
+    let whole = WholeCrawl { objective, requests_per_day: budget as u64, ..whole.clone() };
     let simulated = whole.run();
     assert!(simulated.violations.is_empty(), "{:?}", simulated.violations);
     let scores = whole.scores(&simulated);
-    Outcome {
+    PolicyOutcome {
         policy: objective.word(),
         freshness: scores.freshness,
         age_days: Some(scores.age_days),
@@ -533,7 +537,7 @@ fn share(used: f64, budget: f64) -> f64 {
     if budget > 0.0 { used / budget } else { 0.0 }
 }
 
-fn text(outcomes: &[Outcome]) -> String {
+fn text(outcomes: &[PolicyOutcome]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);

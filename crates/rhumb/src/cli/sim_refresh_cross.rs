@@ -5,9 +5,9 @@ use std::io::Write;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use rhumb_engine::refresh::index::Objective;
-use rhumb_lab::refresh::cross::spread::Spread;
+use rhumb_lab::refresh::cross::spread::FigureSpread;
 use rhumb_lab::refresh::cross::{
-    LeftOut, Line, PROMISED_PAGES, RIVALS, Set, best_rival, broken, left_out, lines, mean,
+    CrossLine, PROMISED_PAGES, RIVALS, Set, SetLeftOut, best_rival, broken, left_out, lines, mean,
 };
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub const MADE_PAGES: usize = 400;
 const LEAST: f64 = -0.005;
 
 /// What is compared, and how often.
-pub struct Asked {
+pub struct CrossAsked {
     pub sets: Vec<Set>,
     pub objective: Objective,
     pub draws: usize,
@@ -96,7 +96,7 @@ struct Summary {
     broken: Vec<String>,
 }
 
-pub fn run(mut asked: Asked, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(mut asked: CrossAsked, out: &mut impl Write) -> Result<Ended, Trouble> {
     let mut all = Vec::new();
     for set in asked.sets.drain(..) {
         match lines(&set, asked.objective, asked.draws, asked.seed) {
@@ -124,8 +124,8 @@ pub fn run(mut asked: Asked, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 /// Of a given set, a budget that is below one visit a page.
-fn below_a_visit(line: &Line) -> Option<String> {
-    let Line { set, times, budget, days, pages, .. } = line;
+fn below_a_visit(line: &CrossLine) -> Option<String> {
+    let CrossLine { set, times, budget, days, pages, .. } = line;
     let visits = budget * days / *pages as f64;
     (line.is_given && visits < 1.0).then(|| {
         let what = "those that come late in the first round are never visited";
@@ -134,7 +134,7 @@ fn below_a_visit(line: &Line) -> Option<String> {
 }
 
 impl LineRow {
-    fn of(line: &Line) -> LineRow {
+    fn of(line: &CrossLine) -> LineRow {
         let rival = |at: usize| line.rivals[at];
         LineRow {
             set: line.set.clone(),
@@ -162,14 +162,14 @@ impl LineRow {
 }
 
 impl SpreadRow {
-    fn of(spread: Spread) -> SpreadRow {
-        let Spread { count, mean, low, high, worst } = spread;
+    fn of(spread: FigureSpread) -> SpreadRow {
+        let FigureSpread { count, mean, low, high, worst } = spread;
         SpreadRow { draws: count, mean, low_95: low, high_95: high, worst }
     }
 }
 
 impl LeftOutRow {
-    fn of(out: &LeftOut) -> LeftOutRow {
+    fn of(out: &SetLeftOut) -> LeftOutRow {
         LeftOutRow {
             set: out.set.clone(),
             rival: out.rival.word(),
@@ -181,15 +181,15 @@ impl LeftOutRow {
 }
 
 impl Summary {
-    fn of(all: &[Line]) -> Summary {
-        let given: Vec<&Line> = all.iter().filter(|line| line.is_given).collect();
+    fn of(all: &[CrossLine]) -> Summary {
+        let given: Vec<&CrossLine> = all.iter().filter(|line| line.is_given).collect();
         let best = best_rival(&given);
-        let by_set = |value: &dyn Fn(&Line) -> f64| {
+        let by_set = |value: &dyn Fn(&CrossLine) -> f64| {
             let sets = given.chunk_by(|one, other| one.set == other.set);
             let figures: Vec<f64> = sets.map(|lines| mean(lines, value)).collect();
-            SpreadRow::of(Spread::of(&figures))
+            SpreadRow::of(FigureSpread::of(&figures))
         };
-        let named = |line: &&Line| {
+        let named = |line: &&CrossLine| {
             let lost = line.uniform - line.learned;
             format!("{} × {}: {lost:.4} below uniform", line.set, line.times)
         };
@@ -205,7 +205,7 @@ impl Summary {
     }
 }
 
-fn text(all: &[Line], notes: &[String]) -> String {
+fn text(all: &[CrossLine], notes: &[String]) -> String {
     let mut said = format!("{}\n", table(all).trim_fmt());
     let summary = Summary::of(all);
     let signed = |spread: &SpreadRow| {
@@ -222,7 +222,7 @@ fn text(all: &[Line], notes: &[String]) -> String {
             signed(&summary.less_best_rival_by_set),
         );
     }
-    for LeftOut { set, rival, learned, by_rival, by_uniform } in left_out(all) {
+    for SetLeftOut { set, rival, learned, by_rival, by_uniform } in left_out(all) {
         let rival = rival.word();
         said += &format!(
             "{set} left out: {rival} is the best of the others on the other sets; \
@@ -237,7 +237,7 @@ fn text(all: &[Line], notes: &[String]) -> String {
     said
 }
 
-fn table(all: &[Line]) -> Table {
+fn table(all: &[CrossLine]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let right = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
@@ -261,7 +261,7 @@ fn table(all: &[Line]) -> Table {
         let best = best_rival(&[line]);
         let number = |number: f64| right(&format!("{number:.4}"));
         let signed = |number: f64| right(&format!("{number:+.4}"));
-        let Spread { mean, low, high, worst, .. } = line.less_uniform;
+        let FigureSpread { mean, low, high, worst, .. } = line.less_uniform;
         table.add_row([
             Cell::new(&line.set),
             right(&line.pages.to_string()),

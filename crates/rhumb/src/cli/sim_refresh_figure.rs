@@ -2,11 +2,11 @@
 
 use rhumb_lab::refresh::closed;
 use rhumb_lab::refresh::histories::Histories;
-use rhumb_lab::refresh::replay::Contender;
+use rhumb_lab::refresh::replay::ReplayContender;
 
-use super::sim_refresh::Stage;
-use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
-use rhumb_node::settings::Words;
+use super::sim_refresh::RefreshStage;
+use rhumb_lab::plot::{Axis, LineChart, PlotLine, Scale, Stroke};
+use rhumb_node::settings::NamedValues;
 
 const POINTS: u32 = 200;
 /// Budgets tried around the given one, for freshness over the budget.
@@ -17,44 +17,44 @@ const CHANGES_MIN: usize = 20;
 const MEANS_MAX: f64 = 8.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum RefreshFigure {
     Budget,
     Between,
     Age,
     Intervals,
 }
 
-impl Words for Figure {
+impl NamedValues for RefreshFigure {
     const WHAT: &'static str = "figure";
-    const WORDS: &'static [(&'static str, Figure)] = &[
-        ("budget", Figure::Budget),
-        ("between", Figure::Between),
-        ("age", Figure::Age),
-        ("intervals", Figure::Intervals),
+    const WORDS: &'static [(&'static str, RefreshFigure)] = &[
+        ("budget", RefreshFigure::Budget),
+        ("between", RefreshFigure::Between),
+        ("age", RefreshFigure::Age),
+        ("intervals", RefreshFigure::Intervals),
     ];
 }
 
 pub fn draw(
-    figure: Figure,
-    stage: &Stage,
-    contenders: &[Contender],
+    figure: RefreshFigure,
+    stage: &RefreshStage,
+    contenders: &[ReplayContender],
     budget: f64,
 ) -> Result<LineChart, String> {
     match figure {
-        Figure::Budget => Ok(over_budget(stage, contenders, budget)),
-        Figure::Between => Ok(between_visits()),
-        Figure::Age => Ok(expected_age()),
-        Figure::Intervals => match stage {
-            Stage::Replayed { histories, .. } => intervals(histories),
-            Stage::Known { .. } | Stage::Crawled(_) => {
+        RefreshFigure::Budget => Ok(over_budget(stage, contenders, budget)),
+        RefreshFigure::Between => Ok(between_visits()),
+        RefreshFigure::Age => Ok(expected_age()),
+        RefreshFigure::Intervals => match stage {
+            RefreshStage::Replayed { histories, .. } => intervals(histories),
+            RefreshStage::Known { .. } | RefreshStage::Crawled(_) => {
                 Err("--figure intervals needs --histories".to_owned())
             }
         },
     }
 }
 
-fn over_budget(stage: &Stage, contenders: &[Contender], budget: f64) -> LineChart {
-    let lines = contenders.iter().enumerate().map(|(at, contender)| Line {
+fn over_budget(stage: &RefreshStage, contenders: &[ReplayContender], budget: f64) -> LineChart {
+    let lines = contenders.iter().enumerate().map(|(at, contender)| PlotLine {
         name: stage.try_out_name(*contender).to_owned(),
         colour: at,
         stroke: if at < 8 { Stroke::Solid } else { Stroke::Dashed },
@@ -76,7 +76,7 @@ fn over_budget(stage: &Stage, contenders: &[Contender], budget: f64) -> LineChar
 fn between_visits() -> LineChart {
     let rate = 2.0;
     let at = |point: u32| f64::from(point) * 3.0 / f64::from(POINTS);
-    let of = |name: &str, colour, value: &dyn Fn(f64) -> f64| Line {
+    let of = |name: &str, colour, value: &dyn Fn(f64) -> f64| PlotLine {
         name: name.to_owned(),
         colour,
         stroke: Stroke::Solid,
@@ -94,7 +94,7 @@ fn between_visits() -> LineChart {
 }
 
 fn expected_age() -> LineChart {
-    let lines = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0].iter().enumerate().map(|(colour, rate)| Line {
+    let lines = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0].iter().enumerate().map(|(colour, rate)| PlotLine {
         name: format!("λ = {rate} a day"),
         colour,
         stroke: Stroke::Solid,
@@ -133,7 +133,7 @@ fn intervals(histories: &Histories) -> Result<LineChart, String> {
         (ratios.len() - shorter) as f64 / ratios.len() as f64
     };
     let at = |point: u32| f64::from(point) * MEANS_MAX / f64::from(POINTS);
-    let of = |name: &str, colour, stroke, value: &dyn Fn(f64) -> f64| Line {
+    let of = |name: &str, colour, stroke, value: &dyn Fn(f64) -> f64| PlotLine {
         name: name.to_owned(),
         colour,
         stroke,

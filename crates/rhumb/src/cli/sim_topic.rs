@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use rhumb_lab::plot::{Axis, Line, LineChart, Scale, Stroke};
-use rhumb_lab::topic::collection::Collection;
-use rhumb_lab::topic::{self as lab, Had, Outcome, Setting, TIMES, Texts, TopicOrder, Truth};
+use rhumb_lab::plot::{Axis, LineChart, PlotLine, Scale, Stroke};
+use rhumb_lab::topic::collection::JudgedPages;
+use rhumb_lab::topic::{
+    self as lab, Had, Setting, TIMES, Texts, TopicOrder, TopicOutcome, TopicTruth,
+};
 use rhumb_node::settings::{TopicSpec, nearest, open_input};
 use rhumb_topic::Topic;
-use rhumb_topic::features::Features;
+use rhumb_topic::features::TextFeatures;
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
@@ -66,7 +68,7 @@ pub(super) struct TopicFlags {
 }
 
 struct Answer {
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<TopicOutcome>,
     /// Of models that were learnt; nothing can be said of a topic that says itself what is wanted.
     auc: Option<f64>,
 }
@@ -95,14 +97,14 @@ pub(super) fn run(flags: &TopicFlags, out: &mut impl Write) -> Result<Ended, Tro
     Ok(Ended::Done)
 }
 
-fn read(pages: &Path, subjects: Option<&Path>) -> Result<Collection, Trouble> {
+fn read(pages: &Path, subjects: Option<&Path>) -> Result<JudgedPages, Trouble> {
     let open = |path: &Path| {
         let opened = open_input(path).map(BufReader::new);
         opened.map_err(|error| Trouble::Usage(format!("{}: {error}", path.display())))
     };
     let read = match subjects {
-        Some(subjects) => Collection::read(open(pages)?, open(subjects)?),
-        None => Collection::read(open(pages)?, "{}".as_bytes()),
+        Some(subjects) => JudgedPages::read(open(pages)?, open(subjects)?),
+        None => JudgedPages::read(open(pages)?, "{}".as_bytes()),
     };
     read.map_err(Trouble::Failed)
 }
@@ -122,7 +124,7 @@ fn orders(names: &[String]) -> Result<Vec<TopicOrder>, Trouble> {
 }
 
 fn answer(
-    collection: &Collection,
+    collection: &JudgedPages,
     orders: &[TopicOrder],
     part: Option<&str>,
 ) -> Result<Answer, Trouble> {
@@ -156,11 +158,11 @@ const BEST_SHARE: f64 = 0.1;
 const BEST_DRAWS: usize = 10;
 
 fn answer_about(
-    collection: &Collection,
+    collection: &JudgedPages,
     orders: &[TopicOrder],
     topic: Topic,
 ) -> Result<Answer, Trouble> {
-    let mut features = Features::default();
+    let mut features = TextFeatures::default();
     let texts = collection.pages.iter().map(|page| &page.text);
     let relevances: Vec<f32> =
         texts.map(|text| topic.score(text, &mut features).relevance).collect();
@@ -181,13 +183,13 @@ fn run_orders(
     setting: &Setting<'_>,
     (subject, draw): (&str, usize),
     orders: &[TopicOrder],
-    outcomes: &mut Vec<Outcome>,
+    outcomes: &mut Vec<TopicOutcome>,
 ) {
-    let truth = Truth::of(setting);
+    let truth = TopicTruth::of(setting);
     for &order in orders {
         let (curve, had) = setting.run(order, &truth);
         let (subject, wanted) = (subject.to_owned(), setting.wanted);
-        outcomes.push(Outcome { order, subject, draw, wanted, had, curve });
+        outcomes.push(TopicOutcome { order, subject, draw, wanted, had, curve });
     }
 }
 
@@ -196,7 +198,7 @@ fn as_json(answer: &Answer) -> Value {
         let look = |n: usize| of(&had[n]).map_or(Value::Null, |share| json!(share));
         json!({ "N": look(0), "2N": look(1), "5N": look(2) })
     };
-    let result = |o: &Outcome| {
+    let result = |o: &TopicOutcome| {
         json!({
             "order": o.order.name(),
             "subject": o.subject,
@@ -246,9 +248,10 @@ const POINTS: usize = 20;
 
 fn chart(answer: &Answer, orders: &[TopicOrder]) -> LineChart {
     let line = |(colour, &order): (usize, &TopicOrder)| {
-        let runs: Vec<&Outcome> = answer.outcomes.iter().filter(|o| o.order == order).collect();
+        let runs: Vec<&TopicOutcome> =
+            answer.outcomes.iter().filter(|o| o.order == order).collect();
         let points = (1..=POINTS * TIMES[TIMES.len() - 1]).map(|point| {
-            let recall = |o: &&Outcome| {
+            let recall = |o: &&TopicOutcome| {
                 // The whole curve is five times N long, unless the web ended before.
                 let at = o.wanted * point / POINTS;
                 o.curve[at.clamp(1, o.curve.len()) - 1]
@@ -257,7 +260,7 @@ fn chart(answer: &Answer, orders: &[TopicOrder]) -> LineChart {
             (point as f64 / POINTS as f64, sum / runs.len().max(1) as f64)
         });
         let points = points.collect();
-        Line { name: order.name().to_owned(), colour, stroke: Stroke::Solid, points }
+        PlotLine { name: order.name().to_owned(), colour, stroke: Stroke::Solid, points }
     };
     LineChart {
         title: "Pages of the topic by fetches".to_owned(),

@@ -21,7 +21,7 @@ Examples:
   rhumb status rhumb-crawl
   rhumb status rhumb-crawl --json
   rhumb status rhumb-crawl --url https://example.org/a")]
-pub struct Flags {
+pub struct StatusFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -35,7 +35,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &StatusFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     if let Some(url) = &flags.url {
         Url::parse(url).map_err(|error| Trouble::Usage(format!("{url:?}: {error}")))?;
     }

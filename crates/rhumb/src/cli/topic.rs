@@ -8,9 +8,9 @@ use rhumb_disk::Durable;
 use rhumb_node::settings::{TopicSpec, Typed};
 use rhumb_node::topic::examples;
 use rhumb_node::topic::making::{self, Example};
-use rhumb_topic::explain::{Explained, explain};
-use rhumb_topic::features::Features;
-use rhumb_topic::{Part, Topic, file};
+use rhumb_topic::explain::{PartExplained, explain};
+use rhumb_topic::features::TextFeatures;
+use rhumb_topic::{Topic, TopicPart, file};
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
@@ -27,7 +27,7 @@ Examples:
   rhumb topic train --like tides/ --against other-pages/ -o tides.topic
   rhumb topic test --topic model:tides.topic page.html
   rhumb crawl https://example.org/ --topic model:tides.topic")]
-pub struct Flags {
+pub struct TopicVerbFlags {
     #[command(subcommand)]
     what: What,
 }
@@ -90,7 +90,7 @@ struct TestFlags {
     json: bool,
 }
 
-pub fn run(flags: &Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: &TopicVerbFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     match &flags.what {
         What::Train(flags) => train(flags, out),
         What::Test(flags) => test(flags, out),
@@ -103,7 +103,7 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let (learnt, warnings) = trained.map_err(Trouble::Usage)?;
     warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     let auc = learnt.auc;
-    let bytes = file::write(&Topic::of(Part::Learnt(Box::new(learnt.model))));
+    let bytes = file::write(&Topic::of(TopicPart::Learnt(Box::new(learnt.model))));
     let path = flags.out.display();
     let written = rhumb_disk::replace_with(&flags.out, Durable::Name, &bytes);
     written.map_err(|e| Trouble::Failed(format!("{path}: {e}")))?;
@@ -122,7 +122,7 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
 
 fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let topic = made(&flags.topics, flags.topic_against.as_deref())?;
-    let mut features = Features::default();
+    let mut features = TextFeatures::default();
     let mut values = Vec::new();
     for page in &flags.pages {
         let text = making::text(page).map_err(Trouble::Failed)?;
@@ -160,8 +160,8 @@ fn text_at(url: &str) -> Result<String, String> {
     examples::text_at(&settings, url)
 }
 
-fn as_json(page: &str, relevance: f32, explained: &[Explained]) -> Value {
-    let part = |part: &Explained| {
+fn as_json(page: &str, relevance: f32, explained: &[PartExplained]) -> Value {
+    let part = |part: &PartExplained| {
         let words = part.reasons.iter();
         let words = words.map(|r| json!({ "words": r.words, "weight": r.weight }));
         json!({

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ended::{Ended, Trouble};
-use rhumb_node::settings::Word;
+use rhumb_node::settings::NamedValue;
 use rhumb_node::watch::printable;
 use rhumb_node::watch::urls::{self, HostPattern, UrlLine, UrlQuery, UrlState};
 
@@ -24,14 +24,14 @@ Examples:
   rhumb urls rhumb-crawl --state queued --json
 
 With --json a line is {\"url\", \"state\", \"cause\", \"found_on\", \"depth\", \"status\"}.")]
-pub struct Flags {
+pub struct UrlsFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
 
     /// Only these: fetched, queued, refused, failed, gone, moved, duplicate
     #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
-    state: Vec<Word<UrlState>>,
+    state: Vec<NamedValue<UrlState>>,
 
     /// Only this host: example.org, example.org:8080 or https://example.org
     #[arg(long, value_name = "HOST")]
@@ -46,7 +46,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: UrlsFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let query = UrlQuery {
         states: flags.state.into_iter().map(|word| word.0).collect(),
         host: flags.host,

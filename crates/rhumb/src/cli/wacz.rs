@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use rhumb_export::source::Source;
-use rhumb_export::wacz::{Job, PLAIN_INDEX_BYTES_MAX, Signer, write};
+use rhumb_export::source::CrawlSource;
+use rhumb_export::wacz::{PLAIN_INDEX_BYTES_MAX, WaczJob, WaczSigner, write};
 use rhumb_node::settings::Size;
 use rhumb_node::watch::coverage::certificate;
-use rhumb_node::watch::report::Report;
+use rhumb_node::watch::report::CrawlReport;
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
@@ -26,7 +26,7 @@ Examples:
   rhumb wacz rhumb-crawl
   rhumb wacz rhumb-crawl -o crawl.wacz --title 'Example, May 2026' --sign key.pem
   rhumb wacz big --max-size 4GB -o big-packages")]
-pub struct Flags {
+pub struct WaczFlags {
     /// The crawl's directory
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -56,7 +56,7 @@ pub struct Flags {
     json: bool,
 }
 
-pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
+pub fn run(flags: WaczFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let output = flags.output.unwrap_or_else(|| {
         // `.` has a name, too.
         let dir = flags.dir.canonicalize().unwrap_or_else(|_| flags.dir.clone());
@@ -68,13 +68,13 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
         name.into()
     });
     new(&output)?;
-    let signer = flags.sign.as_deref().map(Signer::read).transpose().map_err(trouble)?;
+    let signer = flags.sign.as_deref().map(WaczSigner::read).transpose().map_err(trouble)?;
     let threads = threads(flags.threads)?;
-    let source = Source::open(&flags.dir, &output).map_err(trouble)?;
+    let source = CrawlSource::open(&flags.dir, &output).map_err(trouble)?;
     for gap in &source.gaps {
         eprintln!("warning: {gap}");
     }
-    let job = Job {
+    let job = WaczJob {
         output,
         size_max: flags.max_size.0,
         plain_index_bytes_max: PLAIN_INDEX_BYTES_MAX,
@@ -98,8 +98,8 @@ pub fn run(flags: Flags, out: &mut impl Write) -> Result<Ended, Trouble> {
 }
 
 /// What the crawl says of itself.
-fn facts(source: &Source) -> Result<Value, Trouble> {
-    let report = Report::read(&source.dir)?.unwrap_or_default();
+fn facts(source: &CrawlSource) -> Result<Value, Trouble> {
+    let report = CrawlReport::read(&source.dir)?.unwrap_or_default();
     let coverage = source.state.as_ref().map(certificate).transpose()?;
     let coverage = match coverage.filter(|covered| !covered.is_empty()) {
         Some(covered) => Some(covered),

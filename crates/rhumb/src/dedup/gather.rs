@@ -9,13 +9,13 @@ use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rhumb_neardup::batch::{Corpus, Signer};
+use rhumb_neardup::batch::{Corpus, DocumentSigner};
 
 use super::input::Input;
-use super::kept::{Kept, Record};
-use super::portion::{Counts, Done, cpu, worked_through};
-use super::table::{Name, Table};
-use super::{Failure, Job, Watch};
+use super::kept::{JournalRecord, RunJournal};
+use super::portion::{Counts, PortionDone, cpu, worked_through};
+use super::table::{Name, RowTable};
+use super::{DedupFailure, DedupJob, Watch};
 
 /// Portions that may wait for a slower one, per thread.
 const AHEAD_MAX: u64 = 4;
@@ -23,9 +23,9 @@ const AHEAD_MAX: u64 = 4;
 const HUGE_BYTES: usize = 32 << 20;
 
 /// What came of reading.
-pub struct Gathered {
+pub struct GatheredTexts {
     pub corpus: Corpus,
-    pub table: Table,
+    pub table: RowTable,
     pub counts: Counts,
     /// Documents that an earlier run had read.
     pub documents_kept: usize,
@@ -37,28 +37,28 @@ struct Shared<'a> {
     turn: Condvar,
     /// Huge portions are worked on one at a time.
     huge: Mutex<()>,
-    kept: &'a Kept,
+    kept: &'a RunJournal,
     watch: &'a Watch,
 }
 
 struct Order<'a> {
     next: u64,
     /// With their records for the journal.
-    waiting: BTreeMap<u64, (Done, Vec<u8>)>,
-    gathered: Gathered,
-    failure: Option<Failure>,
+    waiting: BTreeMap<u64, (PortionDone, Vec<u8>)>,
+    gathered: GatheredTexts,
+    failure: Option<DedupFailure>,
     complain: &'a mut (dyn FnMut(&str) + Send),
 }
 
 pub fn gather(
-    job: &Job,
+    job: &DedupJob,
     mut input: Input,
-    kept: &Kept,
+    kept: &RunJournal,
     watch: &Watch,
     complain: &mut (dyn FnMut(&str) + Send),
-) -> Result<Gathered, Failure> {
-    let (corpus, table) = (Corpus::new(job.settings.clone()), Table::new(job.asks_hosts()));
-    let gathered = Gathered { corpus, table, counts: Counts::default(), documents_kept: 0 };
+) -> Result<GatheredTexts, DedupFailure> {
+    let (corpus, table) = (Corpus::new(job.settings.clone()), RowTable::new(job.asks_hosts()));
+    let gathered = GatheredTexts { corpus, table, counts: Counts::default(), documents_kept: 0 };
     let mut order = Order { next: 0, waiting: BTreeMap::new(), gathered, failure: None, complain };
     if order.take_kept(kept, watch)? {
         return Ok(order.gathered);
@@ -82,7 +82,7 @@ pub fn gather(
 impl<'a> Shared<'a> {
     fn work(&self, threads: u64, words: usize) {
         let _alarm = Alarm(self);
-        let mut signer = Signer::new(words);
+        let mut signer = DocumentSigner::new(words);
         loop {
             let began = cpu();
             let taken = self.input.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -105,7 +105,7 @@ impl<'a> Shared<'a> {
     }
 
     /// False if there is no point in going on.
-    fn hand_over(&self, number: u64, done: (Done, Vec<u8>), threads: u64) -> bool {
+    fn hand_over(&self, number: u64, done: (PortionDone, Vec<u8>), threads: u64) -> bool {
         let mut order = self.locked();
         while number >= order.next + AHEAD_MAX * threads && order.failure.is_none() {
             order = self.turn.wait(order).unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl<'a> Shared<'a> {
         order.failure.is_none()
     }
 
-    fn fail(&self, failure: Failure) {
+    fn fail(&self, failure: DedupFailure) {
         self.locked().failure.get_or_insert(failure);
         self.turn.notify_all();
     }
@@ -139,16 +139,16 @@ struct Alarm<'a, 'b>(&'a Shared<'b>);
 impl Drop for Alarm<'_, '_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.fail(Failure("a thread has failed".to_owned()));
+            self.0.fail(DedupFailure("a thread has failed".to_owned()));
         }
     }
 }
 
 impl Order<'_> {
     /// Takes the portions of an earlier run; true if they are all there are.
-    fn take_kept(&mut self, kept: &Kept, watch: &Watch) -> Result<bool, Failure> {
+    fn take_kept(&mut self, kept: &RunJournal, watch: &Watch) -> Result<bool, DedupFailure> {
         while let Some(record) = kept.next()? {
-            let Record::Portion(done) = record else { return Ok(true) };
+            let JournalRecord::Portion(done) = record else { return Ok(true) };
             self.take(done)?;
             self.gathered.documents_kept = self.gathered.corpus.len();
             watch.gathered(&self.gathered);
@@ -157,9 +157,9 @@ impl Order<'_> {
     }
 
     /// In order: identifiers seen before leave here.
-    fn take(&mut self, mut done: Done) -> Result<(), Failure> {
+    fn take(&mut self, mut done: PortionDone) -> Result<(), DedupFailure> {
         self.next += 1;
-        let Gathered { corpus, table, counts, .. } = &mut self.gathered;
+        let GatheredTexts { corpus, table, counts, .. } = &mut self.gathered;
         let mut kept = Vec::with_capacity(done.names.len());
         for (at, name) in done.names.iter().enumerate() {
             let original = table.text_in(name.payload).filter(|_| name.is_copy);
@@ -199,8 +199,8 @@ impl Order<'_> {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure(error.to_string())
+impl From<io::Error> for DedupFailure {
+    fn from(error: io::Error) -> DedupFailure {
+        DedupFailure(error.to_string())
     }
 }

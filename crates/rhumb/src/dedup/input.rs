@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use rhumb_archive::{Reader, Record};
+use rhumb_archive::{Record, RecordReader};
 
 use rhumb_node::settings::open_input;
 
@@ -49,7 +49,7 @@ pub struct Input {
 
 enum Source {
     Lines(Lines),
-    Warcs { left: std::vec::IntoIter<PathBuf>, current: Option<Reader> },
+    Warcs { left: std::vec::IntoIter<PathBuf>, current: Option<RecordReader> },
 }
 
 struct Lines {
@@ -171,7 +171,7 @@ fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<usi
 
 fn next_records(
     left: &mut std::vec::IntoIter<PathBuf>,
-    current: &mut Option<Reader>,
+    current: &mut Option<RecordReader>,
     problems: &mut Vec<String>,
 ) -> io::Result<Option<Raw>> {
     let mut records = Vec::new();
@@ -179,8 +179,9 @@ fn next_records(
     while bytes < PORTION_BYTES && records.len() < RECORDS_MAX {
         let Some(reader) = current else {
             let Some(path) = left.next() else { break };
-            *current =
-                Some(Reader::open(&path).map_err(|error| io::Error::other(error.to_string()))?);
+            *current = Some(
+                RecordReader::open(&path).map_err(|error| io::Error::other(error.to_string()))?,
+            );
             continue;
         };
         match reader.next() {

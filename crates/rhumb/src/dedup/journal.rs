@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Failure;
+use super::DedupFailure;
 
 const MAGIC: &[u8] = b"rhumb dedup journal 1\n";
 /// Hash and length.
 const HEAD_BYTES: u64 = 16;
 
-pub struct Journal {
+pub struct DedupJournal {
     path: PathBuf,
     file: BufReader<File>,
     /// Where the next record begins, to be read or to be written.
@@ -28,10 +28,10 @@ pub struct Journal {
     end: u64,
 }
 
-impl Journal {
+impl DedupJournal {
     /// Of a job that `manifest` tells from all others, a line for each thing that matters.
-    pub fn open(path: &Path, manifest: &str) -> Result<Journal, Failure> {
-        let said = |what: &dyn fmt::Display| Failure(format!("{}: {what}", path.display()));
+    pub fn open(path: &Path, manifest: &str) -> Result<DedupJournal, DedupFailure> {
+        let said = |what: &dyn fmt::Display| DedupFailure(format!("{}: {what}", path.display()));
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(|error| said(&error))?;
@@ -40,7 +40,8 @@ impl Journal {
             TryLockError::Error(error) => said(&error),
         })?;
         let end = file.metadata().map_err(|error| said(&error))?.len();
-        let mut journal = Journal { path: path.into(), file: BufReader::new(file), at: 0, end };
+        let mut journal =
+            DedupJournal { path: path.into(), file: BufReader::new(file), at: 0, end };
         if !journal.begin().map_err(|error| said(&error))? {
             return Err(said(&"exists and is no journal of rhumb dedup: name another file"));
         }
@@ -55,7 +56,7 @@ impl Journal {
     }
 
     /// The next record of an earlier run; none after the last one.
-    pub fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>, DedupFailure> {
         let record = self.read().and_then(|record| {
             if record.is_none() && self.at < self.end {
                 self.file.get_ref().set_len(self.at)?;
@@ -67,7 +68,7 @@ impl Journal {
     }
 
     /// Appends a record, when all earlier ones were read.
-    pub fn append(&mut self, payload: &[u8]) -> Result<(), Failure> {
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), DedupFailure> {
         assert_eq!(self.at, self.end, "records are read before others are written");
         let hash = xxh3_64_with_seed(payload, self.at).to_le_bytes();
         let length = payload.len() as u64;
@@ -82,14 +83,14 @@ impl Journal {
     }
 
     /// The job is done.
-    pub fn remove(self) -> Result<(), Failure> {
+    pub fn remove(self) -> Result<(), DedupFailure> {
         fs::remove_file(&self.path).map_err(|error| self.failure(&error))
     }
 
     /// Something is not as this program writes it.
-    pub fn strange(&self) -> Failure {
+    pub fn strange(&self) -> DedupFailure {
         let path = self.path.display();
-        Failure(format!("{path}: was not written by this version: remove it and start anew"))
+        DedupFailure(format!("{path}: was not written by this version: remove it and start anew"))
     }
 
     /// Reads the first line, or writes it; false if the file is something else.
@@ -122,8 +123,8 @@ impl Journal {
         Ok(Some(payload))
     }
 
-    fn failure(&self, error: &io::Error) -> Failure {
-        Failure(format!("{}: {error}", self.path.display()))
+    fn failure(&self, error: &io::Error) -> DedupFailure {
+        DedupFailure(format!("{}: {error}", self.path.display()))
     }
 }
 
@@ -146,7 +147,7 @@ mod tests {
         let path = dir.path().join("journal");
         let records: [&[u8]; 4] = [b"first", b"", b"a third one", &[7; 20_000]];
         let written = |path: &Path| -> Vec<Vec<u8>> {
-            let mut journal = Journal::open(path, "input a\nthreshold 0.8\n").unwrap();
+            let mut journal = DedupJournal::open(path, "input a\nthreshold 0.8\n").unwrap();
             let mut found = Vec::new();
             while let Some(record) = journal.next().unwrap() {
                 found.push(record);
@@ -171,12 +172,12 @@ mod tests {
                 written(&path);
                 assert_eq!(fs::read(&path).unwrap(), whole, "spoiled at {end}");
             } else {
-                assert!(Journal::open(&path, "").is_err(), "no journal: spoiled at {end}");
+                assert!(DedupJournal::open(&path, "").is_err(), "no journal: spoiled at {end}");
                 assert_eq!(fs::read(&path).unwrap(), spoiled, "left alone");
             }
         }
         fs::write(&path, &whole).unwrap();
-        let Err(Failure(said)) = Journal::open(&path, "input b\nthreshold 0.8\n") else {
+        let Err(DedupFailure(said)) = DedupJournal::open(&path, "input b\nthreshold 0.8\n") else {
             panic!("of another input")
         };
         assert!(said.contains(r#"("input a", now "input b")"#), "{said}");

@@ -11,57 +11,57 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
-use rhumb_neardup::batch::Step;
+use rhumb_neardup::batch::PairStep;
 
 use super::input::Input;
-use super::journal::Journal;
-use super::portion::Done;
-use super::{Failure, Job};
+use super::journal::DedupJournal;
+use super::portion::PortionDone;
+use super::{DedupFailure, DedupJob};
 
 /// The journal of a run that has one.
-pub struct Kept(Option<Mutex<Journal>>);
+pub struct RunJournal(Option<Mutex<DedupJournal>>);
 
 /// What a record holds, by its first byte.
-pub enum Record {
-    Portion(Done),
+pub enum JournalRecord {
+    Portion(PortionDone),
     AllRead,
-    Found(Step),
+    Found(PairStep),
 }
 
 const PORTION: u8 = b'p';
 const ALL_READ: u8 = b'r';
 const FOUND: u8 = b'f';
 
-impl Kept {
-    pub fn open(job: &Job) -> Result<Kept, Failure> {
-        let open = |path| Journal::open(path, &manifest(job)?).map(Mutex::new);
-        Ok(Kept(job.journal.as_deref().map(open).transpose()?))
+impl RunJournal {
+    pub fn open(job: &DedupJob) -> Result<RunJournal, DedupFailure> {
+        let open = |path| DedupJournal::open(path, &manifest(job)?).map(Mutex::new);
+        Ok(RunJournal(job.journal.as_deref().map(open).transpose()?))
     }
 
     /// The next record of an earlier run.
-    pub fn next(&self) -> Result<Option<Record>, Failure> {
+    pub fn next(&self) -> Result<Option<JournalRecord>, DedupFailure> {
         let Some(mut journal) = self.locked() else { return Ok(None) };
         let Some(bytes) = journal.next()? else { return Ok(None) };
         let record = match bytes.split_first() {
-            Some((&PORTION, bytes)) => Done::from_bytes(bytes).map(Record::Portion),
-            Some((&ALL_READ, [])) => Some(Record::AllRead),
-            Some((&FOUND, bytes)) => Step::from_bytes(bytes).map(Record::Found),
+            Some((&PORTION, bytes)) => PortionDone::from_bytes(bytes).map(JournalRecord::Portion),
+            Some((&ALL_READ, [])) => Some(JournalRecord::AllRead),
+            Some((&FOUND, bytes)) => PairStep::from_bytes(bytes).map(JournalRecord::Found),
             _ => None,
         };
         record.ok_or_else(|| journal.strange()).map(Some)
     }
 
     /// Steps of an earlier run, when its portions were taken.
-    pub fn steps(&self) -> impl Iterator<Item = Result<Step, Failure>> + '_ {
+    pub fn steps(&self) -> impl Iterator<Item = Result<PairStep, DedupFailure>> + '_ {
         std::iter::from_fn(|| match self.next().transpose()? {
-            Ok(Record::Found(step)) => Some(Ok(step)),
+            Ok(JournalRecord::Found(step)) => Some(Ok(step)),
             Ok(_) => self.locked().map(|journal| Err(journal.strange())),
             Err(failure) => Some(Err(failure)),
         })
     }
 
     /// The record of a portion, made by any thread; nothing without a journal.
-    pub fn record_of(&self, done: &Done) -> Vec<u8> {
+    pub fn record_of(&self, done: &PortionDone) -> Vec<u8> {
         let mut bytes = Vec::new();
         if self.0.is_some() {
             bytes.push(PORTION);
@@ -71,15 +71,15 @@ impl Kept {
     }
 
     /// Portions are kept in their order.
-    pub fn portion(&self, record: &[u8]) -> Result<(), Failure> {
+    pub fn portion(&self, record: &[u8]) -> Result<(), DedupFailure> {
         self.append(record)
     }
 
-    pub fn all_read(&self) -> Result<(), Failure> {
+    pub fn all_read(&self) -> Result<(), DedupFailure> {
         self.append(&[ALL_READ])
     }
 
-    pub fn found(&self, step: &Step) -> Result<(), Failure> {
+    pub fn found(&self, step: &PairStep) -> Result<(), DedupFailure> {
         if self.0.is_none() {
             return Ok(());
         }
@@ -89,22 +89,22 @@ impl Kept {
     }
 
     /// All is done and written.
-    pub fn remove(self) -> Result<(), Failure> {
+    pub fn remove(self) -> Result<(), DedupFailure> {
         let Some(journal) = self.0 else { return Ok(()) };
         journal.into_inner().unwrap_or_else(PoisonError::into_inner).remove()
     }
 
-    fn append(&self, bytes: &[u8]) -> Result<(), Failure> {
+    fn append(&self, bytes: &[u8]) -> Result<(), DedupFailure> {
         self.locked().map_or(Ok(()), |mut journal| journal.append(bytes))
     }
 
-    fn locked(&self) -> Option<MutexGuard<'_, Journal>> {
+    fn locked(&self) -> Option<MutexGuard<'_, DedupJournal>> {
         Some(self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// All that the records depend on. Memory, threads and outputs may differ from run to run.
-fn manifest(job: &Job) -> Result<String, Failure> {
+fn manifest(job: &DedupJob) -> Result<String, DedupFailure> {
     let mut lines = format!("version {}\n", env!("CARGO_PKG_VERSION"));
     let asked = if job.needs_pairs() { "pairs" } else { "clusters" };
     let settings = &job.settings;
@@ -125,6 +125,6 @@ fn manifest(job: &Job) -> Result<String, Failure> {
     Ok(lines)
 }
 
-fn failure(path: &Path, error: &io::Error) -> Failure {
-    Failure(format!("{}: {error}", path.display()))
+fn failure(path: &Path, error: &io::Error) -> DedupFailure {
+    DedupFailure(format!("{}: {error}", path.display()))
 }

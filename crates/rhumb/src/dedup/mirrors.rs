@@ -6,18 +6,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rhumb_neardup::batch::{Copies, DocumentId, Mirrors, TextId};
+use rhumb_neardup::batch::{DocumentId, Mirrors, TextCopies, TextId};
 
-use super::output::Outputs;
-use super::table::Table;
-use super::{Failure, Report};
+use super::output::DedupOutputs;
+use super::table::RowTable;
+use super::{DedupFailure, DedupReport};
 
 /// Smaller collections say little, and lesser shares are chance.
 const PAGES_MIN: u32 = 20;
 const SHARE_MIN: f64 = 0.3;
 
-pub struct Hosts<'a> {
-    table: &'a Table,
+pub struct MirrorHosts<'a> {
+    table: &'a RowTable,
     mirrors: Mirrors,
     /// Pages under the first root that have their like under the second.
     roots: HashMap<(Root<'a>, Root<'a>), u32>,
@@ -26,14 +26,14 @@ pub struct Hosts<'a> {
 /// A host and the beginning of a path, up to a slash.
 type Root<'a> = (u32, &'a str);
 
-impl<'a> Hosts<'a> {
-    pub fn new(table: &'a Table) -> Hosts<'a> {
+impl<'a> MirrorHosts<'a> {
+    pub fn new(table: &'a RowTable) -> MirrorHosts<'a> {
         let mirrors = Mirrors::new(table.hosts().to_vec());
-        Hosts { table, mirrors, roots: HashMap::new() }
+        MirrorHosts { table, mirrors, roots: HashMap::new() }
     }
 
-    pub fn pair(&mut self, copies: &Copies, a: TextId, b: TextId) {
-        let Hosts { table, mirrors, roots } = self;
+    pub fn pair(&mut self, copies: &TextCopies, a: TextId, b: TextId) {
+        let MirrorHosts { table, mirrors, roots } = self;
         mirrors.pair(copies, a, b, |one, other| {
             if let Some(pair) = roots_of(table, one, other) {
                 *roots.entry(pair).or_insert(0) += 1;
@@ -41,7 +41,11 @@ impl<'a> Hosts<'a> {
         });
     }
 
-    pub fn write(&self, outputs: &mut Outputs, report: &mut Report) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        outputs: &mut DedupOutputs,
+        report: &mut DedupReport,
+    ) -> Result<(), DedupFailure> {
         if let Some(mut out) = outputs.mirrors.take() {
             let found = self.mirrors.found(PAGES_MIN, SHARE_MIN);
             for mirror in &found {
@@ -101,7 +105,7 @@ impl<'a> Hosts<'a> {
 }
 
 /// What is left of two paths without their common end; none if not even the last name is common.
-fn roots_of(table: &Table, a: DocumentId, b: DocumentId) -> Option<(Root<'_>, Root<'_>)> {
+fn roots_of(table: &RowTable, a: DocumentId, b: DocumentId) -> Option<(Root<'_>, Root<'_>)> {
     let hosts = table.hosts();
     let [host_a, host_b] = [hosts[a as usize]?, hosts[b as usize]?];
     let [path_a, path_b] = [table.path(a), table.path(b)];

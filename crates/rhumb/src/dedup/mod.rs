@@ -20,24 +20,24 @@ mod watching;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rhumb_neardup::batch::{self, Clusters, Common, Corpus, Led, Links, Portrait};
+use rhumb_neardup::batch::{self, Clusters, Common, Corpus, Led, PairLinks, Portrait};
 use serde::Serialize;
 
-use gather::Gathered;
+use gather::GatheredTexts;
 use input::Input;
-use kept::Kept;
-use output::Outputs;
+use kept::RunJournal;
+use output::DedupOutputs;
 use rhumb_node::watch::memory;
-use table::Table;
-pub use watching::{Stage, Watch};
+use table::RowTable;
+pub use watching::{DedupStage, Watch};
 
 /// Clusters that are described.
 const PORTRAITS_MAX: usize = 20;
 
 /// What is asked for.
-pub struct Job {
+pub struct DedupJob {
     pub input: PathBuf,
-    pub settings: batch::Settings,
+    pub settings: batch::BatchSettings,
     pub pairs: Option<PathBuf>,
     pub clusters: Option<PathBuf>,
     pub clustering: Clustering,
@@ -49,7 +49,7 @@ pub struct Job {
     pub journal: Option<PathBuf>,
 }
 
-impl Job {
+impl DedupJob {
     fn asks_hosts(&self) -> bool {
         self.mirrors.is_some() || self.collections.is_some()
     }
@@ -69,21 +69,21 @@ pub enum Clustering {
 
 /// Why it could not be done, for people.
 #[derive(Debug)]
-pub struct Failure(pub String);
+pub struct DedupFailure(pub String);
 
-impl From<batch::Error> for Failure {
-    fn from(error: batch::Error) -> Failure {
+impl From<batch::BatchError> for DedupFailure {
+    fn from(error: batch::BatchError) -> DedupFailure {
         let hint = match error.kind() {
-            batch::ErrorKind::Full => "; name a directory with more room (--tmp)",
-            batch::ErrorKind::Io | batch::ErrorKind::TooMany => "",
+            batch::BatchErrorKind::Full => "; name a directory with more room (--tmp)",
+            batch::BatchErrorKind::Io | batch::BatchErrorKind::TooMany => "",
         };
-        Failure(format!("{error}{hint}"))
+        DedupFailure(format!("{error}{hint}"))
     }
 }
 
 /// What was found.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct DedupReport {
     pub documents: usize,
     pub texts: usize,
     pub exact_duplicates: usize,
@@ -135,11 +135,11 @@ pub struct ClusterReport {
     pub documents: usize,
     /// Clusters whose ends differ, of all of them.
     pub chains: usize,
-    pub largest: Vec<Cluster>,
+    pub largest: Vec<DedupCluster>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Cluster {
+pub struct DedupCluster {
     pub documents: usize,
     pub texts: usize,
     pub resemblance_min: f64,
@@ -149,31 +149,31 @@ pub struct Cluster {
 
 /// Does the job; `complain` hears of every document that is left out.
 pub fn run(
-    job: &Job,
+    job: &DedupJob,
     watch: &Watch,
     complain: &mut (dyn FnMut(&str) + Send),
-) -> Result<Report, Failure> {
+) -> Result<DedupReport, DedupFailure> {
     let began = Instant::now();
     let input = Input::open(&job.input)
-        .map_err(|error| Failure(format!("{}: {error}", job.input.display())))?;
-    let mut outputs = Outputs::create(job)?;
-    let kept = Kept::open(job)?;
+        .map_err(|error| DedupFailure(format!("{}: {error}", job.input.display())))?;
+    let mut outputs = DedupOutputs::create(job)?;
+    let kept = RunJournal::open(job)?;
     let mut gathered = gather::gather(job, input, &kept, watch, complain)?;
     gathered.table.close();
     let mut report = begun(job, &gathered);
     watch.progress(gathered.corpus.progress());
     if let Some(share) = job.common_shingles {
-        watch.stage(Stage::Common);
+        watch.stage(DedupStage::Common);
         let Common { shingles, occurrences, emptied } = gathered.corpus.leave_out_common(share)?;
         report.common_shingles = Some(CommonReport { share, shingles, occurrences, emptied });
     }
-    watch.stage(Stage::Comparing);
+    watch.stage(DedupStage::Comparing);
     let clusters = if job.needs_pairs() {
         tell::pairs(job, &mut gathered, (&kept, &mut outputs), watch, &mut report)?
     } else {
         clusters_alone(job, &mut gathered, &kept, &mut report)?
     };
-    watch.stage(Stage::Clusters);
+    watch.stage(DedupStage::Clusters);
     tell::clusters(&gathered, &clusters, outputs.clusters.take(), &mut report)?;
     finish(&mut report, began, &gathered);
     kept.remove()?;
@@ -181,14 +181,14 @@ pub fn run(
 }
 
 fn clusters_alone(
-    job: &Job,
-    gathered: &mut Gathered,
-    kept: &Kept,
-    report: &mut Report,
-) -> Result<Clusters, Failure> {
+    job: &DedupJob,
+    gathered: &mut GatheredTexts,
+    kept: &RunJournal,
+    report: &mut DedupReport,
+) -> Result<Clusters, DedupFailure> {
     Ok(match job.clustering {
         Clustering::SingleLink => {
-            let Links { union, cut_short } =
+            let PairLinks { union, cut_short } =
                 gathered.corpus.links_after(kept.steps(), |step| kept.found(step))?;
             report.cut_short = cut_short;
             Clusters::single_link(&union, &gathered.corpus)
@@ -197,15 +197,15 @@ fn clusters_alone(
     })
 }
 
-fn led(corpus: &Corpus, report: &mut Report) -> Result<Clusters, Failure> {
+fn led(corpus: &Corpus, report: &mut DedupReport) -> Result<Clusters, DedupFailure> {
     let Led { leaders, cut_short } = corpus.leaders()?;
     report.cut_short = cut_short;
     Ok(Clusters::leader(leaders))
 }
 
-fn begun(job: &Job, gathered: &Gathered) -> Report {
-    let Gathered { corpus, counts, .. } = gathered;
-    Report {
+fn begun(job: &DedupJob, gathered: &GatheredTexts) -> DedupReport {
+    let GatheredTexts { corpus, counts, .. } = gathered;
+    DedupReport {
         documents: corpus.len(),
         texts: corpus.texts(),
         exact_duplicates: corpus.len() - corpus.texts() - corpus.wordless(),
@@ -236,7 +236,7 @@ fn begun(job: &Job, gathered: &Gathered) -> Report {
     }
 }
 
-fn finish(report: &mut Report, began: Instant, gathered: &Gathered) {
+fn finish(report: &mut DedupReport, began: Instant, gathered: &GatheredTexts) {
     let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     report.seconds = began.elapsed().as_secs_f64();
     report.cpu_s = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;
@@ -247,8 +247,8 @@ fn finish(report: &mut Report, began: Instant, gathered: &Gathered) {
     report.peak_rss_bytes = memory::of_this_process().peak_rss_bytes;
 }
 
-fn described(portrait: Portrait, table: &Table) -> Cluster {
+fn described(portrait: Portrait, table: &RowTable) -> DedupCluster {
     let Portrait { documents, texts, sample, resemblance_min, chain } = portrait;
     let sample = sample.into_iter().map(|document| table.id(document).to_owned()).collect();
-    Cluster { documents, texts, resemblance_min, chain, sample }
+    DedupCluster { documents, texts, resemblance_min, chain, sample }
 }

@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 use memchr::memchr3;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use super::{Failure, Job};
+use super::{DedupFailure, DedupJob};
 
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// What was asked for, made before anything is read: hours later is no time to learn that a
 /// directory is missing.
-pub struct Outputs {
+pub struct DedupOutputs {
     pub pairs: Option<Output>,
     pub clusters: Option<Output>,
     pub mirrors: Option<Output>,
     pub collections: Option<Output>,
 }
 
-impl Outputs {
-    pub fn create(job: &Job) -> Result<Outputs, Failure> {
+impl DedupOutputs {
+    pub fn create(job: &DedupJob) -> Result<DedupOutputs, DedupFailure> {
         let asked = [&job.pairs, &job.clusters, &job.mirrors, &job.collections];
         let paths: Vec<&PathBuf> = asked.into_iter().flatten().collect();
         for (at, path) in paths.iter().enumerate() {
@@ -37,10 +37,10 @@ impl Outputs {
             } else {
                 continue;
             };
-            return Err(Failure(format!("{}: {what}; name another file", path.display())));
+            return Err(DedupFailure(format!("{}: {what}; name another file", path.display())));
         }
         let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
-        Ok(Outputs {
+        Ok(DedupOutputs {
             pairs: create(&job.pairs)?,
             clusters: create(&job.clusters)?,
             mirrors: create(&job.mirrors)?,
@@ -64,7 +64,7 @@ pub struct Output {
 
 impl Output {
     /// `-` is standard output. A pipe or a device is written to as it is.
-    fn create(path: &Path) -> Result<Output, Failure> {
+    fn create(path: &Path) -> Result<Output, DedupFailure> {
         let is_stdout = path == Path::new("-");
         // What a link leads to is replaced, not the link.
         let target = fs::canonicalize(path).ok().filter(|_| !is_stdout);
@@ -92,7 +92,7 @@ impl Output {
     }
 
     /// One line of fields with tabs between them.
-    pub fn line(&mut self, fields: &[&str]) -> Result<(), Failure> {
+    pub fn line(&mut self, fields: &[&str]) -> Result<(), DedupFailure> {
         let written = self.write_line(fields);
         written.map_err(|error| failure(&self.path, &error))
     }
@@ -113,7 +113,7 @@ impl Output {
     }
 
     /// All is written: the file gets its name.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), DedupFailure> {
         let renamed = self.writer.flush().and_then(|()| match &self.part {
             Some(part) => {
                 if let Some(file) = &self.nameless {
@@ -156,6 +156,6 @@ fn name(file: &File, part: &Path) -> io::Result<()> {
     rustix::fs::linkat(CWD, own, CWD, part, AtFlags::SYMLINK_FOLLOW).map_err(Into::into)
 }
 
-fn failure(path: &Path, error: &io::Error) -> Failure {
-    Failure(format!("{}: {error}", path.display()))
+fn failure(path: &Path, error: &io::Error) -> DedupFailure {
+    DedupFailure(format!("{}: {error}", path.display()))
 }

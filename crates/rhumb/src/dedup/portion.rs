@@ -4,20 +4,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use rhumb_archive::Record;
-use rhumb_neardup::batch::{Block, Signer};
+use rhumb_neardup::batch::{DocumentBlock, DocumentSigner};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::{Portion, Raw};
-use super::row::{self, Content};
+use super::row::{self, RowContent};
 use super::table::Name;
 use super::text;
 
 /// What came of a portion, before its place in the whole is known.
-pub struct Done {
+pub struct PortionDone {
     pub names: Vec<Name>,
-    pub block: Block,
+    pub block: DocumentBlock,
     pub problems: Vec<String>,
     pub is_lines: bool,
     pub counts: Counts,
@@ -46,10 +46,10 @@ fn contained<T>(read: impl FnOnce() -> T) -> Option<T> {
 }
 
 /// All the work of a portion.
-pub fn worked_through(portion: Portion, signer: &mut Signer) -> Done {
-    let mut done = Done {
+pub fn worked_through(portion: Portion, signer: &mut DocumentSigner) -> PortionDone {
+    let mut done = PortionDone {
         names: Vec::new(),
-        block: Block::default(),
+        block: DocumentBlock::default(),
         problems: portion.problems,
         is_lines: false,
         counts: Counts::default(),
@@ -57,7 +57,7 @@ pub fn worked_through(portion: Portion, signer: &mut Signer) -> Done {
     match portion.raw {
         Raw::Lines { bytes, first } => {
             done.is_lines = true;
-            done.block = Block::for_bytes(bytes.len());
+            done.block = DocumentBlock::for_bytes(bytes.len());
             let bytes = match first {
                 1 => bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes),
                 _ => &bytes,
@@ -75,15 +75,15 @@ pub fn worked_through(portion: Portion, signer: &mut Signer) -> Done {
     done
 }
 
-impl Done {
-    fn line(&mut self, line: &[u8], place: u64, signer: &mut Signer) {
+impl PortionDone {
+    fn line(&mut self, line: &[u8], place: u64, signer: &mut DocumentSigner) {
         match row::read(line) {
             Ok(row) => {
                 let url = row.url.map(|url| url.into_owned());
                 let name = Name { id: row.id.into_owned(), url, place, ..Name::default() };
                 match row.content {
-                    Content::Text(text) => self.document(name, &text, signer),
-                    Content::Html(html) => {
+                    RowContent::Text(text) => self.document(name, &text, signer),
+                    RowContent::Html(html) => {
                         let url = name.url.as_deref();
                         match contained(|| text::of_html(html.as_bytes(), Some("utf-8"), url)) {
                             Some(text) => self.document(name, &text, signer),
@@ -96,7 +96,7 @@ impl Done {
         }
     }
 
-    fn record(&mut self, record: &Record, signer: &mut Signer) {
+    fn record(&mut self, record: &Record, signer: &mut DocumentSigner) {
         let Some(url) = record.target().filter(|url| !url.ends_with("/robots.txt")) else {
             return;
         };
@@ -117,7 +117,7 @@ impl Done {
         }
     }
 
-    fn document(&mut self, name: Name, text: &str, signer: &mut Signer) {
+    fn document(&mut self, name: Name, text: &str, signer: &mut DocumentSigner) {
         let began = cpu();
         signer.sign(text, &mut self.block);
         self.counts.sign_cpu += cpu() - began;
@@ -126,7 +126,7 @@ impl Done {
     }
 }
 
-/// What is kept of [`Done`] beside its block.
+/// What is kept of [`PortionDone`] beside its block.
 #[derive(Serialize, Deserialize)]
 struct Head<N, P> {
     names: N,
@@ -135,10 +135,10 @@ struct Head<N, P> {
     bytes: u64,
 }
 
-impl Done {
-    /// Appends what [`Done::from_bytes`] makes the same of, but for the time that it took.
+impl PortionDone {
+    /// Appends what [`PortionDone::from_bytes`] makes the same of, but for the time that it took.
     pub fn to_bytes(&self, bytes: &mut Vec<u8>) {
-        let Done { names, problems, is_lines, counts, .. } = self;
+        let PortionDone { names, problems, is_lines, counts, .. } = self;
         let head = Head { names, problems, is_lines: *is_lines, bytes: counts.bytes };
         let head = serde_json::to_vec(&head).expect("texts and numbers are JSON");
         bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
@@ -147,15 +147,15 @@ impl Done {
     }
 
     /// None if these are not its bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Done> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<PortionDone> {
         let (length, bytes) = bytes.split_first_chunk()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (head, block) = bytes.split_at_checked(length)?;
         let head: Head<Vec<Name>, Vec<String>> = serde_json::from_slice(head).ok()?;
         let Head { names, problems, is_lines, bytes } = head;
-        let block = Block::from_bytes(block).filter(|block| block.len() == names.len())?;
+        let block = DocumentBlock::from_bytes(block).filter(|block| block.len() == names.len())?;
         let counts = Counts { bytes, ..Counts::default() };
-        Some(Done { names, block, problems, is_lines, counts })
+        Some(PortionDone { names, block, problems, is_lines, counts })
     }
 }
 

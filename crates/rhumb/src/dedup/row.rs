@@ -10,31 +10,31 @@ use memchr::{memchr, memchr2};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq)]
-pub struct Row<'a> {
+pub struct InputRow<'a> {
     pub id: Cow<'a, str>,
     pub url: Option<Cow<'a, str>>,
-    pub content: Content<'a>,
+    pub content: RowContent<'a>,
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Content<'a> {
+pub enum RowContent<'a> {
     Text(Cow<'a, str>),
     Html(Cow<'a, str>),
 }
 
 /// Reads one line.
-pub fn read(line: &[u8]) -> Result<Row<'_>, String> {
+pub fn read(line: &[u8]) -> Result<InputRow<'_>, String> {
     let fields = match scan(line) {
         Some(fields) => fields,
         None => slowly(line)?,
     };
     let id = fields.id.ok_or("no id")?;
     let content = match (fields.text, fields.html) {
-        (Some(text), _) => Content::Text(text),
-        (None, Some(html)) => Content::Html(html),
+        (Some(text), _) => RowContent::Text(text),
+        (None, Some(html)) => RowContent::Html(html),
         (None, None) => return Err("neither text nor html".to_owned()),
     };
-    Ok(Row { id, url: fields.url, content })
+    Ok(InputRow { id, url: fields.url, content })
 }
 
 #[derive(Default)]
@@ -200,11 +200,11 @@ fn slowly(line: &[u8]) -> Result<Fields<'_>, String> {
 mod tests {
     use super::*;
 
-    fn by_serde(line: &str) -> Result<Row<'_>, String> {
+    fn by_serde(line: &str) -> Result<InputRow<'_>, String> {
         let fields = slowly(line.as_bytes())?;
-        let (text, html) = (fields.text.map(Content::Text), fields.html.map(Content::Html));
+        let (text, html) = (fields.text.map(RowContent::Text), fields.html.map(RowContent::Html));
         let content = text.or(html).ok_or("neither")?;
-        Ok(Row { id: fields.id.ok_or("no id")?, url: fields.url, content })
+        Ok(InputRow { id: fields.id.ok_or("no id")?, url: fields.url, content })
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         }
         assert!(scan(br#"{"id":3,"url":"u","k":"v","n":1.0,"text":"a\nb"}"#).is_some());
         let row = read(br#"{"id":1,"text":"half \ud83d pair"}"#).expect("read");
-        assert_eq!(row.content, Content::Text("half \u{fffd} pair".into()));
+        assert_eq!(row.content, RowContent::Text("half \u{fffd} pair".into()));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 #[derive(Default)]
-pub struct Table {
+pub struct RowTable {
     ids: Texts,
     /// Only if mirrors are asked for.
     urls: Texts,
@@ -17,21 +17,21 @@ pub struct Table {
     host_names: Vec<String>,
     host_ids: HashMap<u64, CollectionId>,
     /// Hashes of the identifiers, and where each was first.
-    seen: HashMap<u128, Place>,
+    seen: HashMap<u128, LineNumber>,
     /// Hashes of payloads, and of the texts that stand in them.
     payloads: HashMap<u128, u128>,
     keeps_urls: bool,
 }
 
 /// A line of the input, or zero where there are none.
-pub type Place = u64;
+pub type LineNumber = u64;
 
 /// What a document is called.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Name {
     pub id: String,
     pub url: Option<String>,
-    pub place: Place,
+    pub place: LineNumber,
     /// A hash of the payload's digest, of a record in a WARC file.
     #[serde(default)]
     pub payload: Option<u128>,
@@ -40,13 +40,13 @@ pub struct Name {
     pub is_copy: bool,
 }
 
-impl Table {
-    pub fn new(keeps_urls: bool) -> Table {
-        Table { keeps_urls, ..Table::default() }
+impl RowTable {
+    pub fn new(keeps_urls: bool) -> RowTable {
+        RowTable { keeps_urls, ..RowTable::default() }
     }
 
     /// Where this identifier was before, if it was; else it is taken from now on.
-    pub fn known(&mut self, name: &Name) -> Option<Place> {
+    pub fn known(&mut self, name: &Name) -> Option<LineNumber> {
         match self.seen.entry(xxh3_128(name.id.as_bytes())) {
             Entry::Occupied(first) => Some(*first.get()),
             Entry::Vacant(free) => {

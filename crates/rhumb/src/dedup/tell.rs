@@ -1,32 +1,33 @@
 //! Results as files: pairs, clusters, mirrors.
 
-use rhumb_neardup::batch::{Clusters, Copies, DocumentId, Match, Portraits, Union};
+use rhumb_neardup::batch::{Clusters, DocumentId, Match, Portraits, TextCopies, Union};
 
-use super::gather::Gathered;
-use super::kept::Kept;
-use super::mirrors::Hosts;
-use super::output::{Output, Outputs};
-use super::table::Table;
+use super::gather::GatheredTexts;
+use super::kept::RunJournal;
+use super::mirrors::MirrorHosts;
+use super::output::{DedupOutputs, Output};
+use super::table::RowTable;
 use super::{
-    ClusterReport, Clustering, Failure, Job, PORTRAITS_MAX, Report, Stage, Watch, described, led,
+    ClusterReport, Clustering, DedupFailure, DedupJob, DedupReport, DedupStage, PORTRAITS_MAX,
+    Watch, described, led,
 };
 
 /// Finds all pairs, writes them and the mirrors; the clusters that follow from them.
 pub fn pairs(
-    job: &Job,
-    gathered: &mut Gathered,
-    (kept, outputs): (&Kept, &mut Outputs),
+    job: &DedupJob,
+    gathered: &mut GatheredTexts,
+    (kept, outputs): (&RunJournal, &mut DedupOutputs),
     watch: &Watch,
-    report: &mut Report,
-) -> Result<Clusters, Failure> {
+    report: &mut DedupReport,
+) -> Result<Clusters, DedupFailure> {
     let matches = gathered.corpus.matches_after(kept.steps(), |step| kept.found(step))?;
-    watch.stage(Stage::Pairs);
-    let Gathered { corpus, table, .. } = &*gathered;
+    watch.stage(DedupStage::Pairs);
+    let GatheredTexts { corpus, table, .. } = &*gathered;
     let copies = corpus.copies();
     report.compared = Some(matches.compared);
     report.spilled_bytes += matches.spilled_bytes();
     let mut out = outputs.pairs.take();
-    let mut hosts = job.asks_hosts().then(|| Hosts::new(table));
+    let mut hosts = job.asks_hosts().then(|| MirrorHosts::new(table));
     let union = Union::new(corpus.texts());
     let mut count = 0;
     for text in 0..corpus.texts() as u32 {
@@ -44,7 +45,7 @@ pub fn pairs(
             hosts.pair(&copies, found.a, found.b);
         }
         count += alike(&found, &copies, table, out.as_mut())?;
-        Ok::<(), Failure>(())
+        Ok::<(), DedupFailure>(())
     })?;
     out.map_or(Ok(()), Output::finish)?;
     report.pairs = Some(count);
@@ -54,14 +55,18 @@ pub fn pairs(
     Ok(match job.clustering {
         Clustering::SingleLink => Clusters::single_link(&union, corpus),
         Clustering::Leader => {
-            watch.stage(Stage::Comparing);
+            watch.stage(DedupStage::Comparing);
             led(corpus, report)?
         }
     })
 }
 
 /// All pairs of copies of one text.
-fn same(documents: &[DocumentId], table: &Table, out: Option<&mut Output>) -> Result<u64, Failure> {
+fn same(
+    documents: &[DocumentId],
+    table: &RowTable,
+    out: Option<&mut Output>,
+) -> Result<u64, DedupFailure> {
     if let Some(out) = out {
         for (at, a) in documents.iter().enumerate() {
             for b in &documents[at + 1..] {
@@ -76,10 +81,10 @@ fn same(documents: &[DocumentId], table: &Table, out: Option<&mut Output>) -> Re
 /// All pairs of a copy of one text and a copy of the other.
 fn alike(
     found: &Match,
-    copies: &Copies,
-    table: &Table,
+    copies: &TextCopies,
+    table: &RowTable,
     out: Option<&mut Output>,
-) -> Result<u64, Failure> {
+) -> Result<u64, DedupFailure> {
     let [of_a, of_b] = [copies.of_text(found.a), copies.of_text(found.b)];
     if let Some(out) = out {
         let resemblance = format!("{:.6}", found.resemblance());
@@ -95,12 +100,12 @@ fn alike(
 
 /// Writes the cluster of every document, by the name of its first one, and describes the largest.
 pub fn clusters(
-    gathered: &Gathered,
+    gathered: &GatheredTexts,
     clusters: &Clusters,
     out: Option<Output>,
-    report: &mut Report,
-) -> Result<(), Failure> {
-    let Gathered { corpus, table, .. } = gathered;
+    report: &mut DedupReport,
+) -> Result<(), DedupFailure> {
+    let GatheredTexts { corpus, table, .. } = gathered;
     let copies = corpus.copies();
     if let Some(mut out) = out {
         for document in 0..corpus.len() as DocumentId {

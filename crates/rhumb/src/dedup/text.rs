@@ -2,7 +2,7 @@
 
 use rhumb_archive::Record;
 use rhumb_page::html;
-use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::media::{self, ContentType, MediaKind};
 use rhumb_page::url::Url;
 
 use rhumb_node::extract::{Recorded, is_requisite};
@@ -14,7 +14,9 @@ const NOWHERE: &str = "http://localhost/";
 pub fn of_html(body: &[u8], charset: Option<&str>, url: Option<&str>) -> String {
     let url = url.and_then(|url| Url::parse(url).ok()).or_else(|| Url::parse(NOWHERE).ok());
     match url {
-        Some(url) => html::read_with_text(body, charset, &url, &html::Limits { links_max: 0 }).1,
+        Some(url) => {
+            html::read_with_text(body, charset, &url, &html::PageLimits { links_max: 0 }).1
+        }
         None => String::new(),
     }
 }
@@ -25,8 +27,8 @@ pub fn of_record(record: &Record) -> Option<String> {
         Recorded::of(record).filter(|_| !is_requisite(record))?;
     let charset = content_type.as_deref().and_then(|value| ContentType::parse(value).charset);
     match media::kind(content_type.as_deref(), &body) {
-        Kind::Html => Some(of_html(&body, charset, record.target())),
-        Kind::Text => {
+        MediaKind::Html => Some(of_html(&body, charset, record.target())),
+        MediaKind::Text => {
             let text = rhumb_page::charset::decode(&body, charset, None).text;
             Some(text.into_owned())
         }

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rhumb_neardup::batch::Progress;
+use rhumb_neardup::batch::BatchProgress;
 
-use super::gather::Gathered;
+use super::gather::GatheredTexts;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Stage {
+pub enum DedupStage {
     #[default]
     Reading,
     Common,
@@ -22,20 +22,20 @@ pub struct Watch {
     pub documents: AtomicU64,
     pub bytes: AtomicU64,
     pub done: AtomicBool,
-    later: Mutex<(Stage, Option<Arc<Progress>>)>,
+    later: Mutex<(DedupStage, Option<Arc<BatchProgress>>)>,
 }
 
 impl Watch {
-    pub(super) fn gathered(&self, gathered: &Gathered) {
+    pub(super) fn gathered(&self, gathered: &GatheredTexts) {
         self.documents.store(gathered.corpus.len() as u64, Ordering::Relaxed);
         self.bytes.store(gathered.counts.bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn stage(&self, stage: Stage) {
+    pub(super) fn stage(&self, stage: DedupStage) {
         self.later.lock().unwrap_or_else(PoisonError::into_inner).0 = stage;
     }
 
-    pub(super) fn progress(&self, progress: Arc<Progress>) {
+    pub(super) fn progress(&self, progress: Arc<BatchProgress>) {
         self.later.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(progress);
     }
 
@@ -47,11 +47,11 @@ impl Watch {
         let bytes = self.bytes.load(Ordering::Relaxed) as f64 / 1e6;
         let documents = self.documents.load(Ordering::Relaxed);
         match later.0 {
-            Stage::Reading => format!("reading: {documents} documents, {bytes:.0} MB of text"),
-            Stage::Common => format!("leaving out common shingles: {percent} %"),
-            Stage::Comparing => format!("comparing {documents} documents: {percent} %"),
-            Stage::Pairs => "writing pairs".to_owned(),
-            Stage::Clusters => "writing clusters".to_owned(),
+            DedupStage::Reading => format!("reading: {documents} documents, {bytes:.0} MB of text"),
+            DedupStage::Common => format!("leaving out common shingles: {percent} %"),
+            DedupStage::Comparing => format!("comparing {documents} documents: {percent} %"),
+            DedupStage::Pairs => "writing pairs".to_owned(),
+            DedupStage::Clusters => "writing clusters".to_owned(),
         }
     }
 }

@@ -8,11 +8,11 @@ use rhumb_engine::error::Error;
 use rhumb_node::index::{CurrentIndex, INDEX_DIR, weigh_dir};
 use rhumb_node::settings::{CRAWL_TOML, Settings, UserAgent};
 
-use super::{Report, cpu_seconds};
+use super::{IndexReport, cpu_seconds};
 
 /// Indexes a crawl's directory, from the last record that its index holds on. A place that holds
 /// something else is an error of kind `AlreadyExists`.
-pub fn index_crawl(dir: &Path, out: Option<&Path>) -> io::Result<Report> {
+pub fn index_crawl(dir: &Path, out: Option<&Path>) -> io::Result<IndexReport> {
     if !dir.join(CRAWL_TOML).is_file() && !dir.join("warc").is_dir() {
         let what = format!("{}: no crawl's directory: it has no {CRAWL_TOML}", dir.display());
         return Err(io::Error::other(what));
@@ -31,13 +31,13 @@ pub fn index_crawl(dir: &Path, out: Option<&Path>) -> io::Result<Report> {
         };
         gaps.extend(weigh_dir(dir).unwrap_or_else(without));
     }
-    let report = Report {
+    let report = IndexReport {
         pages: counts.pages,
         replaced: counts.replaced,
         near_duplicates: counts.near_duplicates,
         text_bytes,
         gaps,
-        ..Report::default()
+        ..IndexReport::default()
     };
     let place = out.map_or_else(|| dir.join(INDEX_DIR), Path::to_owned);
     Ok(report.measured(&place, began))

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use rhumb_node::extract::{Row, Wish, headings};
+use rhumb_node::extract::{ExtractedRow, Wish, headings};
 use rhumb_search::SearchPage;
 use serde::Deserialize;
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub fn page(line: &[u8]) -> Result<Option<SearchPage>, String> {
 fn of_html(id: String, html: &str, page: SearchPage) -> Result<SearchPage, String> {
     let wish = Wish { keeps_all: true, markdown: true };
     let url = Some(page.url.as_str()).filter(|url| !url.is_empty());
-    let row = Row::of(Value::Null, html, url, wish);
+    let row = ExtractedRow::of(Value::Null, html, url, wish);
     if let Some(error) = row.error {
         return Err(error);
     }

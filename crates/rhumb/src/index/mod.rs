@@ -29,7 +29,7 @@ const ORIGIN: &str = "lines";
 
 /// What was indexed.
 #[derive(Debug, Default, Serialize)]
-pub struct Report {
+pub struct IndexReport {
     pub pages: u32,
     /// Lines that are no page, each named on standard error.
     pub skipped: u64,
@@ -59,13 +59,13 @@ pub fn index_lines(
     input: &Path,
     out: &Path,
     complain: &mut dyn FnMut(&str),
-) -> Result<Report, String> {
+) -> Result<IndexReport, String> {
     let began = (Instant::now(), cpu_seconds());
     let named = |error: io::Error| format!("{}: {error}", input.display());
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, open_input(input).map_err(named)?);
     let unfinished = UnfinishedIndex::begin(out)?;
     let mut writer = Indexer::open(unfinished.dir()).map_err(|error| error.to_string())?;
-    let mut report = Report::default();
+    let mut report = IndexReport::default();
     let (mut line, mut number) = (Vec::new(), 0);
     loop {
         line.clear();
@@ -101,8 +101,8 @@ pub fn index_lines(
     Ok(report.measured(out, began))
 }
 
-impl Report {
-    fn measured(mut self, dir: &Path, began: (Instant, f64)) -> Report {
+impl IndexReport {
+    fn measured(mut self, dir: &Path, began: (Instant, f64)) -> IndexReport {
         (self.index_bytes, self.store_bytes) = sizes(dir);
         self.seconds = began.0.elapsed().as_secs_f64();
         self.cpu_seconds = cpu_seconds() - began.1;

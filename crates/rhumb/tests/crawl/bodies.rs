@@ -3,7 +3,7 @@
 use crate::extracted::{read_zst, rows};
 use crate::manners::status_of;
 use crate::scripted::{Scripted, answer, head, html, not_found};
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +96,7 @@ fn links_of_pages_in_other_charsets_are_asked_for_as_browsers_ask() {
 fn truncations(site: &Scripted) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(site.crawl_dir().join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap() {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap() {
             let record = record.expect("a whole record");
             if let ("response", Some(why)) = (record.kind(), record.field("WARC-Truncated")) {
                 found.insert(record.target().unwrap().to_owned(), why.to_owned());

@@ -5,7 +5,7 @@
 use crate::scripted::{Asked, Scripted, answer, html, not_found};
 use crate::site::{assert_tools_accept, report_of};
 use crate::traced::can_trace;
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use rhumb_engine::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ impl Bed {
 fn pages_in(dir: &Path) -> BTreeSet<usize> {
     let mut pages = BTreeSet::new();
     for entry in std::fs::read_dir(dir.join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap().map(Result::unwrap) {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap().map(Result::unwrap) {
             let path = record.target().and_then(|url| url.splitn(4, '/').nth(3)).unwrap_or("x");
             if record.kind() == "response" {
                 pages.extend(if path.is_empty() { Some(0) } else { path.parse().ok() });

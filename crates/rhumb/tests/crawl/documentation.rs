@@ -4,7 +4,7 @@
 
 use crate::binary;
 use crate::server::{Answer, HTML, Server};
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use rhumb_page::url::Url;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ fn crawl(seed: &str, dir: &Path, arguments: &[&str]) -> Value {
 fn kept(tree: &Path, dir: &Path) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(dir.join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap() {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap() {
             let record = record.expect("a whole record");
             let url = record.target().and_then(|url| Url::parse(url).ok());
             if let (Some(url), "response" | "revisit") = (url, record.kind()) {

@@ -115,7 +115,7 @@ fn divide_warc(dir: &Path) {
     let warcs = dir.join("warc");
     let only = warcs.join(&names(&warcs)[0]);
     let bytes = fs::read(&only).unwrap();
-    let records = rhumb_archive::Reader::open(&only).unwrap().map(Result::unwrap);
+    let records = rhumb_archive::RecordReader::open(&only).unwrap().map(Result::unwrap);
     let mut responses = records.filter(|record| record.kind() == "response");
     let middle = responses.find(|record| record.offset > bytes.len() as u64 / 2).unwrap();
     let (first, second) = bytes.split_at(middle.offset as usize);
@@ -131,8 +131,8 @@ fn packages_of_a_divided_crawl_and_one_with_a_large_index_are_valid() {
     let captures = lines(&dir.join("index.cdxj")) as u64;
     // As if the index were beyond its limit.
     let package = temporary.path().join("zipnum.wacz");
-    let source = rhumb_export::source::Source::open(&dir, &package).unwrap();
-    let job = rhumb_export::wacz::Job {
+    let source = rhumb_export::source::CrawlSource::open(&dir, &package).unwrap();
+    let job = rhumb_export::wacz::WaczJob {
         output: package.clone(),
         size_max: u64::MAX,
         plain_index_bytes_max: 1_000,

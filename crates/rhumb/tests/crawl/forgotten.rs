@@ -3,7 +3,7 @@
 
 use crate::binary;
 use crate::scripted::{Scripted, html, not_found};
-use rhumb_archive::{Reader, warc_files};
+use rhumb_archive::{RecordReader, warc_files};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn done(output: &Output) -> Value {
 fn records(dir: &Path) -> Vec<(String, String, Vec<u8>)> {
     let mut all = Vec::new();
     for (_, path) in warc_files(dir).unwrap() {
-        for record in Reader::open(&path).unwrap() {
+        for record in RecordReader::open(&path).unwrap() {
             let record = record.unwrap();
             let Some(target) = record.target() else { continue };
             let target = target.to_owned();

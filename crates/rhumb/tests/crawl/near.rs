@@ -3,8 +3,8 @@
 use crate::binary;
 use crate::server::{Pages, Server};
 use crate::site::assert_tools_accept;
-use rhumb_archive::Reader;
-use rhumb_engine::record::{Status, UrlRecord};
+use rhumb_archive::RecordReader;
+use rhumb_engine::record::{RecordStatus, UrlRecord};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn records(dir: &Path) -> BTreeMap<Url, UrlRecord> {
 fn archived(dir: &Path) -> (Vec<(String, String)>, BTreeSet<String>) {
     let (mut metadata, mut responses) = (Vec::new(), BTreeSet::new());
     for entry in fs::read_dir(dir.join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap() {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap() {
             let record = record.expect("a whole record");
             let url = record.target().unwrap_or_default().to_owned();
             match record.kind() {
@@ -170,7 +170,7 @@ fn skipped_near_duplicates_are_recorded_not_archived_and_not_followed() {
 
 fn only_linked_by_members(records: &BTreeMap<Url, UrlRecord>) -> usize {
     let visited = |(url, record): &(&Url, &UrlRecord)| {
-        url.path().starts_with("/only/") && record.status == Status::Gone
+        url.path().starts_with("/only/") && record.status == RecordStatus::Gone
     };
     records.iter().filter(visited).count()
 }

@@ -3,7 +3,7 @@
 
 use crate::binary;
 use crate::site::{Site, assert_polite, pages_in_archive, reachable, report_of};
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_sim::web::{Oddities, WebConfig};
 use rhumb_state::local::LocalReader;
 use serde_json::Value;
@@ -81,7 +81,7 @@ fn the_mass_of_a_url_is_told_before_it_is_fetched() {
     let waiting: Vec<String> = {
         let reader = LocalReader::open(&site.crawl_dir().join("state")).unwrap();
         let rows = reader.urls().map(|row| row.unwrap());
-        let waiting = rows.filter(|(_, record)| record.status == Status::Queued);
+        let waiting = rows.filter(|(_, record)| record.status == RecordStatus::Queued);
         waiting.map(|(key, _)| key.url().to_string()).collect()
     };
     let told = |url: &String| {

@@ -2,7 +2,7 @@
 //! that other tools can replay.
 
 use crate::scripted::{Asked, Scripted, answer, head, not_found};
-use rhumb_archive::{Reader, Record};
+use rhumb_archive::{Record, RecordReader};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn records(dir: &Path) -> Vec<Record> {
     let mut warcs: Vec<PathBuf> =
         std::fs::read_dir(dir.join("warc")).unwrap().map(|entry| entry.unwrap().path()).collect();
     warcs.sort();
-    warcs.iter().flat_map(|warc| Reader::open(warc).unwrap()).map(Result::unwrap).collect()
+    warcs.iter().flat_map(|warc| RecordReader::open(warc).unwrap()).map(Result::unwrap).collect()
 }
 
 /// Of one kind, the paths of their URLs.

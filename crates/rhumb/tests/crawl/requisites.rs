@@ -3,7 +3,7 @@
 
 use crate::binary;
 use crate::scripted::{Asked, Scripted, answer, html, not_found};
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -56,7 +56,7 @@ fn requisites_are_bounded_told_apart_and_in_the_archive_alone() {
     // In the archive they are marked, and no rows are made of them, now or later.
     let mut marked = Vec::new();
     for warc in std::fs::read_dir(site.crawl_dir().join("warc")).unwrap() {
-        for record in Reader::open(&warc.unwrap().path()).unwrap().map(Result::unwrap) {
+        for record in RecordReader::open(&warc.unwrap().path()).unwrap().map(Result::unwrap) {
             let kind = record.field("WARC-Resource-Type").map(str::to_owned);
             marked.extend(kind.filter(|_| record.kind() == "response"));
         }

@@ -1,9 +1,9 @@
 //! What these tests share: a served web, the program, and what it left behind.
 
 use crate::binary;
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use rhumb_lab::serve::{Logged, ServeOptions, Served};
-use rhumb_sim::web::{Scope, Web, WebConfig, What};
+use rhumb_sim::web::{ReachScope, Web, WebConfig, What};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -98,7 +98,7 @@ pub fn assert_polite(web: &Web, requests: &[Logged]) {
 pub fn pages_in_archive(web: &Web, dir: &Path) -> BTreeSet<(u32, u32)> {
     let mut pages = BTreeSet::new();
     for entry in fs::read_dir(dir.join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap() {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap() {
             let record = record.expect("a whole record");
             let kept = matches!(record.kind(), "response" | "revisit");
             let url = record.target().filter(|_| kept).map(|text| text.parse().unwrap());
@@ -114,7 +114,7 @@ pub fn pages_in_archive(web: &Web, dir: &Path) -> BTreeSet<(u32, u32)> {
 }
 
 pub fn reachable(web: &Web) -> BTreeSet<(u32, u32)> {
-    web.reachable(&web.seeds(), Scope::Any).pages(web)
+    web.reachable(&web.seeds(), ReachScope::Any).pages(web)
 }
 
 /// warcio finds every record whole and every digest right; cdxj-indexer finds what we indexed.

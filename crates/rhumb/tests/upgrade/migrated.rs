@@ -2,12 +2,12 @@
 
 use crate::fixture::{CONTINUOUS, FORMATS, Fixture, INTERRUPTED};
 use crate::site::{LARGE, MAIN, OUTSIDE, Site, pages_to_keep, url};
-use rhumb_archive::Reader;
+use rhumb_archive::RecordReader;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::record::{Refusal, Status, UrlRecord};
+use rhumb_engine::record::{RecordStatus, Refusal, UrlRecord};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -79,28 +79,32 @@ fn record_says_what_it_said(format: u32) {
         reader.snapshot().url(&key).unwrap().unwrap_or_else(|| panic!("{path} is not known"))
     };
     let expected = [
-        ("/", Status::Fetched),
-        ("/copy", Status::Fetched),
-        ("/page/3", Status::Duplicate),
-        ("/moved", Status::Moved),
-        ("/gone", Status::Gone),
-        ("/missing", Status::Gone),
+        ("/", RecordStatus::Fetched),
+        ("/copy", RecordStatus::Fetched),
+        ("/page/3", RecordStatus::Duplicate),
+        ("/moved", RecordStatus::Moved),
+        ("/gone", RecordStatus::Gone),
+        ("/missing", RecordStatus::Gone),
         // In the fixture of format 10 it had one more try before it.
         (
             "/error",
-            if format == 9 { Status::Failed(FailKind::ServerError) } else { Status::Queued },
+            if format == 9 {
+                RecordStatus::Failed(FailKind::ServerError)
+            } else {
+                RecordStatus::Queued
+            },
         ),
-        ("/private/a", Status::Refused(Refusal::Robots)),
-        ("/filtered/a", Status::Refused(Refusal::Filter)),
-        ("/a/a/a/a/a/a/a", Status::Refused(Refusal::Trap)),
-        ("/deep/8", Status::Refused(Refusal::Depth)),
-        ("/hop/4", Status::Refused(Refusal::Hops)),
+        ("/private/a", RecordStatus::Refused(Refusal::Robots)),
+        ("/filtered/a", RecordStatus::Refused(Refusal::Filter)),
+        ("/a/a/a/a/a/a/a", RecordStatus::Refused(Refusal::Trap)),
+        ("/deep/8", RecordStatus::Refused(Refusal::Depth)),
+        ("/hop/4", RecordStatus::Refused(Refusal::Hops)),
     ];
     for (path, status) in expected {
         assert_eq!(record(MAIN, path).status, status, "{path}");
     }
-    assert_eq!(record(OUTSIDE, "/").status, Status::Refused(Refusal::Scope));
-    assert_eq!(record(LARGE, "/many/119").status, Status::Refused(Refusal::HostBudget));
+    assert_eq!(record(OUTSIDE, "/").status, RecordStatus::Refused(Refusal::Scope));
+    assert_eq!(record(LARGE, "/many/119").status, RecordStatus::Refused(Refusal::HostBudget));
     let original = record(MAIN, "/page/3").past.duplicate_of.clone().expect("whose copy it is");
     assert_eq!(original.as_str(), url(MAIN, "/copy"));
     let near = record(MAIN, "/page/4").past.near.clone().expect("what it resembles");
@@ -175,17 +179,19 @@ fn names(dir: &Path) -> BTreeSet<String> {
 fn fetched(dir: &Path) -> BTreeSet<String> {
     let reader = LocalReader::open(&dir.join("state")).unwrap();
     let rows = reader.urls().map(Result::unwrap);
-    rows.filter(|(_, record)| matches!(record.status, Status::Fetched | Status::Duplicate))
-        .map(|(key, _)| key.url().to_string())
-        .filter(|url| !url.ends_with(".xml"))
-        .collect()
+    rows.filter(|(_, record)| {
+        matches!(record.status, RecordStatus::Fetched | RecordStatus::Duplicate)
+    })
+    .map(|(key, _)| key.url().to_string())
+    .filter(|url| !url.ends_with(".xml"))
+    .collect()
 }
 
 /// Pages in the WARC files, and how many records each has.
 fn kept(dir: &Path) -> BTreeMap<String, usize> {
     let mut kept = BTreeMap::new();
     for entry in fs::read_dir(dir.join("warc")).unwrap() {
-        for record in Reader::open(&entry.unwrap().path()).unwrap() {
+        for record in RecordReader::open(&entry.unwrap().path()).unwrap() {
             let record = record.expect("a whole record");
             let is_page = matches!(record.kind(), "response" | "revisit")
                 && record.http_head().starts_with(b"HTTP/1.1 200");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rhumb_search::{Answer, Index, IndexMark, Indexer, SearchOptions, SearchPage};
+use rhumb_search::{Index, IndexMark, Indexer, SearchAnswer, SearchOptions, SearchPage};
 
 /// An English page of a URL.
 pub fn page(url: &str, title: &str, text: &str) -> SearchPage {
@@ -25,7 +25,7 @@ pub fn index(dir: &Path, pages: impl IntoIterator<Item = SearchPage>) -> Index {
 }
 
 /// The answer to a query.
-pub fn answer(index: &Index, query: &str) -> Answer {
+pub fn answer(index: &Index, query: &str) -> SearchAnswer {
     index.search(query, &SearchOptions::default()).expect("an answer")
 }
 

@@ -1,15 +1,17 @@
 //! A partition as a node runs it: a local store, an archive, and the copy that follows them.
 
 use crate::chance::Chance;
-use rhumb_archive::{Capture, Content, Limits, Packer, Reader, Warcinfo, Writer};
+use rhumb_archive::{
+    Capture, Packer, RecordContent, RecordReader, WarcWriter, Warcinfo, WriterLimits,
+};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::rng::Rng;
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_page::url::Url;
-use rhumb_shipped::{Objects, Opened, Progress, Shipping, Store};
+use rhumb_shipped::{Objects, OpenedHow, ShippedStore, Shipping, ShippingProgress};
 use rhumb_state::local::{Home, LocalState};
 use rhumb_state::memory::MemoryState;
 use std::collections::BTreeSet;
@@ -29,11 +31,11 @@ const LONG: Duration = Duration::from_secs(120);
 
 pub struct Partition {
     pub state: LocalState,
-    pub archive: Writer,
+    pub archive: WarcWriter,
     pub shipping: Option<Shipping>,
-    pub opened: Opened,
+    pub opened: OpenedHow,
     pub epoch: u64,
-    pub store: Store,
+    pub store: ShippedStore,
     opening: String,
     rng: Rng,
 }
@@ -45,13 +47,13 @@ impl Partition {
     }
 
     pub fn take_in(objects: Objects, node: &str, dir: &Path) -> Result<Partition, Error> {
-        let store = Store::start(objects, 4, 16 << 20)?;
+        let store = ShippedStore::start(objects, 4, 16 << 20)?;
         let taken = store.handle().block_on(store.take(NUMBER, node, dir))?;
         let (opened, epoch) = (taken.opened(), taken.epoch());
         let home = Home::open(&dir.join("state"))?;
         let info = Warcinfo { id: taken.file_id(), ..Warcinfo::default() };
-        let limits = Limits { file_bytes_max: FILE_BYTES, ..Limits::default() };
-        let mut archive = Writer::open(dir, info, limits, None).expect("an archive");
+        let limits = WriterLimits { file_bytes_max: FILE_BYTES, ..WriterLimits::default() };
+        let mut archive = WarcWriter::open(dir, info, limits, None).expect("an archive");
         archive.begin_anew();
         let end = position(&archive);
         let (state, opening, follow) = LocalState::open_followed(home, SEED, end)?;
@@ -89,13 +91,16 @@ impl Partition {
             url: &url,
             fetched_us: 1_763_240_820_000_000 + n,
             address: None,
-            content: Content::Http { request: b"GET / HTTP/1.1\r\n\r\n", response: &response },
+            content: RecordContent::Http {
+                request: b"GET / HTTP/1.1\r\n\r\n",
+                response: &response,
+            },
             truncated: None,
             notes: &[],
         });
         self.archive.append(&packed).expect("kept");
         self.archive.flush().expect("flushed");
-        let record = UrlRecord::new(UrlId(KEPT + n), Status::Fetched, 0, 0, Time(n));
+        let record = UrlRecord::new(UrlId(KEPT + n), RecordStatus::Fetched, 0, 0, Time(n));
         let archived = position(&self.archive);
         let mut rows = vec![Row::Url { key: url.key(), record }];
         model.commit(&mut rows.clone());
@@ -123,7 +128,7 @@ impl Partition {
         handle.block_on(self.store.objects().export(dir)).expect("exported");
         let mut kept = BTreeSet::new();
         for (_, path) in rhumb_archive::warc_files(dir).expect("files") {
-            for record in Reader::open(&path).expect("a file") {
+            for record in RecordReader::open(&path).expect("a file") {
                 kept.extend(record.expect("a whole record").target().map(str::to_owned));
             }
         }
@@ -143,11 +148,11 @@ impl Partition {
     }
 
     /// Ships all that is committed.
-    pub fn drain(&self) -> Progress {
+    pub fn drain(&self) -> ShippingProgress {
         self.drain_within(LONG)
     }
 
-    pub fn drain_within(&self, within: Duration) -> Progress {
+    pub fn drain_within(&self, within: Duration) -> ShippingProgress {
         self.store.handle().block_on(self.shipping().drain(within))
     }
 
@@ -155,10 +160,11 @@ impl Partition {
     pub fn kill(self) {}
 }
 
-pub fn position(archive: &Writer) -> Position {
-    archive
-        .position()
-        .map_or(Position::default(), |at| Position { file: at.file, length: at.length })
+pub fn position(archive: &WarcWriter) -> ArchivePosition {
+    archive.position().map_or(ArchivePosition::default(), |at| ArchivePosition {
+        file: at.file,
+        length: at.length,
+    })
 }
 
 /// A store of files in a directory, and where a node keeps its own.

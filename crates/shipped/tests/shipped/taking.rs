@@ -4,7 +4,7 @@ use crate::chance::{Chance, all_rows};
 use crate::partition::{Partition, Place, SEED};
 use rhumb_engine::error::ErrorKind;
 use rhumb_engine::rng::Rng;
-use rhumb_shipped::Opened;
+use rhumb_shipped::OpenedHow;
 use rhumb_state::memory::MemoryState;
 
 pub fn assert_same(partition: &Partition, model: &MemoryState, told: &str) {
@@ -21,7 +21,7 @@ fn all_that_was_shipped_is_there_wherever_the_partition_is_opened_next() {
         let mut chance = Chance(Rng::new(seed));
         let mut model = MemoryState::new(SEED);
         let mut partition = Partition::take(&place.address(), "a", &place.node("a")).expect("new");
-        assert_eq!((partition.opened, partition.epoch), (Opened::New, 1));
+        assert_eq!((partition.opened, partition.epoch), (OpenedHow::New, 1));
         for round in 0..60 {
             partition.commit(&mut chance, &mut model);
             if chance.below(8) > 0 {
@@ -32,8 +32,8 @@ fn all_that_was_shipped_is_there_wherever_the_partition_is_opened_next() {
             partition.kill();
             // At home the local store is kept, elsewhere it is made anew.
             let (name, opened) = match chance.below(2) {
-                0 => (format!("b-{round}"), Opened::Elsewhere),
-                _ => ("a".to_owned(), Opened::Home),
+                0 => (format!("b-{round}"), OpenedHow::Elsewhere),
+                _ => ("a".to_owned(), OpenedHow::Home),
             };
             let at = place.node(&name);
             partition = Partition::take(&place.address(), &name, &at).expect("taken");
@@ -43,7 +43,7 @@ fn all_that_was_shipped_is_there_wherever_the_partition_is_opened_next() {
             assert!(partition.epoch > epoch);
             if partition.opened != opened {
                 // Somebody else had it since.
-                assert_eq!(partition.opened, Opened::Elsewhere, "{told}");
+                assert_eq!(partition.opened, OpenedHow::Elsewhere, "{told}");
             }
         }
     }
@@ -66,7 +66,7 @@ fn what_was_committed_and_not_shipped_is_shipped_by_the_next_run_at_home() {
     assert_eq!(shipped.shipped, partition.state.commits());
     partition.kill();
     let partition = take("b").expect("taken elsewhere");
-    assert_eq!(partition.opened, Opened::Elsewhere);
+    assert_eq!(partition.opened, OpenedHow::Elsewhere);
     assert_same(&partition, &model, "elsewhere");
 }
 
@@ -99,7 +99,7 @@ fn the_second_to_open_fences_the_first_whose_later_commits_are_nowhere() {
     second.kill();
     // What it has beyond is of a history that nobody shares.
     let again = take("a").expect("taken back");
-    assert_eq!(again.opened, Opened::Elsewhere);
+    assert_eq!(again.opened, OpenedHow::Elsewhere);
     assert_same(&again, &model, "the first again");
 }
 

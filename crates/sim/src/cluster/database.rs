@@ -4,7 +4,7 @@
 //! Opening it fences whoever had it. A writer's puts take effect in their order, each once: like
 //! SlateDB's log, whose files are put under numbers, if absent.
 
-use super::journal::Frame;
+use super::journal::SimFrame;
 use rhumb_cluster::allowance::Grants;
 use rhumb_engine::event::Row;
 use rhumb_engine::outbound::SequenceNumbers;
@@ -12,13 +12,13 @@ use rhumb_state::memory::MemoryRows;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub struct Database {
+pub struct SimDatabase {
     pub epoch: u64,
     /// The opening whose puts take effect.
     pub opening: u64,
     /// How many of that have.
     pub puts: u64,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<SimFrame>,
     pub rows: MemoryRows,
     /// Rows hold all up to this commit.
     pub mark: u64,
@@ -31,16 +31,16 @@ pub struct Database {
 }
 
 #[derive(Clone)]
-pub enum Put {
-    Frames(Vec<Frame>),
+pub enum SimPut {
+    Frames(Vec<SimFrame>),
     /// What frames have made of the rows.
-    Rows(Vec<Frame>),
+    Rows(Vec<SimFrame>),
     Mark(u64),
     /// A write that says nothing: it fails if somebody has opened the database since.
     Proof,
 }
 
-impl Database {
+impl SimDatabase {
     pub fn open(&mut self, opening: u64, is_new_epoch: bool) {
         self.epoch += u64::from(is_new_epoch);
         (self.opening, self.puts) = (opening, 0);
@@ -51,9 +51,9 @@ impl Database {
         self.frames.last().map_or(self.mark, |frame| frame.number.max(self.mark))
     }
 
-    pub fn put(&mut self, put: Put) {
+    pub fn put(&mut self, put: SimPut) {
         match put {
-            Put::Frames(frames) => {
+            SimPut::Frames(frames) => {
                 for frame in &frames {
                     for row in frame.rows.iter() {
                         match row {
@@ -65,16 +65,16 @@ impl Database {
                 }
                 self.frames.extend(frames);
             }
-            Put::Rows(frames) => frames.iter().for_each(|frame| self.apply(frame)),
-            Put::Mark(mark) => {
+            SimPut::Rows(frames) => frames.iter().for_each(|frame| self.apply(frame)),
+            SimPut::Mark(mark) => {
                 self.mark = mark;
                 self.frames.retain(|frame| frame.number > mark);
             }
-            Put::Proof => {}
+            SimPut::Proof => {}
         }
     }
 
-    fn apply(&mut self, frame: &Frame) {
+    fn apply(&mut self, frame: &SimFrame) {
         frame.rows.iter().cloned().for_each(|row| self.rows.apply(row));
         if let Some(ledger) = &frame.ledger {
             self.ledger = ledger.clone();

@@ -1,10 +1,10 @@
 //! The nodes of a simulated crawl in one virtual time: whatever comes first is next, a turn of some
 //! engine or something that was due.
 
-use super::database::Database;
-use super::node::{Node, NodeState};
+use super::database::SimDatabase;
+use super::node::{SimNode, SimNodeState};
 use super::operations::Operation;
-use super::plan::{ClusterTally, Cost, Plan};
+use super::plan::{ClusterPlan, ClusterTally, Cost};
 use super::told::Packet;
 use crate::mutant::Mutant;
 use crate::scenario::{NEVER, Scenario};
@@ -12,7 +12,7 @@ use crate::store::SharedRef;
 use crate::web::Web;
 use rhumb_cluster::allowance::Amounts;
 use rhumb_cluster::beat::Heartbeat;
-use rhumb_cluster::event::Event;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::config::Config;
 use rhumb_engine::error::ErrorKind;
 use rhumb_engine::event::StopReason;
@@ -28,20 +28,20 @@ const GIVEN_UP_AFTER: Span = Span::secs(40_000);
 /// Comparisons with the truth are rarer by the square of how often a web has so many URLs.
 const COMPARE_SIZE: u64 = 5_000;
 
-pub struct Cluster {
+pub struct SimCluster {
     pub(super) web: Rc<Web>,
     pub(super) shared: SharedRef,
     pub(super) mutant: Option<Mutant>,
     pub(super) config: Config,
     pub(super) scenario: Scenario,
-    pub(super) plan: Plan,
+    pub(super) plan: ClusterPlan,
     pub(super) partitions: u32,
     pub(super) rng: Rng,
-    pub(super) nodes: Vec<Node>,
-    pub(super) databases: Vec<Database>,
+    pub(super) nodes: Vec<SimNode>,
+    pub(super) databases: Vec<SimDatabase>,
     pub(super) beats: BTreeMap<String, Heartbeat>,
-    pub(super) orders: Vec<Order>,
-    due: BTreeMap<(Time, u64), Due>,
+    pub(super) orders: Vec<OwnerOrder>,
+    due: BTreeMap<(Time, u64), SimDue>,
     /// Places whose engines have something to do, by when.
     turns: BTreeSet<(Time, usize)>,
     turn_at: Vec<Option<Time>>,
@@ -59,7 +59,7 @@ pub struct Cluster {
 
 /// In the bucket, numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum OwnerOrder {
     Limit(Amounts),
     Stop(StopReason),
     /// After a stop.
@@ -67,7 +67,7 @@ pub enum Order {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum SimDue {
     /// A node's membership machine wants to be called.
     Wake(usize, u64),
     /// An operation takes effect, or is answered.
@@ -93,17 +93,17 @@ pub enum Due {
     Start(usize, bool),
 }
 
-impl Cluster {
+impl SimCluster {
     pub fn new(
         scenario: &Scenario,
-        plan: Plan,
+        plan: ClusterPlan,
         web: &Rc<Web>,
         shared: &SharedRef,
         mutant: Option<Mutant>,
-    ) -> Cluster {
+    ) -> SimCluster {
         let began = shared.borrow().clock;
         let partitions = scenario.partitions;
-        let mut cluster = Cluster {
+        let mut cluster = SimCluster {
             web: Rc::clone(web),
             shared: Rc::clone(shared),
             mutant,
@@ -113,7 +113,7 @@ impl Cluster {
             partitions,
             rng: Rng::new(scenario.config.seed ^ 0x0c10_57e4),
             nodes: Vec::new(),
-            databases: (0..partitions).map(|_| Database::default()).collect(),
+            databases: (0..partitions).map(|_| SimDatabase::default()).collect(),
             beats: BTreeMap::new(),
             orders: Vec::new(),
             due: BTreeMap::new(),
@@ -131,14 +131,14 @@ impl Cluster {
         };
         if let Some(pages) = plan.pages_max {
             let unlimited = Amounts { pages, bytes: u64::MAX / 4, requests: u64::MAX / 4 };
-            cluster.orders.push(Order::Limit(unlimited));
+            cluster.orders.push(OwnerOrder::Limit(unlimited));
         }
         (0..plan.nodes).for_each(|_| cluster.add_node());
         if let Some(span) = scenario.time_max {
-            cluster.after(span, Due::Over);
+            cluster.after(span, SimDue::Over);
         }
         if plan.trouble.lasts > Span::ZERO {
-            cluster.after(Span::secs(8), Due::Fault);
+            cluster.after(Span::secs(8), SimDue::Fault);
         }
         cluster
     }
@@ -147,12 +147,12 @@ impl Cluster {
         self.shared.borrow().clock
     }
 
-    pub(super) fn after(&mut self, span: Span, due: Due) {
+    pub(super) fn after(&mut self, span: Span, due: SimDue) {
         let at = self.now() + span;
         self.at(at, due);
     }
 
-    pub(super) fn at(&mut self, at: Time, due: Due) {
+    pub(super) fn at(&mut self, at: Time, due: SimDue) {
         self.counter += 1;
         self.due.insert((at, self.counter), due);
     }
@@ -212,27 +212,29 @@ impl Cluster {
             shared.checker.now = shared.clock;
         }
         match due {
-            Due::Wake(n, run) => {
+            SimDue::Wake(n, run) => {
                 let is_it = self.nodes[n].run == run && self.nodes[n].wakes_at <= at;
                 if is_it && self.is_awake(n, &due) {
-                    self.event(n, Event::Tick);
+                    self.event(n, MemberEvent::Tick);
                 }
             }
-            Due::Effect(operation) => self.takes_effect(operation),
-            Due::Answer(operation) => self.answered(operation),
-            Due::Packet(packet) => self.arrives(packet),
-            Due::Again { place, opening, to, number } => self.again((place, opening), to, number),
-            Due::Second(place, opening) => self.second(place, opening),
-            Due::Ship(place, opening) => self.ship_due(place, opening),
-            Due::Lapse(place) => self.lapsed(place),
-            Due::Fault => self.fault(),
-            Due::Over => self.orders.push(Order::Stop(StopReason::Time)),
-            Due::Start(n, has_own_disk) => self.start_node(n, has_own_disk),
+            SimDue::Effect(operation) => self.takes_effect(operation),
+            SimDue::Answer(operation) => self.answered(operation),
+            SimDue::Packet(packet) => self.arrives(packet),
+            SimDue::Again { place, opening, to, number } => {
+                self.again((place, opening), to, number)
+            }
+            SimDue::Second(place, opening) => self.second(place, opening),
+            SimDue::Ship(place, opening) => self.ship_due(place, opening),
+            SimDue::Lapse(place) => self.lapsed(place),
+            SimDue::Fault => self.fault(),
+            SimDue::Over => self.orders.push(OwnerOrder::Stop(StopReason::Time)),
+            SimDue::Start(n, has_own_disk) => self.start_node(n, has_own_disk),
         }
     }
 
     /// Whether a node's process is there and runs; what comes while it stands still waits for it.
-    pub(super) fn is_awake(&mut self, n: usize, due: &Due) -> bool {
+    pub(super) fn is_awake(&mut self, n: usize, due: &SimDue) -> bool {
         let node = &self.nodes[n];
         if !node.is_up() {
             return false;
@@ -353,7 +355,7 @@ impl Cluster {
 
     /// All partitions are stopped and shipped.
     fn over(&self) -> Option<StopReason> {
-        let Some(Order::Stop(reason)) = self.orders.last() else { return None };
+        let Some(OwnerOrder::Stop(reason)) = self.orders.last() else { return None };
         let is_over = |partition: u32| {
             let Some(place) = self.current(partition) else { return false };
             let (n, _) = self.of_place(place);
@@ -389,7 +391,7 @@ impl Cluster {
         let books: Vec<&Mass> = engines.iter().map(|subject| subject.engine.mass()).collect();
         let pages = engines.iter().map(|subject| subject.engine.counters().pages).sum();
         let crate::store::Shared { checker, parts, .. } = &mut *self.shared.borrow_mut();
-        let is_finished = self.orders.last() == Some(&Order::Stop(StopReason::Finished));
+        let is_finished = self.orders.last() == Some(&OwnerOrder::Stop(StopReason::Finished));
         checker.importance((&books, self.mutant), pages, is_end && is_finished);
         let rows: Vec<&MemoryRows> = owners.iter().map(|place| &parts[*place].state.rows).collect();
         checker.exchange(&rows);
@@ -405,13 +407,13 @@ impl Cluster {
     pub fn go_on_after(&mut self, span: Span) {
         for n in 0..self.nodes.len() {
             if self.nodes[n].is_up() {
-                self.end_process(n, NodeState::Down);
+                self.end_process(n, SimNodeState::Down);
             }
         }
-        self.orders.push(Order::Resume);
+        self.orders.push(OwnerOrder::Resume);
         for n in 0..self.nodes.len() {
-            if self.nodes[n].state == NodeState::Down {
-                self.after(span, Due::Start(n, true));
+            if self.nodes[n].state == SimNodeState::Down {
+                self.after(span, SimDue::Start(n, true));
             }
         }
     }

@@ -12,7 +12,7 @@ pub const FILE_COMMITS: u64 = 40;
 
 /// A commit, as the copy has it.
 #[derive(Clone)]
-pub struct Frame {
+pub struct SimFrame {
     pub number: u64,
     pub rows: Rc<Vec<Row>>,
     /// Bodies that the archive gained with it.
@@ -22,7 +22,7 @@ pub struct Frame {
     pub committed_at: Time,
 }
 
-pub struct Journal {
+pub struct SimJournal {
     pub node: usize,
     /// Openings to which this place's rows may belong: the last that is known to have succeeded,
     /// and those since of which nobody heard.
@@ -32,13 +32,13 @@ pub struct Journal {
     /// Fetches may begin before this, by the true clock.
     pub fetches_until: Time,
     /// In order, without gaps.
-    pub frames: VecDeque<Frame>,
+    pub frames: VecDeque<SimFrame>,
     bodies: u64,
 }
 
-impl Journal {
-    pub fn new(node: usize) -> Journal {
-        Journal {
+impl SimJournal {
+    pub fn new(node: usize) -> SimJournal {
+        SimJournal {
             node,
             owned: Vec::new(),
             is_current: false,
@@ -54,12 +54,18 @@ impl Journal {
 
     pub fn commit(&mut self, number: u64, rows: Rc<Vec<Row>>, committed_at: Time) {
         let bodies = std::mem::take(&mut self.bodies);
-        self.frames.push_back(Frame { number, rows, bodies, ledger: None, committed_at });
+        self.frames.push_back(SimFrame { number, rows, bodies, ledger: None, committed_at });
     }
 
     pub fn commit_ledger(&mut self, number: u64, ledger: Grants, committed_at: Time) {
         let (rows, bodies) = (Rc::default(), std::mem::take(&mut self.bodies));
-        self.frames.push_back(Frame { number, rows, bodies, ledger: Some(ledger), committed_at });
+        self.frames.push_back(SimFrame {
+            number,
+            rows,
+            bodies,
+            ledger: Some(ledger),
+            committed_at,
+        });
     }
 
     /// Bodies that no commit speaks of yet.
@@ -76,7 +82,7 @@ impl Journal {
     }
 
     /// Another copy takes the place of what was here.
-    pub fn replaced(&mut self, frames: VecDeque<Frame>) {
+    pub fn replaced(&mut self, frames: VecDeque<SimFrame>) {
         (self.frames, self.bodies) = (frames, 0);
     }
 
@@ -91,7 +97,7 @@ impl Journal {
     }
 
     /// Commits behind this one.
-    pub fn behind(&self, number: u64) -> impl Iterator<Item = &Frame> {
+    pub fn behind(&self, number: u64) -> impl Iterator<Item = &SimFrame> {
         self.frames.iter().filter(move |frame| frame.number > number)
     }
 }

@@ -1,12 +1,12 @@
 //! A partition that is open on a node: its engine, what ships it, and its part in what all
 //! partitions do together.
 
-use super::database::Put;
-use super::journal::Frame;
+use super::database::SimPut;
+use super::journal::SimFrame;
 use super::told::Summed;
 use crate::process::Process;
-use crate::store::Part;
-use rhumb_cluster::address::Slots;
+use crate::store::DurablePart;
+use rhumb_cluster::address::AddressSlots;
 use rhumb_cluster::allowance::{Amounts, Grantor, Holder};
 use rhumb_cluster::collection::{Collection, Owed};
 use rhumb_engine::ceilings::Ceilings;
@@ -24,12 +24,12 @@ pub struct Life {
     pub process: Option<Process>,
     pub is_closing: bool,
     pub allowed_until: Time,
-    pub shipping: Shipping,
+    pub shipping: SimShipping,
     pub holder: Holder,
     /// Of the owner of partition 0.
     pub grantor: Option<Grantor>,
     pub collection: Option<Collection<Summed>>,
-    pub slots: Slots,
+    pub slots: AddressSlots,
     pub owed: Owed,
     /// The last order that it obeys.
     pub order: u64,
@@ -38,7 +38,7 @@ pub struct Life {
     pub is_busy: bool,
 }
 
-pub struct Shipping {
+pub struct SimShipping {
     /// The last commit that is known to be shipped, and the mark.
     pub shipped: u64,
     pub mark: u64,
@@ -50,12 +50,12 @@ pub struct Shipping {
     pub is_scheduled: bool,
     pub wants_proof: bool,
     /// What comes after the put that is under way.
-    pub next: VecDeque<Put>,
+    pub next: VecDeque<SimPut>,
 }
 
-impl Shipping {
-    pub fn new(shipped: u64, mark: u64) -> Shipping {
-        Shipping {
+impl SimShipping {
+    pub fn new(shipped: u64, mark: u64) -> SimShipping {
+        SimShipping {
             shipped,
             mark,
             puts: 0,
@@ -68,27 +68,27 @@ impl Shipping {
     }
 
     /// A put is durable.
-    pub fn done(&mut self, put: &Put) {
+    pub fn done(&mut self, put: &SimPut) {
         self.is_putting = false;
         self.puts += 1;
         match put {
-            Put::Frames(frames) => {
+            SimPut::Frames(frames) => {
                 let last = frames.last().map_or(0, |frame| frame.number);
                 self.shipped = self.shipped.max(last);
             }
-            Put::Mark(mark) => self.mark = *mark,
-            Put::Rows(_) | Put::Proof => {}
+            SimPut::Mark(mark) => self.mark = *mark,
+            SimPut::Rows(_) | SimPut::Proof => {}
         }
     }
 }
 
 impl Life {
-    pub fn is_shipped(&self, part: &Part) -> bool {
+    pub fn is_shipped(&self, part: &DurablePart) -> bool {
         self.shipping.shipped >= part.commits
     }
 
     /// Requests under way and pages that are compared count as booked.
-    pub fn used(&self, now: Time, part: &Part) -> Amounts {
+    pub fn used(&self, now: Time, part: &DurablePart) -> Amounts {
         let books = books(&part.state.rows.counters);
         let engine = self.process.as_ref().and_then(|process| process.subject.as_ref());
         let held = engine.map_or(0, |subject| {
@@ -108,6 +108,6 @@ pub fn books(counters: &Counters) -> Amounts {
     Amounts { pages: counters.pages, bytes: counters.bytes, requests: counters.asked }
 }
 
-pub fn bodies<'a>(frames: impl Iterator<Item = &'a Frame>) -> u64 {
+pub fn bodies<'a>(frames: impl Iterator<Item = &'a SimFrame>) -> u64 {
     frames.map(|frame| frame.bodies).sum()
 }

@@ -26,4 +26,4 @@ mod together;
 pub mod told;
 mod trouble;
 
-pub use drive::Cluster;
+pub use drive::SimCluster;

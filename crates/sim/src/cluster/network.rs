@@ -1,10 +1,10 @@
 //! Packets between nodes: lost, doubled, late, and in any order. Messages lie in their sender's
 //! rows, and go again until they are acknowledged.
 
-use super::drive::{Cluster, Due};
-use super::told::{Packet, Told};
+use super::drive::{SimCluster, SimDue};
+use super::told::{Packet, SimTold};
 use crate::mail::{Envelope, Leaving};
-use rhumb_cluster::event::Event;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::event as engine;
 use rhumb_engine::outbound::taken_back;
 use rhumb_engine::time::Span;
@@ -16,7 +16,7 @@ const AGAIN_AFTER: Span = Span::secs(2);
 const WAY_US_MAX: u64 = 20_000;
 const WAY_LATE_US_MAX: u64 = 7_000_000;
 
-impl Cluster {
+impl SimCluster {
     /// Carries what has passed the gates.
     pub(super) fn carry_what_left(&mut self) {
         let leaving = std::mem::take(&mut self.shared.borrow_mut().leaving);
@@ -41,13 +41,15 @@ impl Cluster {
         }
     }
 
-    fn carry_told(&mut self, n: usize, partition: u32, told: Told) {
+    fn carry_told(&mut self, n: usize, partition: u32, told: SimTold) {
         match &told {
-            Told::Report { to, .. } => self.send((n, *to), Packet::Told(told)),
-            Told::Request(_) => self.send_to_owner(n, 0, Packet::Told(told)),
-            Told::Grant(grant) => self.send_to_owner(n, grant.partition, Packet::Told(told)),
-            Told::Reclaim(of) => self.send_to_owner(n, *of, Packet::Told(told)),
-            Told::Obeyed(order) => self.event(n, Event::Obeyed { partition, order: *order }),
+            SimTold::Report { to, .. } => self.send((n, *to), Packet::Told(told)),
+            SimTold::Request(_) => self.send_to_owner(n, 0, Packet::Told(told)),
+            SimTold::Grant(grant) => self.send_to_owner(n, grant.partition, Packet::Told(told)),
+            SimTold::Reclaim(of) => self.send_to_owner(n, *of, Packet::Told(told)),
+            SimTold::Obeyed(order) => {
+                self.event(n, MemberEvent::Obeyed { partition, order: *order })
+            }
         }
     }
 
@@ -55,7 +57,7 @@ impl Cluster {
     pub(super) fn again(&mut self, (place, opening): (usize, u64), to: u32, number: u64) {
         let (n, partition) = self.of_place(place);
         let is_it = |life: &super::life::Life| life.opening == opening;
-        let due = Due::Again { place, opening, to, number };
+        let due = SimDue::Again { place, opening, to, number };
         if !self.nodes[n].lives.get(&partition).is_some_and(is_it) || !self.is_awake(n, &due) {
             return;
         }
@@ -119,7 +121,7 @@ impl Cluster {
         self.counter += 1;
         let id = self.counter;
         self.packets.insert(id, (to, packet));
-        self.after(way, Due::Packet(id));
+        self.after(way, SimDue::Packet(id));
     }
 
     pub(super) fn arrives(&mut self, id: u64) {
@@ -129,7 +131,7 @@ impl Cluster {
             self.packets.remove(&id);
             return;
         }
-        if !self.is_awake(to, &Due::Packet(id)) {
+        if !self.is_awake(to, &SimDue::Packet(id)) {
             return;
         }
         let Some((_, packet)) = self.packets.remove(&id) else { return };

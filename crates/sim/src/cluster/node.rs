@@ -14,7 +14,7 @@ const SPEED_ERROR: u64 = 20;
 /// What the clocks of the wall are wrong by at most.
 const WALL_ERROR_US: u64 = 120_000_000;
 
-pub struct Node {
+pub struct SimNode {
     pub id: String,
     pub run: u64,
     ahead: u64,
@@ -23,7 +23,7 @@ pub struct Node {
     pub skew_us: i64,
     pub member: Member,
     pub lives: BTreeMap<u32, Life>,
-    pub state: NodeState,
+    pub state: SimNodeState,
     /// Its process stands still until then.
     pub stopped_until: Time,
     /// It reaches neither the store nor other nodes until then.
@@ -40,7 +40,7 @@ pub struct Node {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeState {
+pub enum SimNodeState {
     Up,
     /// Its process has ended; the disk is there.
     Down,
@@ -48,13 +48,13 @@ pub enum NodeState {
     Lost,
 }
 
-impl Node {
+impl SimNode {
     pub fn new(
         n: usize,
         run: u64,
         partitions: u32,
         (rng, clocks_differ): (&mut Rng, bool),
-    ) -> Node {
+    ) -> SimNode {
         let id = format!("node-{n}");
         let draw = |rng: &mut Rng, max: u64| if clocks_differ { rng.draw() % max } else { 0 };
         let ahead = draw(rng, APART_MAX_US);
@@ -62,8 +62,8 @@ impl Node {
             1_000 + draw(rng, SPEED_ERROR) - if clocks_differ { SPEED_ERROR / 2 } else { 0 };
         let skew_us = draw(rng, WALL_ERROR_US) as i64
             - if clocks_differ { WALL_ERROR_US as i64 / 2 } else { 0 };
-        let member = Node::member(&id, run, partitions, true);
-        Node {
+        let member = SimNode::member(&id, run, partitions, true);
+        SimNode {
             id,
             run,
             ahead,
@@ -71,7 +71,7 @@ impl Node {
             skew_us,
             member,
             lives: BTreeMap::new(),
-            state: NodeState::Up,
+            state: SimNodeState::Up,
             stopped_until: Time::ZERO,
             cut_off_until: Time::ZERO,
             no_store_until: Time::ZERO,
@@ -97,14 +97,14 @@ impl Node {
     /// Another process on the same machine.
     pub fn restart(&mut self, run: u64, partitions: u32, has_own_disk: bool) {
         self.run = run;
-        self.member = Node::member(&self.id, run, partitions, has_own_disk);
-        self.state = NodeState::Up;
+        self.member = SimNode::member(&self.id, run, partitions, has_own_disk);
+        self.state = SimNodeState::Up;
         self.stopped_until = Time::ZERO;
         self.orders = 0;
     }
 
     pub fn is_up(&self) -> bool {
-        self.state == NodeState::Up
+        self.state == SimNodeState::Up
     }
 
     /// Its boot-time clock, and what that says in true time.

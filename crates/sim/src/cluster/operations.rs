@@ -1,11 +1,11 @@
 //! Operations on the bucket: they take a while there and back, may be lost on either way, and find
 //! the store away. What the membership machine of a node says is carried out here.
 
-use super::database::Put;
-use super::drive::{Cluster, Due, Order};
-use super::node::NodeState;
+use super::database::SimPut;
+use super::drive::{OwnerOrder, SimCluster, SimDue};
+use super::node::SimNodeState;
 use rhumb_cluster::beat::Heartbeat;
-use rhumb_cluster::event::{Command, Event};
+use rhumb_cluster::event::{Command, MemberEvent};
 use rhumb_engine::time::{Span, Time};
 
 /// A client gives an operation up after this.
@@ -28,9 +28,9 @@ pub enum Kind {
     Look,
     Beat(Box<Heartbeat>),
     Open { partition: u32, opening: u64 },
-    Put { partition: u32, opening: u64, number: u64, put: Put },
+    Put { partition: u32, opening: u64, number: u64, put: SimPut },
     Copy(u32),
-    Order(usize, Order),
+    Order(usize, OwnerOrder),
 }
 
 enum Effect {
@@ -44,9 +44,9 @@ enum Effect {
     },
 }
 
-impl Cluster {
+impl SimCluster {
     /// Tells the membership machine of a node what happened, and does what it says.
-    pub fn event(&mut self, n: usize, event: Event) {
+    pub fn event(&mut self, n: usize, event: MemberEvent) {
         let now = self.now();
         let node = &mut self.nodes[n];
         let clock = node.clock(now);
@@ -58,7 +58,7 @@ impl Cluster {
             let at = (node.truly(at) + Span(2)).max(now + Span(1));
             node.wakes_at = at;
             let run = node.run;
-            self.at(at, Due::Wake(n, run));
+            self.at(at, SimDue::Wake(n, run));
         }
     }
 
@@ -77,7 +77,7 @@ impl Cluster {
             Command::Pause { partition } => self.pause(n, partition),
             Command::Release { partition, .. } => self.release(n, partition),
             Command::Drop { partition, .. } => self.drop_life(n, partition),
-            Command::Exit(_) => self.end_process(n, NodeState::Down),
+            Command::Exit(_) => self.end_process(n, SimNodeState::Down),
         }
     }
 
@@ -102,11 +102,11 @@ impl Cluster {
         let id = self.counter;
         // Lost on the way there, or back.
         if !is_lost || (!is_cut_off && self.rng.draw().is_multiple_of(2)) {
-            self.after(there, Due::Effect(id));
+            self.after(there, SimDue::Effect(id));
         }
         let answers = if is_lost { TIMEOUT } else { Span(there.0 + back.0).min(TIMEOUT) };
         self.operations.insert(id, operation);
-        self.after(answers, Due::Answer(id));
+        self.after(answers, SimDue::Answer(id));
     }
 
     pub(super) fn takes_effect(&mut self, id: u64) {
@@ -154,7 +154,7 @@ impl Cluster {
     pub(super) fn answered(&mut self, id: u64) {
         let Some(operation) = self.operations.get(&id) else { return };
         let (n, run) = (operation.node, operation.run);
-        if self.nodes[n].run != run || !self.is_awake(n, &Due::Answer(id)) {
+        if self.nodes[n].run != run || !self.is_awake(n, &SimDue::Answer(id)) {
             if self.nodes[n].run != run || !self.nodes[n].is_up() {
                 self.orphaned(id);
             }
@@ -166,20 +166,22 @@ impl Cluster {
         match (kind, effect) {
             (Kind::Look, Some(Effect::Seen(beats, orders))) => {
                 self.read_orders(n, orders);
-                self.event(n, Event::Looked { began: clock, beats });
+                self.event(n, MemberEvent::Looked { began: clock, beats });
             }
-            (Kind::Look, _) => self.event(n, Event::LookFailed),
+            (Kind::Look, _) => self.event(n, MemberEvent::LookFailed),
             (Kind::Beat(beat), Some(_)) => {
                 let began = self.lease_from(n, clock);
-                self.event(n, Event::Beaten { counter: beat.counter, began });
+                self.event(n, MemberEvent::Beaten { counter: beat.counter, began });
             }
             (Kind::Beat(beat), None) => {
-                self.event(n, Event::BeatFailed { counter: beat.counter });
+                self.event(n, MemberEvent::BeatFailed { counter: beat.counter });
             }
             (Kind::Open { partition, opening }, Some(Effect::Opened { epoch, before })) => {
                 self.opened(n, partition, (opening, epoch), before);
             }
-            (Kind::Open { partition, .. }, _) => self.event(n, Event::OpenFailed { partition }),
+            (Kind::Open { partition, .. }, _) => {
+                self.event(n, MemberEvent::OpenFailed { partition })
+            }
             (Kind::Put { partition, opening, .. }, Some(Effect::Fenced)) => {
                 self.fenced(n, partition, opening);
             }
@@ -187,7 +189,7 @@ impl Cluster {
                 let began = self.lease_from(n, clock);
                 self.put_done(n, partition, opening, put, began);
             }
-            (Kind::Copy(partition), Some(_)) => self.event(n, Event::Copied { partition }),
+            (Kind::Copy(partition), Some(_)) => self.event(n, MemberEvent::Copied { partition }),
             (Kind::Order(..), Some(_)) => {}
             // The store's client tries again until it is answered; it began when it first did.
             (kind @ (Kind::Put { .. } | Kind::Copy(_) | Kind::Order(..)), None) => {
@@ -205,7 +207,7 @@ impl Cluster {
             true => {
                 self.operations.remove(&id);
             }
-            false => self.after(slowest, Due::Answer(id)),
+            false => self.after(slowest, SimDue::Answer(id)),
         }
     }
 }

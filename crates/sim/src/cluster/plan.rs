@@ -3,11 +3,11 @@
 use rhumb_engine::time::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct ClusterPlan {
     pub nodes: usize,
     /// Pages in all; none if there is no limit.
     pub pages_max: Option<u64>,
-    pub trouble: Trouble,
+    pub trouble: PlannedTrouble,
     /// None if machines are as fast as anybody wants.
     pub cost: Option<Cost>,
 }
@@ -30,7 +30,7 @@ pub struct Cost {
 /// What goes wrong with machines, network and store. Faults come by chance, one after the other,
 /// for a while; then all is well until the crawl has come to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trouble {
+pub struct PlannedTrouble {
     pub lasts: Span,
     /// Of 1,000 operations on the store and packets between nodes, how many are lost; as many are
     /// slow, and packets doubled.
@@ -48,9 +48,9 @@ pub struct Trouble {
     pub leaves: u64,
 }
 
-impl Trouble {
-    pub fn all() -> Trouble {
-        Trouble {
+impl PlannedTrouble {
+    pub fn all() -> PlannedTrouble {
+        PlannedTrouble {
             lasts: Span::secs(240),
             lost_per_mille: 20,
             clocks_differ: true,
@@ -66,12 +66,12 @@ impl Trouble {
     }
 
     /// Packets and operations alone, for as long as it takes.
-    pub fn of_network() -> Trouble {
-        Trouble {
+    pub fn of_network() -> PlannedTrouble {
+        PlannedTrouble {
             lasts: Span::secs(20_000),
             lost_per_mille: 100,
             clocks_differ: true,
-            ..Trouble::default()
+            ..PlannedTrouble::default()
         }
     }
 

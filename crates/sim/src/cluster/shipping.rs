@@ -2,20 +2,20 @@
 //! since the last time, and when a file of the journal is full and shipped, its rows, then the
 //! mark. Only then the file is removed.
 
-use super::database::Put;
-use super::drive::{Cluster, Due};
-use super::journal::Frame;
+use super::database::SimPut;
+use super::drive::{SimCluster, SimDue};
+use super::journal::SimFrame;
 use super::life::bodies;
 use super::operations::Kind;
 use crate::mutant::Mutant;
-use rhumb_cluster::event::Event;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::event as engine;
 use rhumb_engine::time::{Span, Time};
 
 const SHIP_EVERY: Span = Span::secs(2);
 
-impl Cluster {
+impl SimCluster {
     /// There may be something to ship.
     pub(super) fn schedule_shipping(&mut self, place: usize) {
         let (n, partition) = self.of_place(place);
@@ -28,14 +28,14 @@ impl Cluster {
         life.shipping.is_scheduled = true;
         let at = if life.is_closing { now } else { life.shipping.due.max(now) };
         let opening = life.opening;
-        self.at(at, Due::Ship(place, opening));
+        self.at(at, SimDue::Ship(place, opening));
     }
 
     pub(super) fn ship_due(&mut self, place: usize, opening: u64) {
         let (n, partition) = self.of_place(place);
         let is_it = |life: &&mut super::life::Life| life.opening == opening;
         if self.nodes[n].lives.get_mut(&partition).filter(is_it).is_none()
-            || !self.is_awake(n, &Due::Ship(place, opening))
+            || !self.is_awake(n, &SimDue::Ship(place, opening))
         {
             return;
         }
@@ -57,17 +57,17 @@ impl Cluster {
             None => {
                 let mut shared = self.shared.borrow_mut();
                 let journal = shared.parts[place].journal_mut();
-                let frames: Vec<Frame> = journal.behind(shipping.shipped).cloned().collect();
+                let frames: Vec<SimFrame> = journal.behind(shipping.shipped).cloned().collect();
                 let wants_proof = std::mem::take(&mut shipping.wants_proof);
                 match frames.is_empty() {
-                    false => Some(Put::Frames(frames)),
-                    true if wants_proof => Some(Put::Proof),
+                    false => Some(SimPut::Frames(frames)),
+                    true if wants_proof => Some(SimPut::Proof),
                     true => None,
                 }
             }
         };
         let Some(put) = put else { return };
-        if matches!(put, Put::Frames(_)) {
+        if matches!(put, SimPut::Frames(_)) {
             shipping.wants_proof = false;
             shipping.due = now + SHIP_EVERY;
         }
@@ -90,7 +90,7 @@ impl Cluster {
         (n, run): (usize, u64),
         partition: u32,
         (opening, number): (u64, u64),
-        put: Put,
+        put: SimPut,
     ) -> bool {
         let database = &mut self.databases[partition as usize];
         if database.opening != opening {
@@ -103,7 +103,7 @@ impl Cluster {
         }
         database.puts += 1;
         let epoch = database.epoch;
-        if let Put::Frames(frames) = &put {
+        if let SimPut::Frames(frames) = &put {
             let writer = *database.writers.entry(epoch).or_insert(run);
             let shared = &mut *self.shared.borrow_mut();
             let history = shared.history.iter_mut();
@@ -135,7 +135,7 @@ impl Cluster {
         n: usize,
         partition: u32,
         opening: u64,
-        put: Put,
+        put: SimPut,
         began: Time,
     ) {
         let place = self.place(n, partition);
@@ -153,11 +153,11 @@ impl Cluster {
             let journal = part.journal_mut();
             let full = journal.full_until(shipped);
             if full > life.shipping.mark && life.shipping.next.is_empty() {
-                let frames: Vec<Frame> =
+                let frames: Vec<SimFrame> =
                     journal.frames.iter().filter(|frame| frame.number <= full).cloned().collect();
                 let (some, others) = frames.split_at(frames.len() / 2);
-                let rows = [Put::Rows(some.to_vec()), Put::Rows(others.to_vec())];
-                let puts = rows.into_iter().chain([Put::Mark(full)]);
+                let rows = [SimPut::Rows(some.to_vec()), SimPut::Rows(others.to_vec())];
+                let puts = rows.into_iter().chain([SimPut::Mark(full)]);
                 life.shipping.next = puts.collect();
                 if mutant == Some(Mutant::Presuming) {
                     life.shipping.next.rotate_right(1);
@@ -174,7 +174,7 @@ impl Cluster {
             shared.let_leave(place);
         }
         self.carry_what_left();
-        self.event(n, Event::Durable { partition, epoch, began });
+        self.event(n, MemberEvent::Durable { partition, epoch, began });
         self.set_ceilings(place);
         let goes_on = |life: &super::life::Life| {
             !life.shipping.next.is_empty() || life.shipping.wants_proof || life.is_closing
@@ -188,7 +188,7 @@ impl Cluster {
 
     pub(super) fn fenced(&mut self, n: usize, partition: u32, opening: u64) {
         if self.nodes[n].lives.get(&partition).is_some_and(|life| life.opening == opening) {
-            self.event(n, Event::Fenced { partition });
+            self.event(n, MemberEvent::Fenced { partition });
             // The machine may have let it go before.
             self.drop_life(n, partition);
         }

@@ -1,18 +1,18 @@
 //! Opening a partition's database, and what a place has of the partition then.
 
-use super::drive::{Cluster, Due};
-use super::life::{self, Life, Shipping, books};
-use super::node::NodeState;
-use crate::history::Change;
+use super::drive::{SimCluster, SimDue};
+use super::life::{self, Life, SimShipping, books};
+use super::node::SimNodeState;
+use crate::history::PageChange;
 use crate::mutant::Mutant;
 use crate::power::{Disk, Left};
 use crate::process::Process;
-use crate::store::{Part, Shared};
+use crate::store::{DurablePart, Shared};
 use crate::world::SimWorld;
-use rhumb_cluster::address::Slots;
+use rhumb_cluster::address::AddressSlots;
 use rhumb_cluster::allowance::{Amounts, Grantor, Holder};
 use rhumb_cluster::collection::{Collection, Owed};
-use rhumb_cluster::event::Event;
+use rhumb_cluster::event::MemberEvent;
 use rhumb_cluster::gate::Gate;
 use rhumb_engine::ceilings::Ceilings;
 use rhumb_engine::event as engine;
@@ -26,7 +26,7 @@ const UNSHIPPED_MAX: u64 = 4_000;
 /// A machine that is lost takes what it committed in its last seconds, and no more.
 const LOST_AGE_MAX: Span = Span::secs(3);
 
-impl Cluster {
+impl SimCluster {
     /// Opening takes effect: whoever had the partition is fenced.
     pub(super) fn database_opened(&mut self, n: usize, partition: u32, opening: u64) -> (u64, u64) {
         self.tally.openings += 1;
@@ -65,17 +65,17 @@ impl Cluster {
         before: u64,
     ) {
         if self.databases[partition as usize].opening != opening {
-            return self.event(n, Event::OpenFailed { partition });
+            return self.event(n, MemberEvent::OpenFailed { partition });
         }
         let place = self.place(n, partition);
         self.make_place(place, partition, opening, before);
         let life = self.new_life((n, place), partition, (opening, epoch));
         let order = life.order;
         self.nodes[n].lives.insert(partition, life);
-        self.after(Span::secs(1), Due::Second(place, opening));
+        self.after(Span::secs(1), SimDue::Second(place, opening));
         self.schedule_shipping(place);
-        self.event(n, Event::Opened { partition, epoch });
-        self.event(n, Event::Obeyed { partition, order });
+        self.event(n, MemberEvent::Opened { partition, epoch });
+        self.event(n, MemberEvent::Obeyed { partition, order });
     }
 
     /// Keeps the rows of a place if they are what the copy was made of, else makes them of it.
@@ -129,12 +129,12 @@ impl Cluster {
         &self,
         partition: u32,
         before: u64,
-        parts: &[Part],
+        parts: &[DurablePart],
         now: Time,
     ) -> Option<(u64, Span)> {
         const CALM: Span = Span::secs(30);
         let last = self.databases[partition as usize].last();
-        let nodes = (0..self.nodes.len()).filter(|n| self.nodes[*n].state == NodeState::Lost);
+        let nodes = (0..self.nodes.len()).filter(|n| self.nodes[*n].state == SimNodeState::Lost);
         let mut lost = nodes.filter_map(|n| {
             let journal = parts[self.place(n, partition)].journal.as_ref()?;
             let node = &self.nodes[n];
@@ -172,12 +172,12 @@ impl Cluster {
             process: None,
             is_closing: false,
             allowed_until: Time::ZERO,
-            shipping: Shipping::new(last, mark),
+            shipping: SimShipping::new(last, mark),
             holder: Holder::new(partition, epoch, own, limits.is_some()),
             grantor: collects
                 .then(|| Grantor::new(self.partitions, order, limits.unwrap_or(unlimited), ledger)),
             collection: collects.then(|| Collection::new(self.partitions)),
-            slots: Slots::new(clock, self.config.polite.per_address),
+            slots: AddressSlots::new(clock, self.config.polite.per_address),
             owed: Owed::new(clock),
             order,
             stopped,
@@ -187,7 +187,7 @@ impl Cluster {
     }
 
     /// What was granted, as the place has it: the copy's ledger, and what was committed since.
-    fn ledger(&self, part: &Part) -> rhumb_cluster::allowance::Grants {
+    fn ledger(&self, part: &DurablePart) -> rhumb_cluster::allowance::Grants {
         let (_, of_copy) = self.databases[part.own as usize].read();
         let frames = part.journal.iter().flat_map(|journal| journal.frames.iter());
         frames.rev().find_map(|frame| frame.ledger.clone()).unwrap_or(of_copy)
@@ -280,7 +280,7 @@ impl Cluster {
         if is_shipped && !life.shipping.is_putting {
             let epoch = life.epoch;
             self.nodes[n].lives.remove(&partition);
-            self.event(n, Event::Closed { partition, epoch });
+            self.event(n, MemberEvent::Closed { partition, epoch });
         }
     }
 
@@ -294,7 +294,7 @@ impl Cluster {
             let shared = &mut *self.shared.borrow_mut();
             shared.process_ended(place, now);
             if shared.parts[place].is_current() {
-                shared.history.iter_mut().for_each(|h| h.push(partition, Change::Died));
+                shared.history.iter_mut().for_each(|h| h.push(partition, PageChange::Died));
             }
         }
         self.shared.borrow_mut().parts[place].journal_mut().fetches_until = Time::ZERO;
@@ -307,7 +307,7 @@ impl Cluster {
     }
 
     /// A process is gone, with all its partitions.
-    pub(super) fn end_process(&mut self, n: usize, state: NodeState) {
+    pub(super) fn end_process(&mut self, n: usize, state: SimNodeState) {
         let now = self.now();
         for partition in self.nodes[n].lives.keys().copied().collect::<Vec<_>>() {
             self.drop_life(n, partition);
@@ -315,7 +315,7 @@ impl Cluster {
         self.shared.borrow_mut().doors[n] = super::doors::Doors::default();
         let node = &mut self.nodes[n];
         (node.state, node.died_at) = (state, now);
-        if state == NodeState::Down {
+        if state == SimNodeState::Down {
             node.troubled_at = now;
         }
     }

@@ -1,16 +1,16 @@
 //! What the partitions do together: orders, allowances, reports, the end, and slots at addresses.
 
-use super::drive::{Cluster, Due, Order};
+use super::drive::{OwnerOrder, SimCluster, SimDue};
 use super::life::books;
 use super::operations::Kind;
-use super::told::{Packet, Summed, Told};
+use super::told::{Packet, SimTold, Summed};
 use crate::mail::Leaving;
 use crate::mutant::Mutant;
 use crate::scenario::NEVER;
 use rhumb_cluster::address::{GRANT_FOR, partition_of};
-use rhumb_cluster::allowance::{Amounts, Request};
-use rhumb_cluster::collection::{End, Report};
-use rhumb_cluster::event::Event;
+use rhumb_cluster::allowance::{Amounts, GrantRequest};
+use rhumb_cluster::collection::{End, PartitionReport};
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::event as engine;
 use rhumb_engine::event::StopReason;
 use rhumb_engine::mass::Sums;
@@ -20,15 +20,15 @@ use std::net::IpAddr;
 /// What floating point may make of the truth.
 const TRUTH_ERROR: f64 = 1e-9;
 
-impl Cluster {
+impl SimCluster {
     /// The limits and the stop that are in force after so many orders.
     pub(super) fn ordered(&self, orders: usize) -> (Option<Amounts>, Option<StopReason>) {
         let (mut limits, mut stopped) = (None, None);
         for order in &self.orders[..orders] {
             match order {
-                Order::Limit(amounts) => limits = Some(*amounts),
-                Order::Stop(reason) => stopped = Some(*reason),
-                Order::Resume => stopped = None,
+                OwnerOrder::Limit(amounts) => limits = Some(*amounts),
+                OwnerOrder::Stop(reason) => stopped = Some(*reason),
+                OwnerOrder::Resume => stopped = None,
             }
         }
         (limits, stopped)
@@ -48,7 +48,7 @@ impl Cluster {
             if let (Some(grantor), Some(limits)) = (&mut life.grantor, limits) {
                 grantor.limited(orders as u64, limits);
             }
-            let order = Told::Obeyed(orders as u64);
+            let order = SimTold::Obeyed(orders as u64);
             let shared = &mut *self.shared.borrow_mut();
             shared.parts[place].gate.hold(Leaving::Told(order));
             shared.let_leave(place);
@@ -70,7 +70,7 @@ impl Cluster {
     pub(super) fn second(&mut self, place: usize, opening: u64) {
         let (n, partition) = self.of_place(place);
         let is_it = |life: &super::life::Life| life.opening == opening;
-        let due = Due::Second(place, opening);
+        let due = SimDue::Second(place, opening);
         if !self.nodes[n].lives.get(&partition).is_some_and(is_it) || !self.is_awake(n, &due) {
             return;
         }
@@ -89,7 +89,7 @@ impl Cluster {
         let is_over = life.process.as_ref().is_some_and(|process| process.over.is_some());
         let is_busy = !(life.is_idle() || is_over);
         if std::mem::replace(&mut life.is_busy, is_busy) != is_busy {
-            self.event(n, Event::Busy { partition, is_busy });
+            self.event(n, MemberEvent::Busy { partition, is_busy });
         }
     }
 
@@ -108,7 +108,7 @@ impl Cluster {
             let part = &mut shared.parts[place];
             let own = books(&part.state.rows.counters);
             let request = life.holder.request(life.order, own, !life.is_idle());
-            part.gate.hold(Leaving::Told(Told::Request(request)));
+            part.gate.hold(Leaving::Told(SimTold::Request(request)));
             shared.let_leave(place);
         }
         self.carry_what_left();
@@ -175,7 +175,7 @@ impl Cluster {
             None => (limited && grantor.is_spent()).then_some(StopReason::Pages),
         };
         if let (Some(reason), true) = (end, is_last) {
-            self.begin(n, Kind::Order(orders, Order::Stop(reason)));
+            self.begin(n, Kind::Order(orders, OwnerOrder::Stop(reason)));
         }
     }
 
@@ -234,7 +234,7 @@ impl Cluster {
             taken: part.numbers.taken.clone(),
         });
         let idle = part.idle.filter(|_| has_heard_all);
-        let mut report = Report {
+        let mut report = PartitionReport {
             partition,
             epoch: life.epoch,
             order: life.order,
@@ -248,7 +248,7 @@ impl Cluster {
             report.sent.fill(0);
             report.taken.fill(0);
         }
-        let told = Told::Report { to, asked, report: Box::new(report) };
+        let told = SimTold::Report { to, asked, report: Box::new(report) };
         let place = life.place;
         {
             let shared = &mut *self.shared.borrow_mut();
@@ -259,23 +259,23 @@ impl Cluster {
     }
 
     /// A node hears from an owner.
-    pub(super) fn is_told(&mut self, n: usize, told: Told) {
+    pub(super) fn is_told(&mut self, n: usize, told: SimTold) {
         match told {
-            Told::Report { asked, report, .. } => {
+            SimTold::Report { asked, report, .. } => {
                 let life = self.nodes[n].lives.get_mut(&0);
                 if let Some(collection) = life.and_then(|life| life.collection.as_mut()) {
                     collection.take(asked, *report);
                 }
             }
-            Told::Request(request) => self.grant(n, request),
-            Told::Grant(grant) => {
+            SimTold::Request(request) => self.grant(n, request),
+            SimTold::Grant(grant) => {
                 let place = self.place(n, grant.partition);
                 if let Some(life) = self.nodes[n].lives.get_mut(&grant.partition) {
                     life.holder.granted(grant);
                     self.set_ceilings(place);
                 }
             }
-            Told::Reclaim(partition) => {
+            SimTold::Reclaim(partition) => {
                 let (place, now) = (self.place(n, partition), self.now());
                 if let Some(life) = self.nodes[n].lives.get_mut(&partition) {
                     let used = life.used(now, &self.shared.borrow().parts[place]);
@@ -284,12 +284,12 @@ impl Cluster {
                     self.set_ceilings(place);
                 }
             }
-            Told::Obeyed(_) => {}
+            SimTold::Obeyed(_) => {}
         }
     }
 
     /// The ledger is committed before what it says leaves.
-    fn grant(&mut self, n: usize, request: Request) {
+    fn grant(&mut self, n: usize, request: GrantRequest) {
         let Some(life) = self.nodes[n].lives.get_mut(&0) else { return };
         let Some(grantor) = &mut life.grantor else { return };
         let outcome = grantor.asked(request);
@@ -300,8 +300,8 @@ impl Cluster {
                 shared.commit_ledger(place, ledger);
             }
             let gate = &mut shared.parts[place].gate;
-            let grants = outcome.grants.into_iter().map(Told::Grant);
-            let reclaims = outcome.reclaims.into_iter().map(Told::Reclaim);
+            let grants = outcome.grants.into_iter().map(SimTold::Grant);
+            let reclaims = outcome.reclaims.into_iter().map(SimTold::Reclaim);
             grants.chain(reclaims).for_each(|told| gate.hold(Leaving::Told(told)));
             shared.let_leave(place);
         }

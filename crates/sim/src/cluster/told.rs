@@ -1,8 +1,8 @@
 //! What goes over the network between nodes, beside messages.
 
 use crate::mail::Envelope;
-use rhumb_cluster::allowance::{Grant, Request};
-use rhumb_cluster::collection::Report;
+use rhumb_cluster::allowance::{Grant, GrantRequest};
+use rhumb_cluster::collection::PartitionReport;
 use rhumb_engine::mass::Sums;
 use rhumb_engine::outbound::Message;
 use rhumb_engine::time::Time;
@@ -20,14 +20,14 @@ pub struct Summed {
 
 /// What an owner tells once it is shipped.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum SimTold {
     /// To the node that asked, at that moment of its own clock.
     Report {
         to: usize,
         asked: Time,
-        report: Box<Report<Summed>>,
+        report: Box<PartitionReport<Summed>>,
     },
-    Request(Request),
+    Request(GrantRequest),
     Grant(Grant),
     /// A partition is to give back what it does not need.
     Reclaim(u32),
@@ -40,7 +40,7 @@ pub enum Told {
 pub enum Packet {
     /// With the message, if it is one.
     Envelope(Envelope, Option<Arc<Message>>),
-    Told(Told),
+    Told(SimTold),
     /// Report this partition to whoever adds up.
     Ask {
         from: usize,

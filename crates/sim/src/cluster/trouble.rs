@@ -1,12 +1,12 @@
 //! What goes wrong with machines, the network and the store, one thing after the other.
 
-use super::drive::{Cluster, Due};
-use super::node::{Node, NodeState};
+use super::drive::{SimCluster, SimDue};
+use super::node::{SimNode, SimNodeState};
 use crate::cluster::doors::Doors;
-use crate::cluster::journal::Journal;
+use crate::cluster::journal::SimJournal;
 use crate::power::Disk;
-use crate::store::{CrashPlan, Part};
-use rhumb_cluster::event::Event;
+use crate::store::{CrashPlan, DurablePart};
+use rhumb_cluster::event::MemberEvent;
 use rhumb_engine::time::Span;
 
 /// A process that ended is started again after so long.
@@ -17,12 +17,12 @@ const LEFT_AFTER: Span = Span::secs(25);
 const BETWEEN_US: (u64, u64) = (2_000_000, 12_000_000);
 const SPAN_US: (u64, u64) = (1_000_000, 25_000_000);
 
-impl Cluster {
+impl SimCluster {
     pub(super) fn add_node(&mut self) {
         let n = self.nodes.len();
         let differ = self.plan.trouble.clocks_differ;
         let run = n as u64 + 1;
-        let node = Node::new(n, run, self.partitions, (&mut self.rng, differ));
+        let node = SimNode::new(n, run, self.partitions, (&mut self.rng, differ));
         let skew_us = node.skew_us;
         self.nodes.push(node);
         let seed = self.scenario.config.seed;
@@ -34,19 +34,19 @@ impl Cluster {
                 let crash = CrashPlan::new(seed ^ place << 16, crashes, 0);
                 // What hashes by it passes the journal by: a partition has one, wherever it is.
                 let of_rows = seed ^ u64::from(partition) << 32;
-                let mut part = Part::new(partition, of_rows, crash, Some(Disk::default()));
-                part.journal = Some(Journal::new(n));
+                let mut part = DurablePart::new(partition, of_rows, crash, Some(Disk::default()));
+                part.journal = Some(SimJournal::new(n));
                 part.skew_us = skew_us;
                 shared.parts.push(part);
                 shared.checker.add_place(partition, n as u32);
             }
             shared.doors.push(Doors::default());
         }
-        self.after(Span(1 + n as u64 * 10_000), Due::Wake(n, run));
+        self.after(Span(1 + n as u64 * 10_000), SimDue::Wake(n, run));
     }
 
     pub(super) fn start_node(&mut self, n: usize, has_own_disk: bool) {
-        if self.nodes[n].state != NodeState::Down {
+        if self.nodes[n].state != SimNodeState::Down {
             return;
         }
         self.counter += 1;
@@ -54,7 +54,7 @@ impl Cluster {
         let run = self.counter << 8 | n as u64;
         self.nodes[n].restart(run, self.partitions, has_own_disk);
         self.nodes[n].wakes_at = self.now();
-        self.after(Span::ZERO, Due::Wake(n, run));
+        self.after(Span::ZERO, SimDue::Wake(n, run));
     }
 
     /// A process died between two lines of its loop.
@@ -69,9 +69,9 @@ impl Cluster {
             }
         }
         self.tally.restarts += 1;
-        self.end_process(n, NodeState::Down);
+        self.end_process(n, SimNodeState::Down);
         let span = if self.rng.draw().is_multiple_of(2) { DOWNTIME } else { LEFT_AFTER };
-        self.after(span, Due::Start(n, true));
+        self.after(span, SimDue::Start(n, true));
     }
 
     pub(super) fn fault(&mut self) {
@@ -93,7 +93,7 @@ impl Cluster {
             }
         }
         let next = Span(self.draw(BETWEEN_US.0, BETWEEN_US.1));
-        self.after(next, Due::Fault);
+        self.after(next, SimDue::Fault);
     }
 
     fn happens(&mut self, n: usize, kind: usize) {
@@ -129,8 +129,8 @@ impl Cluster {
             _ => {
                 self.tally.leaves += 1;
                 let returns = self.rng.draw().is_multiple_of(2).then_some(Span::secs(20));
-                self.event(n, Event::Leave { returns_within: returns });
-                self.after(LEFT_AFTER, Due::Start(n, true));
+                self.event(n, MemberEvent::Leave { returns_within: returns });
+                self.after(LEFT_AFTER, SimDue::Start(n, true));
             }
         }
     }
@@ -138,17 +138,17 @@ impl Cluster {
     /// A machine is gone for ever; another comes after a while.
     fn lose(&mut self, n: usize) {
         self.tally.machines_lost += 1;
-        self.end_process(n, NodeState::Lost);
+        self.end_process(n, SimNodeState::Lost);
         self.add_node();
     }
 
     fn kill(&mut self, n: usize, span: Span, keeps_disk: bool) {
         self.tally.restarts += 1;
-        self.end_process(n, NodeState::Down);
+        self.end_process(n, SimNodeState::Down);
         if !keeps_disk {
             self.wipe(n);
         }
-        self.after(span, Due::Start(n, keeps_disk));
+        self.after(span, SimDue::Start(n, keeps_disk));
     }
 
     fn wipe(&mut self, n: usize) {
@@ -162,7 +162,7 @@ impl Cluster {
     /// Power fails at a machine: its disk has what was synced, and any part of what came since.
     fn cut_power(&mut self, n: usize, span: Span) {
         self.tally.restarts += 1;
-        self.end_process(n, NodeState::Down);
+        self.end_process(n, SimNodeState::Down);
         {
             let shared = &mut *self.shared.borrow_mut();
             shared.checker.tally.power_cuts += 1;
@@ -171,7 +171,7 @@ impl Cluster {
                 shared.parts[place].fall_back();
             }
         }
-        self.after(span, Due::Start(n, true));
+        self.after(span, SimDue::Start(n, true));
     }
 
     /// The process stands still, and goes on.
@@ -184,7 +184,7 @@ impl Cluster {
         for (at, place) in lapses {
             self.touch(place);
             if at > self.now() && at < until {
-                self.at(at, Due::Lapse(place));
+                self.at(at, SimDue::Lapse(place));
             }
         }
     }

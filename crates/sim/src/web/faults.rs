@@ -2,7 +2,7 @@
 
 use super::Web;
 use super::chance::{Purpose, Stream};
-use super::place::{Place, What};
+use super::place::{WebPlace, What};
 use super::site::page_draw;
 
 /// What happens to a request instead of, or beside, its answer.
@@ -30,7 +30,7 @@ pub(crate) enum Flake {
 
 impl Web {
     /// How a page fails at this attempt (counted from 0); most never do, the others recover.
-    pub(crate) fn flake(&self, original: Place, attempt: u32) -> Option<Flake> {
+    pub(crate) fn flake(&self, original: WebPlace, attempt: u32) -> Option<Flake> {
         let share = self.config.oddities.flaky;
         let What::Page(n) = original.what else { return None };
         if share == 0 {

@@ -4,8 +4,8 @@ use super::Web;
 use super::chance::{Purpose, Stream, draw};
 use super::change::AGE_US;
 use super::config::{Lastmod, WebConfig};
-use super::place::{Place, What};
-use super::reply::{EPOCH_S, Reply};
+use super::place::{WebPlace, What};
+use super::reply::{EPOCH_S, WebReply};
 use super::site::page_draw;
 
 const DAY_US: u64 = 24 * 3_600 * 1_000_000;
@@ -33,7 +33,7 @@ impl Lie {
     }
 
     /// The answer with validators that say something else.
-    pub(crate) fn told(self, mut reply: Reply, now_us: u64) -> Reply {
+    pub(crate) fn told(self, mut reply: WebReply, now_us: u64) -> WebReply {
         match self {
             Lie::FutureDates => {
                 let tomorrow_s = EPOCH_S + (now_us + AGE_US + DAY_US) / 1_000_000;
@@ -50,7 +50,7 @@ impl Lie {
 
 impl Web {
     /// Whether a page that comes and goes is away.
-    pub(crate) fn is_away(&self, original: Place, now_us: u64) -> bool {
+    pub(crate) fn is_away(&self, original: WebPlace, now_us: u64) -> bool {
         let share = self.config.lies.vanishing;
         let What::Page(n) = original.what else { return false };
         if share == 0 || !self.sites[original.site as usize].is_leaf(n) {
@@ -63,7 +63,7 @@ impl Web {
     }
 
     /// When a sitemap says that a page of its site last changed, in the time of requests.
-    pub fn lastmod_us(&self, place: Place, now_us: u64) -> Option<u64> {
+    pub fn lastmod_us(&self, place: WebPlace, now_us: u64) -> Option<u64> {
         let What::Page(n) = self.original(place).what else { return None };
         match self.config.lies.lastmod {
             Lastmod::Nothing => None,
@@ -73,7 +73,7 @@ impl Web {
     }
 
     /// Which version of itself a sitemap is: that of the latest change it speaks of.
-    pub(crate) fn sitemap_version(&self, place: Place, now_us: u64) -> u64 {
+    pub(crate) fn sitemap_version(&self, place: WebPlace, now_us: u64) -> u64 {
         if self.config.lies.lastmod == Lastmod::Nothing {
             return 0;
         }

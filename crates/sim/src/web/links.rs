@@ -13,12 +13,12 @@ use rhumb_page::url::Url;
 use super::Web;
 use super::chance::{Purpose, Stream, popular};
 use super::manner::{Manner, manner};
-use super::place::{CIRCLE, DEEP_MAX, Face, HOPS_MAX, Place, SESSIONS, What, ghost_kind};
+use super::place::{CIRCLE, DEEP_MAX, Face, HOPS_MAX, SESSIONS, WebPlace, What, ghost_kind};
 use super::site::{BRANCHING, page_draw};
 
 /// What element a link comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LinkKind {
+pub enum WebLinkKind {
     Anchor,
     Area,
     Frame,
@@ -35,16 +35,16 @@ pub enum LinkKind {
 /// A link of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
-    pub to: Place,
-    pub kind: LinkKind,
+    pub to: WebPlace,
+    pub kind: WebLinkKind,
     pub nofollow: bool,
 }
 
 /// A link as a crawler finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct WebLink {
     pub url: Url,
-    pub kind: LinkKind,
+    pub kind: WebLinkKind,
     pub nofollow: bool,
 }
 
@@ -56,7 +56,7 @@ const TRAP_DOORS: [What; 3] = [What::Month(300), What::Deep(1), What::Visit(1)];
 impl Web {
     /// The links of an HTML document as found at a place: those of the original, in document order,
     /// each target once. An original links to itself by its canonical link only; a copy may.
-    pub(crate) fn arrows(&self, place: Place, out: &mut Vec<Arrow>) {
+    pub(crate) fn arrows(&self, place: WebPlace, out: &mut Vec<Arrow>) {
         out.clear();
         let original = self.original(place);
         let mut page = Linking { web: self, place: original, out };
@@ -87,25 +87,25 @@ impl Web {
     }
 
     /// What a place has the bytes of: itself, unless it is a copy.
-    pub fn original(&self, place: Place) -> Place {
+    pub fn original(&self, place: WebPlace) -> WebPlace {
         let face = if place.face == Face::Mirror { Face::Www } else { place.face };
         let what = match place.what {
             What::Print(n) | What::Session(n, _) => What::Page(n),
             what => what,
         };
-        Place { face, what, ..place }
+        WebPlace { face, what, ..place }
     }
 }
 
 /// Whether a link of a document is written without its host.
-pub(crate) fn is_relative(document: Place, arrow: &Arrow) -> bool {
+pub(crate) fn is_relative(document: WebPlace, arrow: &Arrow) -> bool {
     let same_host = arrow.to.site == document.site && arrow.to.face == document.face;
-    same_host && arrow.kind != LinkKind::Canonical
+    same_host && arrow.kind != WebLinkKind::Canonical
 }
 
 struct Linking<'a> {
     web: &'a Web,
-    place: Place,
+    place: WebPlace,
     out: &'a mut Vec<Arrow>,
 }
 
@@ -133,13 +133,13 @@ impl Linking<'_> {
         // The canonical link is absolute: on a copy it names the original.
         if web.config.oddities.copies > 0 && chance.below(4) == 0 {
             let to = web.page_place(self.place.site, n);
-            self.out.push(Arrow { to, kind: LinkKind::Canonical, nofollow: false });
+            self.out.push(Arrow { to, kind: WebLinkKind::Canonical, nofollow: false });
         }
         if n == 0 && web.sites[self.place.site as usize].sitemap {
-            self.push(What::Feed, LinkKind::Feed, false);
+            self.push(What::Feed, WebLinkKind::Feed, false);
         }
         if manner == Manner::Refresh {
-            self.push(What::Page(0), LinkKind::Refresh, false);
+            self.push(What::Page(0), WebLinkKind::Refresh, false);
         }
     }
 
@@ -162,12 +162,12 @@ impl Linking<'_> {
                 false => popular,
             };
             let kind = match (manner, i) {
-                (Manner::Framed, 0..2) => LinkKind::Frame,
-                (Manner::Framed, 2..4) => LinkKind::Area,
-                _ => LinkKind::Anchor,
+                (Manner::Framed, 0..2) => WebLinkKind::Frame,
+                (Manner::Framed, 2..4) => WebLinkKind::Area,
+                _ => WebLinkKind::Anchor,
             };
             // Only anchors say nofollow.
-            self.push_page(target, kind, nofollow && kind == LinkKind::Anchor);
+            self.push_page(target, kind, nofollow && kind == WebLinkKind::Anchor);
         }
     }
 
@@ -181,10 +181,10 @@ impl Linking<'_> {
         let n = popular(chance.next(), web.sites[site as usize].rooted);
         let bare = web.config.oddities.redirects > 0 && n == 0 && chance.below(4) == 0;
         let to = match bare {
-            true => Place { site, face: Face::Bare, what: What::Page(0) },
+            true => WebPlace { site, face: Face::Bare, what: What::Page(0) },
             false => web.page_place(site, n),
         };
-        self.add(Arrow { to, kind: LinkKind::Anchor, nofollow });
+        self.add(Arrow { to, kind: WebLinkKind::Anchor, nofollow });
     }
 
     /// Links that lead to something other than a page.
@@ -207,8 +207,8 @@ impl Linking<'_> {
             TRAP_DOORS.into_iter().for_each(|door| self.anchor(door));
         }
         if n == 0 && web.sites[self.place.site as usize].mirror {
-            let to = Place { face: Face::Mirror, ..self.place };
-            self.add(Arrow { to, kind: LinkKind::Anchor, nofollow: false });
+            let to = WebPlace { face: Face::Mirror, ..self.place };
+            self.add(Arrow { to, kind: WebLinkKind::Anchor, nofollow: false });
         }
     }
 
@@ -232,8 +232,9 @@ impl Linking<'_> {
             2 => self.anchor(What::Broken(number)),
             _ if self.web.config.ghosts > 0 => {
                 let site = chance.below(self.web.config.ghosts);
-                let to = Place { site, face: Face::Ghost(ghost_kind(site)), what: What::Page(0) };
-                self.add(Arrow { to, kind: LinkKind::Anchor, nofollow: false });
+                let to =
+                    WebPlace { site, face: Face::Ghost(ghost_kind(site)), what: What::Page(0) };
+                self.add(Arrow { to, kind: WebLinkKind::Anchor, nofollow: false });
             }
             _ => {}
         }
@@ -245,25 +246,25 @@ impl Linking<'_> {
     }
 
     fn page(&mut self, n: u32) {
-        self.push_page(n, LinkKind::Anchor, false);
+        self.push_page(n, WebLinkKind::Anchor, false);
     }
 
     fn anchor(&mut self, what: What) {
-        self.push(what, LinkKind::Anchor, false);
+        self.push(what, WebLinkKind::Anchor, false);
     }
 
-    fn push_page(&mut self, n: u32, kind: LinkKind, nofollow: bool) {
+    fn push_page(&mut self, n: u32, kind: WebLinkKind, nofollow: bool) {
         let to = self.web.page_place(self.place.site, n);
         self.add(Arrow { to, kind, nofollow });
     }
 
     /// Something that stands on this site's own front; copies of a page stand beside the page.
-    fn push(&mut self, what: What, kind: LinkKind, nofollow: bool) {
+    fn push(&mut self, what: What, kind: WebLinkKind, nofollow: bool) {
         let face = match (self.place.face, what) {
             (Face::Blog, What::Print(_) | What::Session(..)) => Face::Blog,
             _ => Face::Www,
         };
-        let to = Place { site: self.place.site, face, what };
+        let to = WebPlace { site: self.place.site, face, what };
         self.add(Arrow { to, kind, nofollow });
     }
 

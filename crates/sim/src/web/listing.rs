@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Web;
-use super::place::{Face, Place, What};
+use super::place::{Face, WebPlace, What};
 
 /// Page numbers that one part of a sitemap covers. A smaller site has one file and no index.
 const SITEMAP_SPAN: u32 = 1_000;
@@ -20,7 +20,7 @@ impl Web {
     }
 
     /// What a sitemap lists: parts, or pages with every other orphan among them.
-    pub(crate) fn sitemap_entries(&self, place: Place) -> Vec<Place> {
+    pub(crate) fn sitemap_entries(&self, place: WebPlace) -> Vec<WebPlace> {
         let site = place.site;
         let it = &self.sites[site as usize];
         let parts = self.sitemap_parts(site);
@@ -30,7 +30,7 @@ impl Web {
             }
             _ if parts == 0 => (0, it.pages),
             _ => {
-                let part = |k| Place { site, face: Face::Www, what: What::SitemapPart(k) };
+                let part = |k| WebPlace { site, face: Face::Www, what: What::SitemapPart(k) };
                 return (0..parts).map(part).collect();
             }
         };
@@ -41,12 +41,12 @@ impl Web {
         (from..to).filter(listed).map(|n| self.page_place(site, n)).collect()
     }
 
-    pub(crate) fn feed_items(&self, place: Place) -> Vec<Place> {
+    pub(crate) fn feed_items(&self, place: WebPlace) -> Vec<WebPlace> {
         let last = FEED_ITEMS.min(self.sites[place.site as usize].rooted - 1);
         (1..=last).map(|n| self.page_place(place.site, n)).collect()
     }
 
-    pub(crate) fn write_sitemap(&self, place: Place, out: &mut String) {
+    pub(crate) fn write_sitemap(&self, place: WebPlace, out: &mut String) {
         let parts = place.what == What::Sitemap && self.sitemap_parts(place.site) > 0;
         let (root, entry) = if parts { ("sitemapindex", "sitemap") } else { ("urlset", "url") };
         out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -58,7 +58,7 @@ impl Web {
         let _ = writeln!(out, "</{root}>");
     }
 
-    pub(crate) fn write_feed(&self, place: Place, out: &mut String) {
+    pub(crate) fn write_feed(&self, place: WebPlace, out: &mut String) {
         let domain = &self.sites[place.site as usize].domain;
         out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\"><channel>");
         let _ = writeln!(out, "<title>News of {domain}</title>");

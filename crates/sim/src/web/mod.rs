@@ -8,11 +8,11 @@
 //!
 //! - `config`: what kind of web; the presets.
 //! - `site`: sizes by a power law, hosts, addresses, temper of each site.
-//! - `place`: a URL means a [`Place`], a place has one URL.
+//! - `place`: a URL means a [`WebPlace`], a place has one URL.
 //! - `manner`: what is unusual about a page. `links`: where it links to.
 //! - `robots`, `faults`, `outages`, `change`, `lies`: what forbids, breaks and alters it, and what
 //!   misleads.
-//! - `respond`: all that together, an answer ([`Reply`]) without bytes: for the simulator.
+//! - `respond`: all that together, an answer ([`WebReply`]) without bytes: for the simulator.
 //! - `render`, `listing`, `lexicon`: the bytes of the answer: for real sockets. Reading the bytes
 //!   gives exactly the links of the answer.
 //! - `truth`, `reach`: what a crawler should have made of it.
@@ -50,14 +50,14 @@ use rhumb_page::url::Url;
 pub use change::AGE_US;
 pub use config::{Lastmod, Lies, Oddities, WebConfig};
 pub use faults::Fault;
-pub use links::{Link, LinkKind};
+pub use links::{WebLink, WebLinkKind};
 pub use outages::Outage;
-pub use place::{Face, Ghost, Place, What};
-pub use reach::{Reached, Scope};
+pub use place::{Face, Ghost, WebPlace, What};
+pub use reach::{ReachScope, Reached};
 pub use render::gzip;
-pub use reply::{Body, EPOCH_S, PageRef, Reply};
+pub use reply::{EPOCH_S, PageRef, WebBody, WebReply};
 pub use robots::{HUGE_ROBOTS_BYTES, RobotsKind};
-pub use truth::Truth;
+pub use truth::UrlTruth;
 
 use lexicon::Lexicon;
 use site::{Site, address_number, make_sites};
@@ -99,7 +99,7 @@ impl Web {
     }
 
     /// All pages of a site, orphans included, copies not.
-    pub fn pages(&self, site: u32) -> impl Iterator<Item = Place> {
+    pub fn pages(&self, site: u32) -> impl Iterator<Item = WebPlace> {
         (0..self.sites[site as usize].pages).map(move |n| self.page_place(site, n))
     }
 

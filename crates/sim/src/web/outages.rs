@@ -5,7 +5,7 @@ use super::Web;
 use super::chance::{Purpose, Stream, draw};
 use super::faults::Fault;
 use super::place::{Face, What};
-use super::reply::Reply;
+use super::reply::WebReply;
 
 const SECOND_US: u64 = 1_000_000;
 /// A site that has outages has one in each such period.
@@ -62,19 +62,19 @@ impl Web {
         (site, face): (u32, Face),
         what: What,
         now_us: u64,
-    ) -> Option<Reply> {
+    ) -> Option<WebReply> {
         if matches!(face, Face::Ghost(_)) {
             return None;
         }
         match self.outage(site, now_us)? {
             Outage::Refused | Outage::NoName | Outage::NoNameServer => {
                 // One who still has the address finds nobody there.
-                Some(Reply::failing(Fault::Refused))
+                Some(WebReply::failing(Fault::Refused))
             }
-            Outage::Silent => Some(Reply::failing(Fault::Silent)),
+            Outage::Silent => Some(WebReply::failing(Fault::Silent)),
             Outage::PagesBusy(_) if matches!(what, What::Robots | What::RobotsMoved) => None,
             Outage::Busy(status) | Outage::PagesBusy(status) => {
-                Some(Reply::note(status, "Down for a while."))
+                Some(WebReply::note(status, "Down for a while."))
             }
         }
     }

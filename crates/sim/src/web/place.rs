@@ -15,7 +15,7 @@ use super::site::{BRANCHING, PathStyle, page_draw};
 
 /// Where something is: a host of a site, and what stands there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct WebPlace {
     pub site: u32,
     pub face: Face,
     pub what: What,
@@ -94,12 +94,12 @@ const SHUT_PORT: u16 = 1;
 
 impl Web {
     /// The URL of a place.
-    pub fn url(&self, place: Place) -> Url {
+    pub fn url(&self, place: WebPlace) -> Url {
         self.url_by(place, &mut String::with_capacity(80))
     }
 
     /// The same, for whoever needs many: written first where there is room for any.
-    pub(crate) fn url_by(&self, place: Place, text: &mut String) -> Url {
+    pub(crate) fn url_by(&self, place: WebPlace, text: &mut String) -> Url {
         text.clear();
         text.push_str("http://");
         self.write_authority(place, text);
@@ -108,7 +108,7 @@ impl Web {
     }
 
     /// What a URL means; nothing if it is not of this web.
-    pub fn place(&self, url: &Url) -> Option<Place> {
+    pub fn place(&self, url: &Url) -> Option<WebPlace> {
         if url.scheme() != Scheme::Http {
             return None;
         }
@@ -117,7 +117,7 @@ impl Web {
             Face::Ghost(_) => What::Page(0),
             _ => guess(url.path_and_query())?,
         };
-        let place = Place { site, face, what: guess };
+        let place = WebPlace { site, face, what: guess };
         if !self.exists(place) {
             return None;
         }
@@ -167,12 +167,12 @@ impl Web {
         if blog { Face::Blog } else { Face::Www }
     }
 
-    pub(crate) fn page_place(&self, site: u32, n: u32) -> Place {
-        Place { site, face: self.home(site, n), what: What::Page(n) }
+    pub(crate) fn page_place(&self, site: u32, n: u32) -> WebPlace {
+        WebPlace { site, face: self.home(site, n), what: What::Page(n) }
     }
 
     /// A hash of a place and one more number.
-    pub(crate) fn place_hash(&self, place: Place, more: u64) -> u64 {
+    pub(crate) fn place_hash(&self, place: WebPlace, more: u64) -> u64 {
         let (kind, number) = match place.what {
             What::Page(n) => (0, n),
             What::Print(n) => (1, n),
@@ -205,7 +205,7 @@ impl Web {
     }
 
     /// Whether something stands at a place that was guessed from a URL.
-    fn exists(&self, place: Place) -> bool {
+    fn exists(&self, place: WebPlace) -> bool {
         if let Face::Ghost(_) = place.face {
             return place.what == What::Page(0);
         }
@@ -249,7 +249,7 @@ impl Web {
         out.push_str(&self.sites[site as usize].domain);
     }
 
-    fn port_of(&self, place: Place) -> u16 {
+    fn port_of(&self, place: WebPlace) -> u16 {
         match place.face {
             Face::Ghost(Ghost::Shut) => SHUT_PORT,
             _ if self.config.port == 0 => 80,
@@ -258,7 +258,7 @@ impl Web {
     }
 
     /// Host and port as URLs have them.
-    pub(crate) fn write_authority(&self, place: Place, out: &mut String) {
+    pub(crate) fn write_authority(&self, place: WebPlace, out: &mut String) {
         self.write_host(place.site, place.face, out);
         let port = self.port_of(place);
         if port != 80 {
@@ -268,7 +268,7 @@ impl Web {
     }
 
     /// Path and query.
-    pub(crate) fn write_path(&self, place: Place, out: &mut String) {
+    pub(crate) fn write_path(&self, place: WebPlace, out: &mut String) {
         match place.what {
             What::Page(_) if matches!(place.face, Face::Ghost(_)) => out.push('/'),
             What::Page(n) => self.write_page_path(place.site, n, out),

@@ -12,14 +12,14 @@ use rhumb_state::plain::PlainSet;
 
 use super::Web;
 use super::manner::{Manner, manner};
-use super::place::{Face, Place, What};
-use super::reply::{Body, PageRef};
+use super::place::{Face, WebPlace, What};
+use super::reply::{PageRef, WebBody};
 use super::robots::RobotsKind;
-use super::truth::Truth;
+use super::truth::UrlTruth;
 
 /// How far from the seeds a crawl may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ReachScope {
     /// Hosts of the seeds.
     Hosts,
     /// Sites of the seeds.
@@ -31,21 +31,21 @@ pub enum Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// Documents that are there: pages, copies, feeds and sitemaps.
-    pub documents: Vec<Place>,
+    pub documents: Vec<WebPlace>,
     /// What robots.txt forbids.
-    pub denied: Vec<Place>,
+    pub denied: Vec<WebPlace>,
     /// Redirects, circles included.
-    pub redirects: Vec<Place>,
+    pub redirects: Vec<WebPlace>,
     /// Doors of traps.
-    pub traps: Vec<Place>,
+    pub traps: Vec<WebPlace>,
     /// Missing, broken, or on a host that cannot be reached.
-    pub dead: Vec<Place>,
+    pub dead: Vec<WebPlace>,
 }
 
 impl Reached {
     /// The pages found at least once, as (site, number), under whatever URL.
     pub fn pages(&self, web: &Web) -> BTreeSet<(u32, u32)> {
-        let page = |&place: &Place| match web.original(place).what {
+        let page = |&place: &WebPlace| match web.original(place).what {
             What::Page(n) => Some((place.site, n)),
             _ => None,
         };
@@ -54,25 +54,27 @@ impl Reached {
 }
 
 impl Web {
-    pub fn reachable(&self, seeds: &[Url], scope: Scope) -> Reached {
-        self.reachable_by((seeds, scope), scope != Scope::Any)
+    pub fn reachable(&self, seeds: &[Url], scope: ReachScope) -> Reached {
+        self.reachable_by((seeds, scope), scope != ReachScope::Any)
     }
 
     /// The same of a crawl that tries sitemaps which nobody names, or does not.
-    pub fn reachable_by(&self, (seeds, scope): (&[Url], Scope), tries: bool) -> Reached {
-        let seeds: Vec<Place> = seeds.iter().filter_map(|url| self.place(url)).collect();
+    pub fn reachable_by(&self, (seeds, scope): (&[Url], ReachScope), tries: bool) -> Reached {
+        let seeds: Vec<WebPlace> = seeds.iter().filter_map(|url| self.place(url)).collect();
         let hosts: BTreeSet<(u32, Face)> =
             seeds.iter().map(|seed| (seed.site, seed.face)).collect();
         let sites: BTreeSet<u32> = hosts.iter().map(|&(site, _)| site).collect();
-        let within = |place: &Place| match scope {
-            Scope::Hosts => hosts.contains(&(place.site, place.face)),
-            Scope::Sites => !matches!(place.face, Face::Ghost(_)) && sites.contains(&place.site),
-            Scope::Any => true,
+        let within = |place: &WebPlace| match scope {
+            ReachScope::Hosts => hosts.contains(&(place.site, place.face)),
+            ReachScope::Sites => {
+                !matches!(place.face, Face::Ghost(_)) && sites.contains(&place.site)
+            }
+            ReachScope::Any => true,
         };
         let mut reached = Reached::default();
-        let mut seen: PlainSet<Place> = seeds.iter().copied().collect();
+        let mut seen: PlainSet<WebPlace> = seeds.iter().copied().collect();
         let mut hosts_met: PlainSet<(u32, Face)> = PlainSet::default();
-        let mut queue: VecDeque<Place> = seeds.into_iter().collect();
+        let mut queue: VecDeque<WebPlace> = seeds.into_iter().collect();
         let mut found = Vec::new();
         while let Some(place) = queue.pop_front() {
             found.clear();
@@ -92,7 +94,7 @@ impl Web {
     }
 
     /// The sitemap that the robots.txt of the place's host names, or that is there to be tried.
-    fn announced(&self, place: Place, tries: bool) -> Option<Place> {
+    fn announced(&self, place: WebPlace, tries: bool) -> Option<WebPlace> {
         if matches!(place.face, Face::Ghost(_)) {
             return None;
         }
@@ -103,30 +105,30 @@ impl Web {
             && face != Face::Blog
             && site.robots != RobotsKind::DeniesAll
             && (site.robots != RobotsKind::Absent || tries);
-        named.then_some(Place { face, what: What::Sitemap, ..place })
+        named.then_some(WebPlace { face, what: What::Sitemap, ..place })
     }
 
     /// Books a place and lists what it leads to.
-    fn visit(&self, place: Place, reached: &mut Reached, found: &mut Vec<Place>) {
+    fn visit(&self, place: WebPlace, reached: &mut Reached, found: &mut Vec<WebPlace>) {
         if !self.allowed(place) {
             return reached.denied.push(place);
         }
         match self.truth_of(place) {
-            Truth::Redirect { to } => {
+            UrlTruth::Redirect { to } => {
                 reached.redirects.push(place);
                 found.push(to);
             }
-            Truth::Circle => reached.redirects.push(place),
-            Truth::Trap => reached.traps.push(place),
-            Truth::Missing | Truth::Broken | Truth::Ghost(_) | Truth::Foreign => {
+            UrlTruth::Circle => reached.redirects.push(place),
+            UrlTruth::Trap => reached.traps.push(place),
+            UrlTruth::Missing | UrlTruth::Broken | UrlTruth::Ghost(_) | UrlTruth::Foreign => {
                 reached.dead.push(place);
             }
-            Truth::Page { .. }
-            | Truth::Duplicate { .. }
-            | Truth::Robots
-            | Truth::Sitemap
-            | Truth::Requisite
-            | Truth::Feed => {
+            UrlTruth::Page { .. }
+            | UrlTruth::Duplicate { .. }
+            | UrlTruth::Robots
+            | UrlTruth::Sitemap
+            | UrlTruth::Requisite
+            | UrlTruth::Feed => {
                 reached.documents.push(place);
                 self.followed(place, found);
             }
@@ -134,18 +136,18 @@ impl Web {
     }
 
     /// The links of a document that a polite crawler follows.
-    fn followed(&self, place: Place, found: &mut Vec<Place>) {
+    fn followed(&self, place: WebPlace, found: &mut Vec<WebPlace>) {
         let page = PageRef { place, version: 0 };
         let body = match place.what {
-            What::Sitemap | What::SitemapPart(_) => Body::Sitemap(page),
-            What::Feed => Body::Feed(page),
+            What::Sitemap | What::SitemapPart(_) => WebBody::Sitemap(page),
+            What::Feed => WebBody::Feed(page),
             What::Page(n) | What::Print(n) | What::Session(n, _) => {
                 let site = &self.sites[place.site as usize];
                 let manner = manner(&self.config, site, place.site, n);
                 if hides_links(manner) {
                     return;
                 }
-                Body::Html(page)
+                WebBody::Html(page)
             }
             _ => return,
         };

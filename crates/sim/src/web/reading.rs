@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rhumb_page::html::{self, Limits};
+use rhumb_page::html::{self, PageLimits};
 use rhumb_page::robots::Robots;
 use rhumb_page::url::Url;
 use rhumb_page::{feed, sitemap};
@@ -17,9 +17,9 @@ fn a_rendered_page_has_exactly_the_links_of_the_model() {
         for place in documents(&web) {
             let url = web.url(place);
             let reply = web.respond(&url, 77_000_000, 9);
-            let Body::Html(_) = reply.body else { continue };
+            let WebBody::Html(_) = reply.body else { continue };
             let charset = reply.content_type.split_once("charset=").map(|(_, charset)| charset);
-            let page = html::read(&render(&web, &reply), charset, &url, &Limits::default());
+            let page = html::read(&render(&web, &reply), charset, &url, &PageLimits::default());
             let found: Vec<_> =
                 page.links.iter().map(|l| (l.url.clone(), kind_of(l.kind), l.nofollow)).collect();
             let expected: Vec<_> =
@@ -46,12 +46,12 @@ fn sitemaps_and_feeds_list_what_the_model_lists() {
             let reply = web.respond(&url, 0, 9);
             let bytes = render(&web, &reply);
             let found: Vec<Url> = match reply.body {
-                Body::Sitemap(_) => {
+                WebBody::Sitemap(_) => {
                     let map = sitemap::read(&bytes, None, &url);
                     read[usize::from(place.what != What::Sitemap)] += 1;
                     map.sitemaps.into_iter().chain(map.pages).map(|entry| entry.url).collect()
                 }
-                Body::Feed(_) => {
+                WebBody::Feed(_) => {
                     read[2] += 1;
                     let entries = feed::read(&bytes, None, &url).entries;
                     entries.into_iter().map(|entry| entry.url).collect()
@@ -70,7 +70,7 @@ fn robots_files_say_what_the_model_allows() {
     let web = Web::new(WebConfig::hostile());
     let (mut denied, mut delays, mut sitemaps) = (0, 0, 0);
     for site in 0..web.config().sites {
-        let robots_url = web.url(Place { site, face: Face::Www, what: What::Robots });
+        let robots_url = web.url(WebPlace { site, face: Face::Www, what: What::Robots });
         let mut reply = web.respond(&robots_url, 0, 9);
         if let Some(to) = &reply.location {
             reply = web.respond(to, 0, 9);
@@ -91,9 +91,9 @@ fn robots_files_say_what_the_model_allows() {
 }
 
 /// Every document a walk meets and every door of a trap, and one step behind it.
-fn documents(web: &Web) -> BTreeSet<Place> {
-    let reached = web.reachable(&web.seeds(), Scope::Any);
-    let mut places: BTreeSet<Place> =
+fn documents(web: &Web) -> BTreeSet<WebPlace> {
+    let reached = web.reachable(&web.seeds(), ReachScope::Any);
+    let mut places: BTreeSet<WebPlace> =
         reached.documents.into_iter().chain(reached.traps.iter().copied()).collect();
     for door in reached.traps {
         let links = web.links(&web.respond(&web.url(door), 0, 0));
@@ -102,19 +102,19 @@ fn documents(web: &Web) -> BTreeSet<Place> {
     places
 }
 
-fn render(web: &Web, reply: &Reply) -> Vec<u8> {
+fn render(web: &Web, reply: &WebReply) -> Vec<u8> {
     let mut out = Vec::new();
     web.render(&reply.body, &mut out);
     out
 }
 
-fn kind_of(kind: html::LinkKind) -> LinkKind {
+fn kind_of(kind: html::LinkKind) -> WebLinkKind {
     match kind {
-        html::LinkKind::Area => LinkKind::Area,
-        html::LinkKind::Frame => LinkKind::Frame,
-        html::LinkKind::Canonical => LinkKind::Canonical,
-        html::LinkKind::Feed => LinkKind::Feed,
-        html::LinkKind::Refresh => LinkKind::Refresh,
-        _ => LinkKind::Anchor,
+        html::LinkKind::Area => WebLinkKind::Area,
+        html::LinkKind::Frame => WebLinkKind::Frame,
+        html::LinkKind::Canonical => WebLinkKind::Canonical,
+        html::LinkKind::Feed => WebLinkKind::Feed,
+        html::LinkKind::Refresh => WebLinkKind::Refresh,
+        _ => WebLinkKind::Anchor,
     }
 }

@@ -7,10 +7,10 @@
 
 use super::Web;
 use super::chance::{Purpose, Stream, scale};
-use super::links::{Arrow, LinkKind, is_relative};
+use super::links::{Arrow, WebLinkKind, is_relative};
 use super::manner::{Manner, Media, manner};
-use super::place::{Place, What};
-use super::reply::{Body, PageRef};
+use super::place::{WebPlace, What};
+use super::reply::{PageRef, WebBody};
 use super::site::{Charset, further, page_draw};
 
 /// Compression on the fly, as servers do it.
@@ -20,25 +20,25 @@ const MENU_LINKS: usize = 7;
 
 impl Web {
     /// Appends the bytes of a body.
-    pub fn render(&self, body: &Body, out: &mut Vec<u8>) {
+    pub fn render(&self, body: &WebBody, out: &mut Vec<u8>) {
         // An empty buffer is filled in place: the server renders every page into the same one.
         let kept = if out.is_empty() { std::mem::take(out) } else { Vec::new() };
         let mut text = String::from_utf8(kept).unwrap_or_default();
         match *body {
-            Body::Nothing => {}
-            Body::Note(note) => {
+            WebBody::Nothing => {}
+            WebBody::Note(note) => {
                 text.push_str("<!DOCTYPE html>\n<title>Note</title>\n<p>");
                 text.push_str(note);
             }
-            Body::Html(page) => self.write_html(page, &mut text),
-            Body::Robots(page) => self.write_robots(page.place, &mut text),
-            Body::Sitemap(page) => self.write_sitemap(page.place, &mut text),
-            Body::Feed(page) => self.write_feed(page.place, &mut text),
-            Body::Other(page) => self.write_media(page, &mut text),
+            WebBody::Html(page) => self.write_html(page, &mut text),
+            WebBody::Robots(page) => self.write_robots(page.place, &mut text),
+            WebBody::Sitemap(page) => self.write_sitemap(page.place, &mut text),
+            WebBody::Feed(page) => self.write_feed(page.place, &mut text),
+            WebBody::Other(page) => self.write_media(page, &mut text),
         }
         let bytes = match *body {
-            Body::Html(page) if self.charset(page.place) != Charset::Utf8 => latin1(&text),
-            Body::Sitemap(page) if page.place.what != What::Sitemap => gzip(text.as_bytes()),
+            WebBody::Html(page) if self.charset(page.place) != Charset::Utf8 => latin1(&text),
+            WebBody::Sitemap(page) if page.place.what != What::Sitemap => gzip(text.as_bytes()),
             _ => text.into_bytes(),
         };
         if out.is_empty() {
@@ -48,7 +48,7 @@ impl Web {
         }
     }
 
-    fn charset(&self, place: Place) -> Charset {
+    fn charset(&self, place: WebPlace) -> Charset {
         match place.what {
             What::Month(_) | What::Deep(_) | What::Visit(_) => Charset::Utf8,
             _ => self.sites[place.site as usize].charset,
@@ -76,13 +76,13 @@ impl Web {
     }
 
     /// Whose words a document has: all pages of a trap say the same, as calendars do.
-    pub(crate) fn text_of(&self, place: Place) -> Place {
+    pub(crate) fn text_of(&self, place: WebPlace) -> WebPlace {
         let what = match place.what {
             What::Month(_) => What::Month(0),
             What::Visit(_) => What::Visit(0),
             what => what,
         };
-        Place { what, ..place }
+        WebPlace { what, ..place }
     }
 
     fn write_media(&self, page: PageRef, out: &mut String) {
@@ -107,13 +107,13 @@ impl Web {
     }
 }
 
-fn in_head(kind: LinkKind) -> bool {
-    matches!(kind, LinkKind::Canonical | LinkKind::Feed | LinkKind::Refresh)
+fn in_head(kind: WebLinkKind) -> bool {
+    matches!(kind, WebLinkKind::Canonical | WebLinkKind::Feed | WebLinkKind::Refresh)
 }
 
 struct Writer<'a> {
     web: &'a Web,
-    document: Place,
+    document: WebPlace,
     manner: Manner,
     hash: u64,
     out: &'a mut String,
@@ -140,11 +140,11 @@ impl Writer<'_> {
         });
         for (i, link) in links.iter().enumerate() {
             self.out.push_str(match link.kind {
-                LinkKind::Canonical => "<link rel=\"canonical\" href=",
-                LinkKind::Feed => "<link rel=alternate type=application/rss+xml href=",
+                WebLinkKind::Canonical => "<link rel=\"canonical\" href=",
+                WebLinkKind::Feed => "<link rel=alternate type=application/rss+xml href=",
                 _ => "<meta http-equiv=\"refresh\" content=\"30; url=",
             });
-            if link.kind == LinkKind::Refresh {
+            if link.kind == WebLinkKind::Refresh {
                 self.address(link, 0);
                 self.out.push('"');
             } else {
@@ -238,12 +238,12 @@ impl Writer<'_> {
 
     fn link(&mut self, link: &Arrow, i: usize) {
         match link.kind {
-            LinkKind::Frame => {
+            WebLinkKind::Frame => {
                 self.out.push_str("<iframe width=200 src=");
                 self.reference(link, i);
                 self.out.push_str("></iframe>");
             }
-            LinkKind::Area => {
+            WebLinkKind::Area => {
                 self.out.push_str("<map><area shape=default alt=map href=");
                 self.reference(link, i);
                 self.out.push_str("></map>");

@@ -3,14 +3,14 @@
 use rhumb_page::url::Url;
 
 use super::faults::Fault;
-use super::place::Place;
+use super::place::WebPlace;
 use super::site::Validators;
 
 /// The web's own time 0 (before its age) in seconds since 1970: 2024-01-01.
 pub const EPOCH_S: u64 = 1_704_067_200;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct WebReply {
     pub status: u16,
     pub content_type: &'static str,
     pub location: Option<Url>,
@@ -23,7 +23,7 @@ pub struct Reply {
     pub etag: Option<String>,
     /// Seconds since 1970.
     pub last_modified_s: Option<u64>,
-    pub body: Body,
+    pub body: WebBody,
     /// More bytes of filler that follow the body as rendered.
     pub flood_bytes: u64,
     pub latency_us: u64,
@@ -31,7 +31,7 @@ pub struct Reply {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum WebBody {
     Nothing,
     /// A short message: the body of an error or a redirect.
     Note(&'static str),
@@ -47,31 +47,35 @@ pub enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRef {
     /// Where it was asked for; a copy's bytes are its original's.
-    pub place: Place,
+    pub place: WebPlace,
     pub version: u64,
 }
 
-impl Body {
+impl WebBody {
     pub fn page(&self) -> Option<PageRef> {
         match *self {
-            Body::Nothing | Body::Note(_) => None,
-            Body::Html(page)
-            | Body::Robots(page)
-            | Body::Sitemap(page)
-            | Body::Feed(page)
-            | Body::Other(page) => Some(page),
+            WebBody::Nothing | WebBody::Note(_) => None,
+            WebBody::Html(page)
+            | WebBody::Robots(page)
+            | WebBody::Sitemap(page)
+            | WebBody::Feed(page)
+            | WebBody::Other(page) => Some(page),
         }
     }
 }
 
-impl Reply {
+impl WebReply {
     /// A short message with a status.
-    pub fn note(status: u16, text: &'static str) -> Reply {
-        Reply { status, body: Body::Note(text), ..Reply::document(Body::Nothing, "text/html") }
+    pub fn note(status: u16, text: &'static str) -> WebReply {
+        WebReply {
+            status,
+            body: WebBody::Note(text),
+            ..WebReply::document(WebBody::Nothing, "text/html")
+        }
     }
 
-    pub(crate) fn document(body: Body, content_type: &'static str) -> Reply {
-        Reply {
+    pub(crate) fn document(body: WebBody, content_type: &'static str) -> WebReply {
+        WebReply {
             status: 200,
             content_type,
             location: None,
@@ -88,11 +92,11 @@ impl Reply {
         }
     }
 
-    pub(crate) fn failing(fault: Fault) -> Reply {
-        Reply { fault, ..Reply::note(0, "") }
+    pub(crate) fn failing(fault: Fault) -> WebReply {
+        WebReply { fault, ..WebReply::note(0, "") }
     }
 
-    pub(crate) fn with_validators(mut self, validators: Validators) -> Reply {
+    pub(crate) fn with_validators(mut self, validators: Validators) -> WebReply {
         if let Some(page) = self.body.page() {
             if matches!(validators, Validators::Both | Validators::Tag) {
                 self.etag = Some(format!("\"{:x}\"", page.version));
@@ -105,14 +109,14 @@ impl Reply {
     }
 
     /// The answer to a conditional request: 304 if the tag (or without one, the date) still holds.
-    pub fn unless(self, etag: Option<&str>, modified_since_s: Option<u64>) -> Reply {
+    pub fn unless(self, etag: Option<&str>, modified_since_s: Option<u64>) -> WebReply {
         let holds = match (etag, modified_since_s) {
             (Some(tag), _) => self.etag.as_deref() == Some(tag),
             (None, Some(since_s)) => self.last_modified_s.is_some_and(|at_s| at_s <= since_s),
             (None, None) => false,
         };
         if self.status == 200 && self.fault == Fault::None && holds {
-            Reply { status: 304, body: Body::Nothing, flood_bytes: 0, ..self }
+            WebReply { status: 304, body: WebBody::Nothing, flood_bytes: 0, ..self }
         } else {
             self
         }

@@ -5,8 +5,8 @@ use rhumb_page::html::{Requisite, RequisiteKind};
 
 use super::Web;
 use super::chance::{Purpose, Stream};
-use super::place::{Face, Place, What};
-use super::reply::{Body, PageRef};
+use super::place::{Face, WebPlace, What};
+use super::reply::{PageRef, WebBody};
 use super::site::page_draw;
 
 /// Pictures and stylesheets of a site.
@@ -15,11 +15,11 @@ pub(super) const SHEETS: u16 = 4;
 
 impl Web {
     /// The requisites that a reader of an answer's bytes finds.
-    pub fn requisites(&self, body: &Body) -> Vec<Requisite> {
+    pub fn requisites(&self, body: &WebBody) -> Vec<Requisite> {
         let mut found = Vec::new();
         match *body {
-            Body::Html(page) => self.requisites_of_page(page, &mut found),
-            Body::Other(PageRef { place, .. }) => {
+            WebBody::Html(page) => self.requisites_of_page(page, &mut found),
+            WebBody::Other(PageRef { place, .. }) => {
                 if let What::Sheet(k) = place.what {
                     let next = What::Sheet((k + 1) % SHEETS);
                     self.requisite((place.site, next), RequisiteKind::Stylesheet, &mut found);
@@ -54,7 +54,7 @@ impl Web {
 
     /// Each once, on the front of its site.
     fn requisite(&self, (site, what): (u32, What), kind: RequisiteKind, to: &mut Vec<Requisite>) {
-        let url = self.url(Place { site, face: Face::Www, what });
+        let url = self.url(WebPlace { site, face: Face::Www, what });
         if to.iter().all(|known| known.url != url) {
             to.push(Requisite { url, kind });
         }

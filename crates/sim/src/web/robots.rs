@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Web;
 use super::chance::scale;
 use super::manner::{Manner, manner};
-use super::place::{Face, Place, What};
+use super::place::{Face, WebPlace, What};
 
 /// The size of a huge robots.txt; only its beginning has rules.
 pub const HUGE_ROBOTS_BYTES: u64 = 100 << 20;
@@ -43,7 +43,7 @@ impl Web {
     }
 
     /// Whether the robots.txt of the place's host lets a polite crawler in.
-    pub fn allowed(&self, place: Place) -> bool {
+    pub fn allowed(&self, place: WebPlace) -> bool {
         if matches!(place.face, Face::Ghost(_)) || place.what == What::Robots {
             return true;
         }
@@ -55,14 +55,14 @@ impl Web {
     }
 
     /// Whether a path begins with /private/: such pages and their session copies.
-    fn is_private(&self, place: Place) -> bool {
+    fn is_private(&self, place: WebPlace) -> bool {
         let (What::Page(n) | What::Session(n, _)) = place.what else { return false };
         let site = &self.sites[place.site as usize];
         manner(&self.config, site, place.site, n) == Manner::Private
     }
 
     /// The text of the rules, before any filler.
-    pub(crate) fn write_robots(&self, place: Place, out: &mut String) {
+    pub(crate) fn write_robots(&self, place: WebPlace, out: &mut String) {
         let site = &self.sites[place.site as usize];
         if site.robots == RobotsKind::DeniesAll {
             out.push_str("User-agent: *\nDisallow: /\n");
@@ -74,7 +74,7 @@ impl Web {
             let _ = writeln!(out, "Crawl-delay: {}", site.crawl_delay_s);
         }
         if site.sitemap && place.face != Face::Blog {
-            let sitemap = self.url(Place { what: What::Sitemap, ..place });
+            let sitemap = self.url(WebPlace { what: What::Sitemap, ..place });
             let _ = writeln!(out, "\nSitemap: {sitemap}");
         }
     }

@@ -9,13 +9,14 @@ fn hostile() -> Web {
 }
 
 /// All places a walk of the whole web meets.
-fn met(web: &Web) -> Vec<Place> {
+fn met(web: &Web) -> Vec<WebPlace> {
     let all: Vec<Url> = (0..web.config.sites).map(|i| web.url(web.page_place(i, 0))).collect();
-    let Reached { documents, denied, redirects, traps, dead } = web.reachable(&all, Scope::Any);
+    let Reached { documents, denied, redirects, traps, dead } =
+        web.reachable(&all, ReachScope::Any);
     [documents, denied, redirects, traps, dead].concat()
 }
 
-fn bytes(web: &Web, body: &Body) -> Vec<u8> {
+fn bytes(web: &Web, body: &WebBody) -> Vec<u8> {
     let mut out = Vec::new();
     web.render(body, &mut out);
     out
@@ -55,7 +56,7 @@ fn urls_of_another_spelling_or_web_mean_nothing() {
     ] {
         let other = Url::parse(&text).unwrap();
         assert_eq!(web.place(&other), None, "{text}");
-        assert_eq!(web.truth(&other), Truth::Foreign);
+        assert_eq!(web.truth(&other), UrlTruth::Foreign);
         assert_eq!(web.respond(&other, 0, 0).status, 404);
     }
 }
@@ -63,14 +64,14 @@ fn urls_of_another_spelling_or_web_mean_nothing() {
 #[test]
 fn all_rooted_pages_are_reached_unless_robots_forbid() {
     let plain = Web::new(WebConfig::plain(20, 2_000));
-    let reached = plain.reachable(&plain.seeds(), Scope::Sites);
+    let reached = plain.reachable(&plain.seeds(), ReachScope::Sites);
     assert_eq!(reached.pages(&plain).len(), 2_000);
     assert!(reached.denied.is_empty() && reached.dead.is_empty());
 
     let web = hostile();
-    let reached = web.reachable(&web.seeds(), Scope::Sites);
+    let reached = web.reachable(&web.seeds(), ReachScope::Sites);
     let pages = reached.pages(&web);
-    let denied: BTreeSet<Place> = reached.denied.iter().copied().collect();
+    let denied: BTreeSet<WebPlace> = reached.denied.iter().copied().collect();
     for site in 0..web.config.sites {
         for n in 0..web.sites[site as usize].rooted {
             let open = web.robots_kind(site) != RobotsKind::DeniesAll;
@@ -80,7 +81,7 @@ fn all_rooted_pages_are_reached_unless_robots_forbid() {
     }
     assert!(!reached.traps.is_empty() && !reached.denied.is_empty());
     assert!(!reached.redirects.is_empty() && !reached.dead.is_empty());
-    let beyond = web.reachable(&web.seeds()[..1], Scope::Hosts);
+    let beyond = web.reachable(&web.seeds()[..1], ReachScope::Hosts);
     assert!(beyond.documents.iter().all(|place| place.site == 0 && place.face == Face::Www));
 }
 
@@ -104,7 +105,7 @@ fn copies_have_the_bytes_of_their_original_and_nothing_else_has() {
     let mut copies = 0;
     for place in met(&web) {
         let reply = web.respond(&web.url(place), 0, 9);
-        if reply.status != 200 || matches!(reply.body, Body::Robots(_)) {
+        if reply.status != 200 || matches!(reply.body, WebBody::Robots(_)) {
             continue;
         }
         let text = bytes(&web, &reply.body);
@@ -112,7 +113,7 @@ fn copies_have_the_bytes_of_their_original_and_nothing_else_has() {
         assert_eq!(web.original(place), original, "{place:?}");
         let first = web.respond(&web.url(original), 0, 9);
         assert_eq!(web.content_hash(&reply.body), web.content_hash(&first.body));
-        if let Truth::Duplicate { of } = web.truth_of(place) {
+        if let UrlTruth::Duplicate { of } = web.truth_of(place) {
             assert_eq!(of, original);
             copies += 1;
         }
@@ -230,7 +231,7 @@ fn names_resolve_as_their_hosts_are() {
     let mut kinds = BTreeSet::new();
     for number in 0..4 {
         let face = Face::Ghost(place::ghost_kind(number));
-        let url = web.url(Place { site: number, face, what: What::Page(0) });
+        let url = web.url(WebPlace { site: number, face, what: What::Page(0) });
         kinds.insert(format!("{:?} {:?}", web.truth(&url), web.respond(&url, 0, 0).fault));
         let found = matches!(web.address(url.host()), DnsAnswer::Found { .. });
         assert_eq!(found, matches!(face, Face::Ghost(Ghost::Shut | Ghost::Mute)));

@@ -3,20 +3,20 @@
 use rhumb_page::url::Url;
 
 use super::Web;
-use super::place::{Face, Ghost, Place, What};
+use super::place::{Face, Ghost, WebPlace, What};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truth {
+pub enum UrlTruth {
     Page {
         site: u32,
         n: u32,
     },
     /// The same bytes as another place.
     Duplicate {
-        of: Place,
+        of: WebPlace,
     },
     Redirect {
-        to: Place,
+        to: WebPlace,
     },
     /// A circle of redirects: it leads nowhere.
     Circle,
@@ -38,8 +38,8 @@ pub enum Truth {
 }
 
 impl Web {
-    pub fn truth(&self, url: &Url) -> Truth {
-        self.place(url).map_or(Truth::Foreign, |place| self.truth_of(place))
+    pub fn truth(&self, url: &Url) -> UrlTruth {
+        self.place(url).map_or(UrlTruth::Foreign, |place| self.truth_of(place))
     }
 
     /// Whether a polite crawler may fetch a URL; what is not of this web has no rules.
@@ -52,30 +52,32 @@ impl Web {
         matches!(self.face(host), Some((_, Face::Ghost(_))))
     }
 
-    pub fn truth_of(&self, place: Place) -> Truth {
+    pub fn truth_of(&self, place: WebPlace) -> UrlTruth {
         match place.face {
-            Face::Ghost(ghost) => return Truth::Ghost(ghost),
+            Face::Ghost(ghost) => return UrlTruth::Ghost(ghost),
             Face::Bare => {
-                return Truth::Redirect { to: Place { face: self.front(place), ..place } };
+                return UrlTruth::Redirect { to: WebPlace { face: self.front(place), ..place } };
             }
             Face::Www | Face::Blog | Face::Mirror => {}
         }
         let original = self.original(place);
         match place.what {
-            What::Month(_) | What::Deep(_) | What::Visit(_) => Truth::Trap,
-            What::Robots | What::RobotsMoved => Truth::Robots,
-            What::Gone(_) | What::Missing(_) => Truth::Missing,
-            What::Broken(_) => Truth::Broken,
-            What::Picture(_) | What::Sheet(_) => Truth::Requisite,
-            What::Circle(_) => Truth::Circle,
-            What::Moved(n, 0) => Truth::Redirect { to: Place { what: What::Page(n), ..place } },
-            What::Moved(n, hops) => {
-                Truth::Redirect { to: Place { what: What::Moved(n, hops - 1), ..place } }
+            What::Month(_) | What::Deep(_) | What::Visit(_) => UrlTruth::Trap,
+            What::Robots | What::RobotsMoved => UrlTruth::Robots,
+            What::Gone(_) | What::Missing(_) => UrlTruth::Missing,
+            What::Broken(_) => UrlTruth::Broken,
+            What::Picture(_) | What::Sheet(_) => UrlTruth::Requisite,
+            What::Circle(_) => UrlTruth::Circle,
+            What::Moved(n, 0) => {
+                UrlTruth::Redirect { to: WebPlace { what: What::Page(n), ..place } }
             }
-            _ if original != place => Truth::Duplicate { of: original },
-            What::Sitemap | What::SitemapPart(_) => Truth::Sitemap,
-            What::Feed => Truth::Feed,
-            What::Page(n) => Truth::Page { site: place.site, n },
+            What::Moved(n, hops) => {
+                UrlTruth::Redirect { to: WebPlace { what: What::Moved(n, hops - 1), ..place } }
+            }
+            _ if original != place => UrlTruth::Duplicate { of: original },
+            What::Sitemap | What::SitemapPart(_) => UrlTruth::Sitemap,
+            What::Feed => UrlTruth::Feed,
+            What::Page(n) => UrlTruth::Page { site: place.site, n },
             What::Print(_) | What::Session(..) => unreachable!("copies have an original"),
         }
     }

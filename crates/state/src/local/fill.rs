@@ -3,12 +3,12 @@
 use super::codec::encode_into;
 use super::format;
 use super::journal;
-use super::mark::Mark;
-use super::table::Table;
+use super::mark::StateMark;
+use super::table::StateTable;
 use super::{COMMITS, file_error, open, store_error};
 use rhumb_disk::sync_dir;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use std::fs::File;
 use std::io::Write;
 use std::iter::Peekable;
@@ -32,7 +32,7 @@ pub fn fill(
     let store = format::unfinished(dir)?;
     put_rows(&store, rows, mark)?;
     put_chunks(&store, chunks)?;
-    Mark { commits: last, archived: Position::default() }.write(&store)?;
+    StateMark { commits: last, archived: ArchivePosition::default() }.write(&store)?;
     format::finish(dir, &dir.join(format::STORE_DIR))
 }
 
@@ -45,15 +45,17 @@ fn put_rows(
     let mut rows = rows.peekable();
     // They come first, and say how many commits the others hold: they are written last.
     let mut meta: Vec<CopiedRow> = Vec::new();
-    while let Some(row) = of_table(&mut rows, Table::Meta as u8) {
+    while let Some(row) = of_table(&mut rows, StateTable::Meta as u8) {
         meta.push(row?);
     }
     let commits = encode_into(&mark)(Vec::new());
-    meta.push((Table::Meta as u8, COMMITS.to_vec(), commits));
+    meta.push((StateTable::Meta as u8, COMMITS.to_vec(), commits));
     meta.sort();
     while let Some(row) = rows.peek() {
         let table = row.as_ref().map_err(Error::clone)?.0;
-        let Some(named) = Table::ALL.get(usize::from(table)) else { return Err(unknown(table)) };
+        let Some(named) = StateTable::ALL.get(usize::from(table)) else {
+            return Err(unknown(table));
+        };
         let keyspace = keyspaces.made(&database, *named)?;
         let mut ingestion = keyspace.start_ingestion().map_err(store_error)?;
         while let Some(row) = of_table(&mut rows, table) {
@@ -62,7 +64,7 @@ fn put_rows(
         }
         ingestion.finish().map_err(store_error)?;
     }
-    let keyspace = keyspaces.made(&database, Table::Meta)?;
+    let keyspace = keyspaces.made(&database, StateTable::Meta)?;
     let mut ingestion = keyspace.start_ingestion().map_err(store_error)?;
     for (_, key, value) in meta {
         ingestion.write(key, value).map_err(store_error)?;

@@ -6,8 +6,8 @@
 
 use super::memtable::{MemtableRow, SharedGeneration, in_order};
 use super::merging::wait_for_merging;
-use super::store::Store;
-use super::table::{Keyspaces, Table};
+use super::store::LocalStore;
+use super::table::{Keyspaces, StateTable};
 use super::{lock, store_error};
 use fjall::{Database, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
@@ -23,9 +23,9 @@ impl Keyspaces {
     pub fn flush(
         &self,
         database: &Database,
-        rows: impl Fn(Table) -> Vec<MemtableRow>,
+        rows: impl Fn(StateTable) -> Vec<MemtableRow>,
     ) -> Result<(), Error> {
-        let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
+        let others = StateTable::ALL.into_iter().filter(|table| *table != StateTable::Meta);
         let count = self.count();
         for table in others {
             self.flush_table(database, table, in_order(rows(table)))?;
@@ -34,14 +34,14 @@ impl Keyspaces {
         if self.count() > count {
             self.sync_names()?;
         }
-        self.flush_table(database, Table::Meta, in_order(rows(Table::Meta)))?;
+        self.flush_table(database, StateTable::Meta, in_order(rows(StateTable::Meta)))?;
         is_working(database)
     }
 
     fn flush_table(
         &self,
         database: &Database,
-        table: Table,
+        table: StateTable,
         rows: Vec<MemtableRow>,
     ) -> Result<(), Error> {
         if rows.is_empty() {
@@ -73,7 +73,7 @@ pub struct Flusher {
 }
 
 impl Flusher {
-    pub fn start(store: Arc<Store>) -> Result<Flusher, Error> {
+    pub fn start(store: Arc<LocalStore>) -> Result<Flusher, Error> {
         let (work, todo) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("rhumb-flusher".into())
@@ -98,7 +98,7 @@ impl Drop for Flusher {
     }
 }
 
-fn run(store: &Store, todo: &Receiver<(SharedGeneration, PathBuf)>) {
+fn run(store: &LocalStore, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     while let Ok((generation, journal)) = todo.recv() {
         // A panic in there must not leave those who commit waiting.
         let work = || flush(store, &generation, &journal);
@@ -113,7 +113,7 @@ fn run(store: &Store, todo: &Receiver<(SharedGeneration, PathBuf)>) {
     }
 }
 
-fn flush(store: &Store, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
+fn flush(store: &LocalStore, generation: &SharedGeneration, journal: &Path) -> Result<(), Error> {
     store.keyspaces.flush(&store.database, |table| generation.read().rows(table, u64::MAX))?;
     lock(&store.memtable).leaving = None;
     store.done_with(journal)

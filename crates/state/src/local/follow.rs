@@ -5,10 +5,10 @@
 //! so what is not yet copied costs no memory, and after a restart it is where it was.
 
 use super::journal::{self, Frame};
-use super::table::Table;
+use super::table::StateTable;
 use super::{COMMITS, file_error, lock};
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub struct Committed {
     /// The last commit.
     pub commit: u64,
     /// The end of the archive that it speaks of.
-    pub archived: Position,
+    pub archived: ArchivePosition,
     /// Bytes in all files of this run, also of those that are gone.
     pub bytes: u64,
 }
@@ -102,12 +102,12 @@ impl Follow {
         journal.files.push_back(Kept { file, is_flushed: false, is_released: false });
     }
 
-    pub(super) fn opened_at(&self, commit: u64, archived: Position) {
+    pub(super) fn opened_at(&self, commit: u64, archived: ArchivePosition) {
         let mut journal = lock(&self.0.journal);
         (journal.committed.commit, journal.committed.archived) = (commit, archived);
     }
 
-    pub(super) fn appended(&self, bytes: u64, commit: u64, archived: Position) {
+    pub(super) fn appended(&self, bytes: u64, commit: u64, archived: ArchivePosition) {
         {
             let mut journal = lock(&self.0.journal);
             let all = journal.committed.bytes + bytes;
@@ -147,7 +147,7 @@ impl Journal {
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
     pub number: u64,
-    pub archived: Position,
+    pub archived: ArchivePosition,
     /// All of it, with its checksum.
     pub bytes: &'a [u8],
 }
@@ -180,7 +180,7 @@ pub fn merged_rows(bytes: &[u8], after: u64) -> Result<Vec<MergedRow<'_>>, Error
             Error::new(ErrorKind::Corrupt, format!("commit {} cannot be read", frame.number))
         })?;
         for (table, key, value) in parsed {
-            if (table, key) != (Table::Meta, COMMITS) {
+            if (table, key) != (StateTable::Meta, COMMITS) {
                 rows.insert((table as u8, key), value);
             }
         }
@@ -189,7 +189,7 @@ pub fn merged_rows(bytes: &[u8], after: u64) -> Result<Vec<MergedRow<'_>>, Error
 }
 
 /// A commit in the journal of a store at rest.
-pub fn find_commit(store: &Path, number: u64) -> Result<Option<(Position, Vec<u8>)>, Error> {
+pub fn find_commit(store: &Path, number: u64) -> Result<Option<(ArchivePosition, Vec<u8>)>, Error> {
     for (_, path) in journal::files(&super::open::journal_dir(store))? {
         let bytes = fs::read(&path).map_err(|e| file_error(&path, e))?;
         if let Some(commit) = commits_in(&bytes).find(|commit| commit.number == number) {

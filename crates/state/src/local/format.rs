@@ -8,12 +8,12 @@
 //! Each version of the program reads the format before its own by migrating it ([`super::migrate`],
 //! docs/decisions/0019-migration.md), for now the one before that as well, and refuses all others.
 
-use super::mark::Mark;
+use super::mark::StateMark;
 use super::migrate::{self, Former, v9, v10};
 use super::{file_error, follow, open};
 use rhumb_disk::{Durable, replace, sync_dir, sync_tree};
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -69,21 +69,21 @@ impl Home {
     }
 
     /// A commit that the journal still has, and the end of the archive that it speaks of.
-    pub fn find_commit(&self, number: u64) -> Result<Option<(Position, Vec<u8>)>, Error> {
+    pub fn find_commit(&self, number: u64) -> Result<Option<(ArchivePosition, Vec<u8>)>, Error> {
         follow::find_commit(&self.store, number)
     }
 
     /// The last commit that an opening must find: it survived a power cut.
     pub fn promised(&self) -> Result<u64, Error> {
-        Ok(Mark::read(&self.store)?.commits)
+        Ok(StateMark::read(&self.store)?.commits)
     }
 
     /// How far the archive was synced before the last sync of the store, if that is known: what
     /// lies beyond was never promised to anybody.
-    pub fn archived(&self) -> Result<Option<Position>, Error> {
-        let Mark { commits, archived } = Mark::read(&self.store)?;
+    pub fn archived(&self) -> Result<Option<ArchivePosition>, Error> {
+        let StateMark { commits, archived } = StateMark::read(&self.store)?;
         // Format 9 did not say, nor does a run that kept nothing.
-        let is_known = commits == 0 || archived > Position::default();
+        let is_known = commits == 0 || archived > ArchivePosition::default();
         Ok(is_known.then_some(archived))
     }
 }

@@ -9,10 +9,10 @@
 
 use super::file_error;
 use super::follow::Follow;
-use super::table::Table;
+use super::table::StateTable;
 use rhumb_disk::sync_dir;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::Range;
@@ -30,7 +30,7 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 #[derive(Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    rows: Vec<(Table, Range<usize>, Option<Range<usize>>)>,
+    rows: Vec<(StateTable, Range<usize>, Option<Range<usize>>)>,
 }
 
 impl Batch {
@@ -42,7 +42,7 @@ impl Batch {
     }
 
     /// A row whose value is written by `write` at the end of what it is given.
-    pub fn put(&mut self, table: Table, key: &[u8], write: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+    pub fn put(&mut self, table: StateTable, key: &[u8], write: impl FnOnce(Vec<u8>) -> Vec<u8>) {
         let key = self.key(table, key);
         let begins = self.bytes.len() + 4;
         self.bytes.extend_from_slice(&[0; 4]);
@@ -53,13 +53,13 @@ impl Batch {
         self.rows.push((table, key, Some(value)));
     }
 
-    pub fn remove(&mut self, table: Table, key: &[u8]) {
+    pub fn remove(&mut self, table: StateTable, key: &[u8]) {
         let key = self.key(table, key);
         self.bytes.extend_from_slice(&REMOVED.to_le_bytes());
         self.rows.push((table, key, None));
     }
 
-    fn key(&mut self, table: Table, key: &[u8]) -> Range<usize> {
+    fn key(&mut self, table: StateTable, key: &[u8]) -> Range<usize> {
         let len = u32::try_from(key.len()).expect("a key is smaller than 4 GiB");
         self.bytes.push(table as u8);
         self.bytes.extend_from_slice(&len.to_le_bytes());
@@ -67,14 +67,14 @@ impl Batch {
         self.bytes.len() - key.len()..self.bytes.len()
     }
 
-    pub fn rows(&self) -> impl Iterator<Item = (Table, &[u8], Option<&[u8]>)> {
+    pub fn rows(&self) -> impl Iterator<Item = (StateTable, &[u8], Option<&[u8]>)> {
         self.rows.iter().map(|(table, key, value)| {
             let value = value.as_ref().map(|value| &self.bytes[value.clone()]);
             (*table, &self.bytes[key.clone()], value)
         })
     }
 
-    fn seal(&mut self, number: u64, archived: Position) -> &[u8] {
+    fn seal(&mut self, number: u64, archived: ArchivePosition) -> &[u8] {
         let len = u32::try_from(self.bytes.len() - HEAD_BYTES).expect("a commit is below 4 GiB");
         let sum = checksum(number, archived, &self.bytes[HEAD_BYTES..]);
         self.bytes[..4].copy_from_slice(&len.to_le_bytes());
@@ -91,7 +91,7 @@ impl Batch {
 pub fn commit_of(rows: &[u8]) -> Vec<u8> {
     let mut batch = Batch { bytes: vec![0; HEAD_BYTES], rows: Vec::new() };
     batch.bytes.extend_from_slice(rows);
-    batch.seal(1, Position::default()).to_vec()
+    batch.seal(1, ArchivePosition::default()).to_vec()
 }
 
 /// Rows in the whole commits that these bytes begin with; none if one of them cannot be read.
@@ -104,7 +104,7 @@ pub fn rows_in(mut bytes: &[u8]) -> Option<usize> {
     Some(rows)
 }
 
-fn checksum(number: u64, Position { file, length }: Position, rows: &[u8]) -> u64 {
+fn checksum(number: u64, ArchivePosition { file, length }: ArchivePosition, rows: &[u8]) -> u64 {
     let head = [number, u64::from(file), length].map(u64::to_le_bytes).concat();
     xxh3_64_with_seed(rows, xxh3_64(&head))
 }
@@ -143,7 +143,7 @@ impl Journal {
         &mut self,
         batch: &mut Batch,
         commit: u64,
-        archived: Position,
+        archived: ArchivePosition,
     ) -> Result<(), Error> {
         self.check()?;
         let frame = batch.seal(commit, archived);
@@ -223,7 +223,7 @@ pub fn files(dir: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
 /// A commit in a file.
 pub struct Frame<'a> {
     pub number: u64,
-    pub archived: Position,
+    pub archived: ArchivePosition,
     pub rows: &'a [u8],
 }
 
@@ -232,18 +232,18 @@ pub type TakeFrame = fn(&[u8]) -> Option<(Frame<'_>, &[u8])>;
 
 /// Which commits are to be read.
 #[derive(Clone, Copy)]
-pub struct Reading {
+pub struct JournalReading {
     /// The last that the tables hold.
     pub flushed: u64,
     /// The last that was synced, and with it all that it speaks of.
     pub promised: u64,
     /// Where the archive ends, if that is known: what speaks of more, beyond the promised, is not
     /// believed.
-    pub archive_end: Option<Position>,
+    pub archive_end: Option<ArchivePosition>,
     pub take: TakeFrame,
 }
 
-impl Reading {
+impl JournalReading {
     fn believes(&self, frame: &Frame<'_>) -> bool {
         frame.number <= self.promised || self.archive_end.is_none_or(|end| frame.archived <= end)
     }
@@ -265,8 +265,8 @@ pub struct Read {
 pub fn read(
     path: &Path,
     mut last: Option<u64>,
-    reading: Reading,
-    mut row: impl FnMut(Table, &[u8], Option<&[u8]>),
+    reading: JournalReading,
+    mut row: impl FnMut(StateTable, &[u8], Option<&[u8]>),
 ) -> Result<Read, Error> {
     let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
     let mut rest = bytes.as_slice();
@@ -296,7 +296,7 @@ pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     let (rows, after) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
     let number = u64::from_le_bytes(*number);
     let archived =
-        Position { file: u32::from_le_bytes(*file), length: u64::from_le_bytes(*length) };
+        ArchivePosition { file: u32::from_le_bytes(*file), length: u64::from_le_bytes(*length) };
     let is_whole = checksum(number, archived, rows) == u64::from_le_bytes(*sum);
     is_whole.then_some((Frame { number, archived, rows }, after))
 }
@@ -304,7 +304,7 @@ pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
 /// Every whole commit of a file, with its rows.
 pub fn read_frames(
     path: &Path,
-    mut frame: impl FnMut(u64, Position, Vec<ParsedRow<'_>>) -> Result<(), Error>,
+    mut frame: impl FnMut(u64, ArchivePosition, Vec<ParsedRow<'_>>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let bytes = fs::read(path).map_err(|e| file_error(path, e))?;
     let mut rest = bytes.as_slice();
@@ -321,7 +321,7 @@ fn unreadable(path: &Path, number: u64) -> Error {
     Error::new(ErrorKind::Corrupt, what)
 }
 
-pub type ParsedRow<'a> = (Table, &'a [u8], Option<&'a [u8]>);
+pub type ParsedRow<'a> = (StateTable, &'a [u8], Option<&'a [u8]>);
 
 pub fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
     let mut rows = Vec::new();
@@ -331,7 +331,7 @@ pub fn parse(mut bytes: &[u8]) -> Option<Vec<ParsedRow<'_>>> {
             (len, rest) if u32::from_le_bytes(*len) == REMOVED => (None, rest),
             _ => part(rest).map(|(value, rest)| (Some(value), rest))?,
         };
-        rows.push((*Table::ALL.get(usize::from(table))?, key, value));
+        rows.push((*StateTable::ALL.get(usize::from(table))?, key, value));
         bytes = rest;
     }
     Some(rows)

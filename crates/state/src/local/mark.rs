@@ -5,7 +5,7 @@
 use super::file_error;
 use rhumb_disk::{Durable, replace};
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,41 +13,41 @@ use std::path::Path;
 const MARK_FILE: &str = "MARK";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct StateMark {
     pub commits: u64,
-    pub archived: Position,
+    pub archived: ArchivePosition,
 }
 
-impl Mark {
+impl StateMark {
     /// Nothing is promised where there is none.
-    pub fn read(store: &Path) -> Result<Mark, Error> {
+    pub fn read(store: &Path) -> Result<StateMark, Error> {
         let path = store.join(MARK_FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => Mark::parse(&text).ok_or_else(|| {
+            Ok(text) => StateMark::parse(&text).ok_or_else(|| {
                 let what = format!("{} does not hold numbers", path.display());
                 Error::new(ErrorKind::Corrupt, what)
             }),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Mark::default()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(StateMark::default()),
             Err(e) => Err(file_error(&path, e)),
         }
     }
 
     /// Until format 9 it did not say how far the archive was synced.
-    fn parse(text: &str) -> Option<Mark> {
+    fn parse(text: &str) -> Option<StateMark> {
         let mut words = text.split_whitespace();
         let commits = words.next()?.parse().ok()?;
         let archived = match (words.next(), words.next()) {
             (Some(file), Some(length)) => {
-                Position { file: file.parse().ok()?, length: length.parse().ok()? }
+                ArchivePosition { file: file.parse().ok()?, length: length.parse().ok()? }
             }
-            _ => Position::default(),
+            _ => ArchivePosition::default(),
         };
-        Some(Mark { commits, archived })
+        Some(StateMark { commits, archived })
     }
 
     pub fn write(&self, store: &Path) -> Result<(), Error> {
         let path = store.join(MARK_FILE);
-        let Mark { commits, archived: Position { file, length } } = self;
+        let StateMark { commits, archived: ArchivePosition { file, length } } = self;
         // An old mark after a power cut promises less, which is still true.
         let written =
             replace(&path, Durable::Content, |new| writeln!(new, "{commits} {file} {length}"));

@@ -8,7 +8,7 @@
 //! Readers see whole commits and block nobody: each row has the number of its commit, and the row
 //! before it is kept while a reader may look for it.
 
-use super::table::{TABLES, Table};
+use super::table::{StateTable, TABLES};
 use fjall::{UserKey, UserValue};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque, btree_map, hash_map};
@@ -84,7 +84,7 @@ enum TableRows {
 }
 
 impl TableRows {
-    fn new(table: Table) -> TableRows {
+    fn new(table: StateTable) -> TableRows {
         match table.is_walked() {
             true => TableRows::Walked(BTreeMap::new()),
             false => TableRows::Found(HashMap::default()),
@@ -122,7 +122,7 @@ pub struct Generation {
 
 impl Default for Generation {
     fn default() -> Generation {
-        Generation { tables: Table::ALL.map(TableRows::new), bytes: 0 }
+        Generation { tables: StateTable::ALL.map(TableRows::new), bytes: 0 }
     }
 }
 
@@ -142,7 +142,7 @@ impl Generation {
     /// Writes a row, in this commit.
     pub fn put(
         &mut self,
-        (table, key, value): (Table, &[u8], Option<&[u8]>),
+        (table, key, value): (StateTable, &[u8], Option<&[u8]>),
         commit: u64,
         readers: Option<Readers>,
     ) {
@@ -164,12 +164,12 @@ impl Generation {
 
     /// The row with this key after a commit, if it was written in this generation by then; none
     /// within if it was taken away.
-    fn get(&self, table: Table, key: &[u8], commit: u64) -> Option<Option<UserValue>> {
+    fn get(&self, table: StateTable, key: &[u8], commit: u64) -> Option<Option<UserValue>> {
         self.tables[table as usize].get(key)?.at(commit).cloned()
     }
 
     /// The rows of a table after a commit, to be put [`in_order`].
-    pub fn rows(&self, table: Table, commit: u64) -> Vec<MemtableRow> {
+    pub fn rows(&self, table: StateTable, commit: u64) -> Vec<MemtableRow> {
         match &self.tables[table as usize] {
             TableRows::Walked(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
             TableRows::Found(rows) => rows.iter().filter_map(|row| copied(row, commit)).collect(),
@@ -180,7 +180,7 @@ impl Generation {
     /// if there are no more.
     fn step(
         &self,
-        table: Table,
+        table: StateTable,
         commit: u64,
         bounds: (Bound<&[u8]>, Bound<&[u8]>),
         rows: &mut VecDeque<MemtableRow>,
@@ -252,12 +252,12 @@ impl Memtable {
     }
 
     /// This moment, for somebody who looks at it until they [`leave`](Memtable::leave).
-    pub fn enter(&mut self) -> View {
+    pub fn enter(&mut self) -> MemtableView {
         *self.readers.entry(self.commit).or_default() += 1;
-        View { commit: self.commit, now: self.now.clone(), leaving: self.leaving.clone() }
+        MemtableView { commit: self.commit, now: self.now.clone(), leaving: self.leaving.clone() }
     }
 
-    pub fn leave(&mut self, view: &View) {
+    pub fn leave(&mut self, view: &MemtableView) {
         let readers = self.readers.get_mut(&view.commit).expect("somebody entered");
         *readers -= 1;
         if *readers == 0 {
@@ -267,22 +267,27 @@ impl Memtable {
 }
 
 /// What was memtable after one commit.
-pub struct View {
+pub struct MemtableView {
     commit: u64,
     now: SharedGeneration,
     leaving: Option<SharedGeneration>,
 }
 
-impl View {
+impl MemtableView {
     /// The row with this key, if it was written lately; none within if it was taken away.
-    pub fn get(&self, table: Table, key: &[u8]) -> Option<Option<UserValue>> {
+    pub fn get(&self, table: StateTable, key: &[u8]) -> Option<Option<UserValue>> {
         let newer = self.now.read().get(table, key, self.commit);
         newer.or_else(|| self.leaving.as_ref()?.read().get(table, key, self.commit))
     }
 
     /// Some rows of a table that is walked over, in the order of keys.
-    pub fn range(&self, table: Table, from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> Newest<Walk> {
-        let walk = |generation: &SharedGeneration| Walk {
+    pub fn range(
+        &self,
+        table: StateTable,
+        from: &Bound<Vec<u8>>,
+        to: &Bound<Vec<u8>>,
+    ) -> Newest<MemtableWalk> {
+        let walk = |generation: &SharedGeneration| MemtableWalk {
             generation: generation.clone(),
             table,
             commit: self.commit,
@@ -296,7 +301,7 @@ impl View {
     /// The rows of a table within these bounds.
     pub fn sorted_within(
         &self,
-        table: Table,
+        table: StateTable,
         bounds: (Bound<Vec<u8>>, Bound<Vec<u8>>),
     ) -> Newest<std::vec::IntoIter<MemtableRow>> {
         let bounds = (bounds.0.as_ref().map(Vec::as_slice), bounds.1.as_ref().map(Vec::as_slice));
@@ -309,7 +314,7 @@ impl View {
     }
 
     /// All rows of a table.
-    pub fn sorted(&self, table: Table) -> Newest<std::vec::IntoIter<MemtableRow>> {
+    pub fn sorted(&self, table: StateTable) -> Newest<std::vec::IntoIter<MemtableRow>> {
         let rows = |some: &SharedGeneration| {
             let rows = some.read().rows(table, self.commit);
             in_order(rows).into_iter()
@@ -319,9 +324,9 @@ impl View {
 }
 
 /// Rows of one generation, taken out a few at a time.
-pub struct Walk {
+pub struct MemtableWalk {
     generation: SharedGeneration,
-    table: Table,
+    table: StateTable,
     commit: u64,
     /// None at the end.
     next: Option<Bound<Vec<u8>>>,
@@ -329,7 +334,7 @@ pub struct Walk {
     rows: VecDeque<MemtableRow>,
 }
 
-impl Iterator for Walk {
+impl Iterator for MemtableWalk {
     type Item = MemtableRow;
 
     fn next(&mut self) -> Option<MemtableRow> {

@@ -8,7 +8,7 @@
 
 use super::flush::is_working;
 use super::store_error;
-use super::table::Table;
+use super::table::StateTable;
 use fjall::{Database, Keyspace};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::time::Duration;
@@ -26,7 +26,7 @@ const IDLE_LOOKS_MAX: u32 = 30_000;
 pub(super) fn wait_for_merging(
     database: &Database,
     keyspace: &Keyspace,
-    table: Table,
+    table: StateTable,
 ) -> Result<(), Error> {
     let mut watch = Watch::default();
     while keyspace.l0_table_count() >= UNMERGED_MAX {

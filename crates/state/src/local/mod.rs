@@ -26,24 +26,24 @@ mod table;
 mod urls;
 
 use crate::answer;
-use crate::leaders::Leaders;
+use crate::leaders::LeaderRows;
 use crate::lock;
-use crate::seen::{Fingerprint, Seen};
+use crate::seen::{SeenFilter, UrlFingerprint};
 use codec::{encode_into, encode_leader_into};
 use flush::Flusher;
 use journal::{Batch, Journal};
-use mark::Mark;
+use mark::StateMark;
 use memtable::Generation;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Answer, Question, Row};
-use rhumb_engine::outcome::Page;
+use rhumb_engine::outcome::PageContent;
 use rhumb_engine::partition::Partition;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use store::Store;
-use table::Table;
+use store::LocalStore;
+use table::StateTable;
 
 pub use fill::{CopiedRow, fill};
 pub use follow::{Commit, Committed, Follow, JournalFile, MergedRow, commits_in, merged_rows};
@@ -83,7 +83,7 @@ pub struct LocalState {
     /// Bytes of rows in memory that nobody flushes yet.
     bytes: usize,
     /// What the next sync promises.
-    mark: Mark,
+    mark: StateMark,
 }
 
 /// The store as others may hold it: they only read.
@@ -96,12 +96,12 @@ pub struct LocalReader {
 }
 
 struct Shared {
-    store: Arc<Store>,
+    store: Arc<LocalStore>,
     /// The crawl's own: nobody outside knows it.
     seed: u64,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenFilter>,
     /// None until texts are to be compared.
-    leaders: Mutex<Option<Leaders>>,
+    leaders: Mutex<Option<LeaderRows>>,
     dir: PathBuf,
     /// Goes last.
     _lock: File,
@@ -127,7 +127,7 @@ impl LocalState {
     }
 
     /// Writes the batch to the journal, then to memory.
-    fn write(&mut self, mark: Mark) -> Result<(), Error> {
+    fn write(&mut self, mark: StateMark) -> Result<(), Error> {
         let store = &*self.shared.store;
         store.check()?;
         self.journal.append(&mut self.batch, mark.commits, mark.archived)?;
@@ -163,7 +163,7 @@ impl LocalState {
 }
 
 impl State for LocalState {
-    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: ArchivePosition) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -171,8 +171,8 @@ impl State for LocalState {
         rows.iter().for_each(|row| put(&mut self.batch, row));
         let commits = self.mark.commits + 1;
         tracing::trace!(commits, rows = rows.len(), "commit");
-        self.batch.put(Table::Meta, COMMITS, encode_into(&commits));
-        self.write(Mark { commits, archived })?;
+        self.batch.put(StateTable::Meta, COMMITS, encode_into(&commits));
+        self.write(StateMark { commits, archived })?;
         self.shared.note_urls(rows);
         self.shared.note_leaders(rows);
         rows.clear();
@@ -203,8 +203,9 @@ impl Shared {
             Row::Url { key, record } => Some((key.as_bytes(), record.depth, record.id)),
             _ => None,
         });
-        let noted: Vec<_> =
-            urls.map(|(key, depth, id)| (Fingerprint::of_key(key, self.seed), depth, id)).collect();
+        let noted: Vec<_> = urls
+            .map(|(key, depth, id)| (UrlFingerprint::of_key(key, self.seed), depth, id))
+            .collect();
         let mut seen = lock(&self.seen);
         noted.into_iter().for_each(|(print, depth, id)| seen.insert(print, depth, id));
     }
@@ -221,71 +222,70 @@ impl Shared {
 }
 
 fn put(batch: &mut Batch, row: &Row) {
+    use StateTable::*;
     match row {
-        Row::Url { key, record } => batch.put(Table::Url, key.as_bytes(), encode_into(record)),
+        Row::Url { key, record } => batch.put(Url, key.as_bytes(), encode_into(record)),
         Row::Queue { host, place, entry: Some(entry) } => {
-            batch.put(Table::Queue, &keys::queue(host, place), encode_into(entry));
+            batch.put(Queue, &keys::queue(host, place), encode_into(entry));
         }
         Row::Queue { host, place, entry: None } => {
-            batch.remove(Table::Queue, &keys::queue(host, place));
+            batch.remove(Queue, &keys::queue(host, place));
         }
         Row::Host { key, record } => {
-            batch.put(Table::Host, key.as_str().as_bytes(), encode_into(record));
+            batch.put(Host, key.as_str().as_bytes(), encode_into(record));
         }
         Row::Robots { host, robots } => {
-            batch.put(Table::Robots, host.as_str().as_bytes(), encode_into(robots));
+            batch.put(Robots, host.as_str().as_bytes(), encode_into(robots));
         }
         Row::Sleep { host, place, asleep: true } => {
             let host = host.as_str().as_bytes();
-            batch.put(Table::Sleep, &keys::sleep(place), |mut bytes| {
+            batch.put(Sleep, &keys::sleep(place), |mut bytes| {
                 bytes.extend_from_slice(host);
                 bytes
             });
         }
         Row::Sleep { place, asleep: false, .. } => {
-            batch.remove(Table::Sleep, &keys::sleep(place));
+            batch.remove(Sleep, &keys::sleep(place));
         }
         Row::Outbox { number, chunk: Some(chunk) } => {
-            batch.put(Table::Outbox, &number.to_be_bytes(), encode_into(&**chunk));
+            batch.put(Outbox, &number.to_be_bytes(), encode_into(&**chunk));
         }
         Row::Outbox { number, chunk: None } => {
-            batch.remove(Table::Outbox, &number.to_be_bytes());
+            batch.remove(Outbox, &number.to_be_bytes());
         }
         Row::Content { digest, twin } => {
-            batch.put(Table::Content, digest.as_slice(), encode_into(twin));
+            batch.put(Content, digest.as_slice(), encode_into(twin));
         }
         Row::Leader { id, leader } => {
-            batch.put(Table::Leader, &id.to_be_bytes(), encode_leader_into(leader));
+            batch.put(Leader, &id.to_be_bytes(), encode_leader_into(leader));
         }
-        Row::ContentGone { digest } => batch.remove(Table::Content, digest.as_slice()),
-        Row::LeaderGone { id } => batch.remove(Table::Leader, &id.to_be_bytes()),
+        Row::ContentGone { digest } => batch.remove(Content, digest.as_slice()),
+        Row::LeaderGone { id } => batch.remove(Leader, &id.to_be_bytes()),
         Row::Seed { url, weight } => {
-            batch.put(Table::Seed, url.as_str().as_bytes(), encode_into(weight));
+            batch.put(Seed, url.as_str().as_bytes(), encode_into(weight));
         }
         Row::Links { page, part, links } => {
-            batch.put(Table::Links, &keys::links(*page, *part), encode_into(links));
+            batch.put(Links, &keys::links(*page, *part), encode_into(links));
         }
         Row::Settled { number, row } => {
-            batch.put(Table::Settled, &number.to_be_bytes(), encode_into(row));
+            batch.put(Settled, &number.to_be_bytes(), encode_into(row));
         }
         Row::Message { to, number, message } => {
             outbound::put_message(batch, (*to, *number), message.as_deref());
         }
-        Row::SequenceNumbers(numbers) => batch.put(Table::Meta, NUMBERS, encode_into(&**numbers)),
+        Row::SequenceNumbers(numbers) => batch.put(Meta, NUMBERS, encode_into(&**numbers)),
         Row::Foreign { node, url } => {
-            batch.put(Table::Exchange, &outbound::foreign_key(*node), encode_into(url));
+            batch.put(Exchange, &outbound::foreign_key(*node), encode_into(url));
         }
         Row::Moved { node, mass } => outbound::put_moved(batch, *node, *mass),
-        Row::Rules(rules_fingerprint) => {
-            batch.put(Table::Meta, RULES, encode_into(rules_fingerprint))
-        }
-        Row::Hands(lines) => batch.put(Table::Meta, HANDS, encode_into(lines)),
-        Row::Refresh(scheduler) => batch.put(Table::Meta, SCHEDULER, encode_into(&**scheduler)),
-        Row::Requisites(counters) => batch.put(Table::Meta, REQUISITES, encode_into(&counters)),
-        Row::LinkModel(model) => batch.put(Table::Meta, LINK_MODEL, encode_into(&**model)),
+        Row::Rules(rules) => batch.put(Meta, RULES, encode_into(rules)),
+        Row::Hands(lines) => batch.put(Meta, HANDS, encode_into(lines)),
+        Row::Refresh(scheduler) => batch.put(Meta, SCHEDULER, encode_into(&**scheduler)),
+        Row::Requisites(counters) => batch.put(Meta, REQUISITES, encode_into(&counters)),
+        Row::LinkModel(model) => batch.put(Meta, LINK_MODEL, encode_into(&**model)),
         Row::Counters(counters) => {
-            batch.put(Table::Meta, COUNTERS, encode_into(&**counters));
-            batch.put(Table::Meta, COUNTERS_BESIDE, encode_into(&counters.beside()));
+            batch.put(Meta, COUNTERS, encode_into(&**counters));
+            batch.put(Meta, COUNTERS_BESIDE, encode_into(&counters.beside()));
         }
     }
 }
@@ -307,7 +307,7 @@ impl LocalReader {
     }
 
     /// Sets those links apart that are known for certain: see [`answer::set_known_apart`].
-    pub fn set_known_apart(&self, page: &mut Page, depth: u16, with_addresses: bool) {
+    pub fn set_known_apart(&self, page: &mut PageContent, depth: u16, with_addresses: bool) {
         let Shared { seed, seen, .. } = &*self.shared;
         answer::set_known_apart((*seed, seen), page, depth, with_addresses);
     }

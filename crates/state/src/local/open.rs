@@ -5,20 +5,20 @@ use super::codec::{decode, decode_leader, encode_into};
 use super::flush::Flusher;
 use super::follow::Follow;
 use super::format::{Home, in_use};
-use super::journal::{self, Batch, Journal, Reading};
-use super::mark::Mark;
+use super::journal::{self, Batch, Journal, JournalReading};
+use super::mark::StateMark;
 use super::memtable::Generation;
 use super::merging::UNMERGED_MAX;
 use super::parts::partitions_in;
-use super::store::Store;
-use super::table::{Keyspaces, Table};
+use super::store::LocalStore;
+use super::table::{Keyspaces, StateTable};
 use super::{
     COMMITS, COUNTERS, COUNTERS_BESIDE, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState,
     REQUISITES, RULES, SCHEDULER, Shared, file_error, keys, lock, outbound, read, store_error,
 };
-use crate::leaders::Leaders;
-use crate::seen::Seen;
-use crate::snapshot::Snapshot;
+use crate::leaders::LeaderRows;
+use crate::seen::SeenFilter;
+use crate::snapshot::StateSnapshot;
 use fjall::compaction::Leveled;
 use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use rhumb_engine::counters::Counters;
@@ -27,11 +27,11 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::hands::HandLine;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::{Mass, SettledRow};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::refresh::scheduler::Scheduler;
 use rhumb_engine::requisites::RequisiteCounters;
 use rhumb_engine::time::Span;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_page::url::{HostKey, Url, UrlKey};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl LocalState {
     pub fn open(
         home: Home,
         seed: u64,
-        archive_end: Position,
+        archive_end: ArchivePosition,
     ) -> Result<(LocalState, Opening), Error> {
         LocalState::open_with(home, seed, archive_end, None)
     }
@@ -70,7 +70,7 @@ impl LocalState {
     pub fn open_followed(
         home: Home,
         seed: u64,
-        archive_end: Position,
+        archive_end: ArchivePosition,
     ) -> Result<(LocalState, Opening, Follow), Error> {
         let follow = Follow::default();
         let opened = LocalState::open_with(home, seed, archive_end, Some(follow.clone()));
@@ -80,7 +80,7 @@ impl LocalState {
     fn open_with(
         home: Home,
         seed: u64,
-        archive_end: Position,
+        archive_end: ArchivePosition,
         follow: Option<Follow>,
     ) -> Result<(LocalState, Opening), Error> {
         let believed = Believed { archive_end: Some(archive_end), take: journal::take_frame };
@@ -93,7 +93,7 @@ impl LocalState {
             }
             None => rows.into_tables()?,
         };
-        let store = Store::new(database, keyspaces, Generation::default(), commits);
+        let store = LocalStore::new(database, keyspaces, Generation::default(), commits);
         let store = Arc::new(store.followed_by(follow.clone()));
         let seed = filter_seed(&store, seed)?;
         let mut mass = Mass::default();
@@ -112,15 +112,15 @@ impl LocalState {
             batch: Batch::default(),
             memtable_bytes: FRESH_BYTES,
             bytes: 0,
-            mark: Mark { commits, archived: archive_end },
+            mark: StateMark { commits, archived: archive_end },
         };
         Ok((state, opening))
     }
 
     /// From now on pages are compared with leaders; also with those that the rows have.
     pub fn compare_texts(&mut self, threshold: f64) -> Result<(), Error> {
-        let mut leaders = Leaders::new(threshold);
-        for row in self.shared.store.all(Table::Leader) {
+        let mut leaders = LeaderRows::new(threshold);
+        for row in self.shared.store.all(StateTable::Leader) {
             let (key, value) = row?;
             leaders.add(keys::leader_id(&key)?, &decode_leader(&value)?.sketch);
         }
@@ -141,29 +141,30 @@ impl LocalReader {
         let home = Home::open(dir)?;
         let believed = Believed { archive_end: None, take: journal::take_frame };
         let Rows { database, keyspaces, journal, commits, .. } = read_rows(&home.store, believed)?;
-        let store = Arc::new(Store::new(database, keyspaces, journal, commits));
-        let shared = Shared::new(store, Seen::new(0), home);
+        let store = Arc::new(LocalStore::new(database, keyspaces, journal, commits));
+        let shared = Shared::new(store, SeenFilter::new(0), home);
         Ok(LocalReader::of(Arc::new(shared)))
     }
 
     /// Every URL and its record, in the order of keys, partition after partition.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlKey, UrlRecord), Error>> {
         self.parts().into_iter().flat_map(|part| {
-            let rows = part.shared.store.all(Table::Url).map(|row| {
+            let rows = part.shared.store.all(StateTable::Url).map(|row| {
                 let (key, value) = row?;
                 Ok((read::url_key(&key)?, decode("url", &value)?))
             });
             // What is another's is told by its owner.
             let is_divided = part.partition.is_divided();
             rows.filter(move |row: &Result<(UrlKey, UrlRecord), Error>| {
-                !is_divided || !row.as_ref().is_ok_and(|(_, r)| r.status == Status::Foreign)
+                !is_divided || !row.as_ref().is_ok_and(|(_, r)| r.status == RecordStatus::Foreign)
             })
         })
     }
 
     /// Every host and its record, in the order of keys, partition after partition.
     pub fn hosts(&self) -> impl Iterator<Item = Result<(HostKey, HostRecord), Error>> {
-        let rows = self.parts().into_iter().flat_map(|part| part.shared.store.all(Table::Host));
+        let rows =
+            self.parts().into_iter().flat_map(|part| part.shared.store.all(StateTable::Host));
         rows.map(|row| {
             let (key, value) = row?;
             let key = std::str::from_utf8(&key)
@@ -177,7 +178,7 @@ impl LocalReader {
     /// The URLs that the owner named, and the trust in each.
     pub fn seeds(&self) -> Result<Vec<(Url, f64)>, Error> {
         let mut seeds = Vec::new();
-        for row in self.shared.store.all(Table::Seed) {
+        for row in self.shared.store.all(StateTable::Seed) {
             let (key, value) = row?;
             let text = String::from_utf8_lossy(&key).into_owned();
             let weight = decode("seed", &value)?;
@@ -193,7 +194,7 @@ impl LocalReader {
 
     /// What all pages of a crawl that goes on share, when that was last written.
     pub fn scheduler(&self) -> Result<Option<Scheduler>, Error> {
-        self.shared.store.get(Table::Meta, "scheduler", SCHEDULER)
+        self.shared.store.get(StateTable::Meta, "scheduler", SCHEDULER)
     }
 
     /// What the owner asked of the crawl by hand, the latest last.
@@ -215,7 +216,7 @@ impl LocalReader {
 
     /// What was settled on a page when that was last written.
     pub fn settled(&self, id: UrlId) -> Result<Option<i64>, Error> {
-        for row in self.shared.store.all(Table::Settled) {
+        for row in self.shared.store.all(StateTable::Settled) {
             let (_, value) = row?;
             let row: SettledRow = decode("settled", &value)?;
             if let Some((_, s)) = row.settled.iter().find(|(node, _)| u64::from(*node) == id.0) {
@@ -229,7 +230,7 @@ impl LocalReader {
     /// known.
     pub fn mass(&self) -> Result<Mass, Error> {
         let mut mass = Mass::default();
-        for row in self.shared.store.all(Table::Url) {
+        for row in self.shared.store.all(StateTable::Url) {
             mass.restore_url(&decode("url", &row?.1)?);
         }
         read_mass(&self.shared.store, &mut mass)?;
@@ -259,7 +260,7 @@ impl LocalReader {
 }
 
 impl Shared {
-    fn new(store: Arc<Store>, seen: Seen, home: Home) -> Shared {
+    fn new(store: Arc<LocalStore>, seen: SeenFilter, home: Home) -> Shared {
         let seed = seen.seed();
         let (seen, leaders) = (Mutex::new(seen), Mutex::new(None));
         Shared { store, seed, seen, leaders, dir: home.store, _lock: home.lock }
@@ -286,7 +287,7 @@ pub(super) fn create(store: &Path) -> Result<(Database, Keyspaces), Error> {
 #[derive(Clone, Copy)]
 pub(super) struct Believed {
     /// None: all of it.
-    pub archive_end: Option<Position>,
+    pub archive_end: Option<ArchivePosition>,
     pub take: journal::TakeFrame,
 }
 
@@ -336,13 +337,13 @@ impl Rows {
 /// The rows, checked to be all there. Nothing is changed: what is refused stays as it is.
 pub(super) fn read_rows(store: &Path, believed: Believed) -> Result<Rows, Error> {
     let (database, keyspaces) = open_tables(store)?;
-    let mark = Mark::read(store)?;
+    let mark = StateMark::read(store)?;
     let files = journal::files(&journal_dir(store))?;
-    let meta = keyspaces.of(Table::Meta);
+    let meta = keyspaces.of(StateTable::Meta);
     let flushed = meta.map(|meta| meta.get(COMMITS)).transpose().map_err(store_error)?.flatten();
     let flushed: u64 = flushed.map_or(Ok(0), |bytes| decode("commits", &bytes))?;
     let Believed { archive_end, take } = believed;
-    let reading = Reading { flushed, promised: mark.commits, archive_end, take };
+    let reading = JournalReading { flushed, promised: mark.commits, archive_end, take };
     let (journal, last, read) = read_journal(&files, reading)?;
     let commits = last.unwrap_or(flushed).max(flushed);
     mark.check(store, commits)?;
@@ -366,7 +367,7 @@ pub(super) fn open_tables(store: &Path) -> Result<(Database, Keyspaces), Error> 
 /// file counts.
 fn read_journal(
     files: &[(u64, PathBuf)],
-    reading: Reading,
+    reading: JournalReading,
 ) -> Result<(Generation, Option<u64>, Vec<u64>), Error> {
     let mut bytes = Vec::new();
     let mut rows = Generation::default();
@@ -392,11 +393,11 @@ pub(super) fn keyspace_options() -> KeyspaceCreateOptions {
         .compaction_strategy(Arc::new(leveled))
 }
 
-fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
-    match store.get(Table::Meta, "filter seed", SEED)? {
+fn filter_seed(store: &LocalStore, new: u64) -> Result<u64, Error> {
+    match store.get(StateTable::Meta, "filter seed", SEED)? {
         Some(seed) => Ok(seed),
         None => {
-            let meta = store.keyspaces.made(&store.database, Table::Meta)?;
+            let meta = store.keyspaces.made(&store.database, StateTable::Meta)?;
             meta.insert(SEED, encode_into(&new)(Vec::new())).map_err(store_error)?;
             store.database.persist(PersistMode::SyncAll).map_err(store_error)?;
             store.keyspaces.sync_names()?;
@@ -406,10 +407,10 @@ fn filter_seed(store: &Store, new: u64) -> Result<u64, Error> {
 }
 
 /// One walk over all URLs, for the filter and for the books of importance.
-fn rebuild_filter(store: &Store, seed: u64, mass: &mut Mass) -> Result<Seen, Error> {
-    let mut seen = Seen::new(seed);
+fn rebuild_filter(store: &LocalStore, seed: u64, mass: &mut Mass) -> Result<SeenFilter, Error> {
+    let mut seen = SeenFilter::new(seed);
     seen.reserve(counters(store)?.known as usize);
-    for row in store.all(Table::Url) {
+    for row in store.all(StateTable::Url) {
         let (key, value) = row?;
         let record: UrlRecord = decode("url", &value)?;
         let fingerprint = seen.fingerprint_key(&key);
@@ -420,14 +421,14 @@ fn rebuild_filter(store: &Store, seed: u64, mass: &mut Mass) -> Result<Seen, Err
 }
 
 /// Links, and what was settled by them: after the URLs, whose standing they rest on.
-fn read_mass(store: &Store, mass: &mut Mass) -> Result<(), Error> {
-    for row in store.all(Table::Links) {
+fn read_mass(store: &LocalStore, mass: &mut Mass) -> Result<(), Error> {
+    for row in store.all(StateTable::Links) {
         let (key, value) = row?;
         let (page, part) = keys::link_part(&key)
             .ok_or_else(|| Error::new(ErrorKind::Corrupt, "link key cannot be read"))?;
         mass.restore_links(page, part, &decode("links", &value)?);
     }
-    for row in store.all(Table::Settled) {
+    for row in store.all(StateTable::Settled) {
         let (_, value) = row?;
         mass.restore_settled(&decode("settled", &value)?);
     }
@@ -436,33 +437,33 @@ fn read_mass(store: &Store, mass: &mut Mass) -> Result<(), Error> {
     Ok(())
 }
 
-fn counters(store: &Store) -> Result<Counters, Error> {
-    let counters: Counters = store.get(Table::Meta, "counters", COUNTERS)?.unwrap_or_default();
+fn counters(store: &LocalStore) -> Result<Counters, Error> {
+    let counters: Counters = store.get(StateTable::Meta, "counters", COUNTERS)?.unwrap_or_default();
     let beside: Option<Vec<(String, u64)>> =
-        store.get(Table::Meta, "counters of later rules", COUNTERS_BESIDE)?;
+        store.get(StateTable::Meta, "counters of later rules", COUNTERS_BESIDE)?;
     Ok(counters.with_beside(&beside.unwrap_or_default()))
 }
 
-fn hands(store: &Store) -> Result<Vec<HandLine>, Error> {
-    Ok(store.get(Table::Meta, "hands", HANDS)?.unwrap_or_default())
+fn hands(store: &LocalStore) -> Result<Vec<HandLine>, Error> {
+    Ok(store.get(StateTable::Meta, "hands", HANDS)?.unwrap_or_default())
 }
 
-fn requisites(store: &Store) -> Result<RequisiteCounters, Error> {
-    Ok(store.get(Table::Meta, "requisites", REQUISITES)?.unwrap_or_default())
+fn requisites(store: &LocalStore) -> Result<RequisiteCounters, Error> {
+    Ok(store.get(StateTable::Meta, "requisites", REQUISITES)?.unwrap_or_default())
 }
 
-fn opening(store: &Store) -> Result<Opening, Error> {
+fn opening(store: &LocalStore) -> Result<Opening, Error> {
     let mut sleepers = Vec::new();
-    for row in store.all(Table::Sleep) {
+    for row in store.all(StateTable::Sleep) {
         let (key, value) = row?;
         sleepers.push(read::sleeper(&key, &value)?.place);
     }
     let counters = counters(store)?;
-    let scheduler = store.get(Table::Meta, "scheduler", SCHEDULER)?;
-    let link_model = store.get(Table::Meta, "link model", LINK_MODEL)?;
+    let scheduler = store.get(StateTable::Meta, "scheduler", SCHEDULER)?;
+    let link_model = store.get(StateTable::Meta, "link model", LINK_MODEL)?;
     let requisites = requisites(store)?;
     let outbound = outbound::opening(store)?;
-    let rules_fingerprint = store.get(Table::Meta, "rules", RULES)?;
+    let rules_fingerprint = store.get(StateTable::Meta, "rules", RULES)?;
     let hands = hands(store)?;
     let mass = Mass::default();
     Ok(Opening {

@@ -3,8 +3,8 @@
 
 use super::codec::{decode, encode_into};
 use super::journal::Batch;
-use super::store::Store;
-use super::table::Table;
+use super::store::LocalStore;
+use super::table::StateTable;
 use super::{LocalReader, NUMBERS, keys};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::mass::Mass;
@@ -31,20 +31,20 @@ fn moved_key(node: u32) -> Vec<u8> {
 pub fn put_message(batch: &mut Batch, (to, number): (u32, u64), message: Option<&Message>) {
     let key = message_key(to, number);
     match message {
-        Some(message) => batch.put(Table::Exchange, &key, encode_into(message)),
-        None => batch.remove(Table::Exchange, &key),
+        Some(message) => batch.put(StateTable::Exchange, &key, encode_into(message)),
+        None => batch.remove(StateTable::Exchange, &key),
     }
 }
 
 pub fn put_moved(batch: &mut Batch, node: u32, mass: i64) {
-    batch.put(Table::Exchange, &moved_key(node), encode_into(&mass));
+    batch.put(StateTable::Exchange, &moved_key(node), encode_into(&mass));
 }
 
 /// What the engine's outbound starts from.
-pub fn opening(store: &Store) -> Result<OutboundOpening, Error> {
-    let numbers = store.get(Table::Meta, "numbers", NUMBERS)?.unwrap_or_default();
+pub fn opening(store: &LocalStore) -> Result<OutboundOpening, Error> {
+    let numbers = store.get(StateTable::Meta, "numbers", NUMBERS)?.unwrap_or_default();
     let mut unacknowledged = Vec::new();
-    for row in store.prefix(Table::Exchange, &[MESSAGE]) {
+    for row in store.prefix(StateTable::Exchange, &[MESSAGE]) {
         let (key, value) = row?;
         let message: Message = decode("message", &value)?;
         unacknowledged.push((node(&key)?, taken_back(&message)));
@@ -53,8 +53,8 @@ pub fn opening(store: &Store) -> Result<OutboundOpening, Error> {
 }
 
 /// What came and went, into books that know all links.
-pub fn read_moved(store: &Store, mass: &mut Mass) -> Result<(), Error> {
-    for row in store.prefix(Table::Exchange, &[MOVED]) {
+pub fn read_moved(store: &LocalStore, mass: &mut Mass) -> Result<(), Error> {
+    for row in store.prefix(StateTable::Exchange, &[MOVED]) {
         let (key, value) = row?;
         mass.restore_moved(node(&key)?, decode("moved", &value)?);
     }
@@ -74,7 +74,7 @@ impl LocalReader {
     /// What was sent and not acknowledged, by addressee.
     pub fn messages_waiting(&self) -> Result<Vec<Waiting>, Error> {
         let mut waiting: Vec<Waiting> = Vec::new();
-        for row in self.shared.store.prefix(Table::Exchange, &[MESSAGE]) {
+        for row in self.shared.store.prefix(StateTable::Exchange, &[MESSAGE]) {
             let (key, _) = row?;
             let (to, number) = (node(&key)?, number(&key)?);
             match waiting.last_mut() {
@@ -89,7 +89,7 @@ impl LocalReader {
     pub fn message_lengths(&self, to: u32, from: u64) -> Result<VecDeque<u32>, Error> {
         let prefix = [&[MESSAGE][..], &to.to_be_bytes()].concat();
         let after = message_key(to, from.saturating_sub(1));
-        let rows = self.shared.store.prefix_after(Table::Exchange, &prefix, Some(&after));
+        let rows = self.shared.store.prefix_after(StateTable::Exchange, &prefix, Some(&after));
         let lengths = rows.map(|row| {
             let message: Message = decode("message", &row?.1)?;
             Ok(message.len() as u32)
@@ -106,7 +106,7 @@ impl LocalReader {
     ) -> Result<Vec<(u64, Arc<Message>)>, Error> {
         let prefix = [&[MESSAGE][..], &to.to_be_bytes()].concat();
         let after = message_key(to, from.saturating_sub(1));
-        let rows = self.shared.store.prefix_after(Table::Exchange, &prefix, Some(&after));
+        let rows = self.shared.store.prefix_after(StateTable::Exchange, &prefix, Some(&after));
         let messages = rows.take(max).map(|row| {
             let (key, value) = row?;
             Ok((number(&key)?, Arc::new(decode("message", &value)?)))

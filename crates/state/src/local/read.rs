@@ -1,16 +1,16 @@
 //! Reading the rows: memory first, then fjall's tables.
 
 use super::codec::{decode, decode_leader};
-use super::memtable::View;
+use super::memtable::MemtableView;
 use super::merged::{Merged, StoredRow};
-use super::store::Store;
-use super::table::Table;
+use super::store::LocalStore;
+use super::table::StateTable;
 use super::{keys, lock, outbound, store_error};
-use crate::snapshot::{Snapshot, UrlPage};
+use crate::snapshot::{StateSnapshot, UrlPage};
 use fjall::{Readable, Snapshot as Moment, UserKey, UserValue};
 use rhumb_engine::discovery::Chunk;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::event::Rows;
+use rhumb_engine::event::QueueRows;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::near::{Leader, LeaderId};
 use rhumb_engine::outcome::ContentDigest;
@@ -24,9 +24,9 @@ use std::ops::Bound;
 
 /// The rows at one moment.
 pub struct LocalSnapshot<'a> {
-    pub(super) view: View,
+    pub(super) view: MemtableView,
     moment: Moment,
-    store: &'a Store,
+    store: &'a LocalStore,
 }
 
 impl Drop for LocalSnapshot<'_> {
@@ -36,7 +36,7 @@ impl Drop for LocalSnapshot<'_> {
 }
 
 impl<'a> LocalSnapshot<'a> {
-    pub(super) fn take(store: &'a Store) -> LocalSnapshot<'a> {
+    pub(super) fn take(store: &'a LocalStore) -> LocalSnapshot<'a> {
         // At once: what leaves memory meanwhile must be in one of the two.
         let mut memtable = lock(&store.memtable);
         LocalSnapshot { view: memtable.enter(), moment: store.database.snapshot(), store }
@@ -45,7 +45,7 @@ impl<'a> LocalSnapshot<'a> {
     /// The rows in fjall's tables alone.
     pub(super) fn stored(
         &self,
-        table: Table,
+        table: StateTable,
         start: Bound<Vec<u8>>,
         end: Bound<Vec<u8>>,
     ) -> impl Iterator<Item = StoredRow> + use<> {
@@ -54,7 +54,7 @@ impl<'a> LocalSnapshot<'a> {
         rows.into_iter().flatten().map(|guard| guard.into_inner().map_err(store_error))
     }
 
-    fn bytes(&self, table: Table, key: &[u8]) -> Result<Option<UserValue>, Error> {
+    fn bytes(&self, table: StateTable, key: &[u8]) -> Result<Option<UserValue>, Error> {
         match (self.view.get(table, key), self.store.keyspaces.of(table)) {
             (Some(row), _) => Ok(row),
             (None, Some(keyspace)) => self.moment.get(keyspace, key).map_err(store_error),
@@ -64,7 +64,7 @@ impl<'a> LocalSnapshot<'a> {
 
     pub(super) fn get<T: DeserializeOwned>(
         &self,
-        table: Table,
+        table: StateTable,
         what: &str,
         key: &[u8],
     ) -> Result<Option<T>, Error> {
@@ -74,7 +74,7 @@ impl<'a> LocalSnapshot<'a> {
     /// Rows of a table under a prefix, after a key or from the prefix on.
     fn scan(
         &self,
-        table: Table,
+        table: StateTable,
         prefix: &[u8],
         after: Option<Vec<u8>>,
     ) -> impl Iterator<Item = StoredRow> {
@@ -88,7 +88,7 @@ impl<'a> LocalSnapshot<'a> {
     /// memory only those are sorted that lie among as many of fjall's.
     fn page(
         &self,
-        table: Table,
+        table: StateTable,
         after: Option<&[u8]>,
         rows_max: usize,
     ) -> Result<Vec<(UserKey, UserValue)>, Error> {
@@ -107,7 +107,7 @@ impl<'a> LocalSnapshot<'a> {
         after: Option<&Sleeper>,
     ) -> impl Iterator<Item = Result<Sleeper, Error>> {
         let after = after.map(|s| keys::sleep(&s.place));
-        self.scan(Table::Sleep, prefix, after).map(|row| {
+        self.scan(StateTable::Sleep, prefix, after).map(|row| {
             let (key, value) = row?;
             sleeper(&key, &value)
         })
@@ -146,14 +146,14 @@ fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-impl Snapshot for LocalSnapshot<'_> {
+impl StateSnapshot for LocalSnapshot<'_> {
     fn url(&self, key: &UrlKey) -> Result<Option<UrlRecord>, Error> {
-        self.get(Table::Url, "url", key.as_bytes())
+        self.get(StateTable::Url, "url", key.as_bytes())
     }
 
     fn has_url(&self, key: &UrlKey) -> Result<bool, Error> {
         let key = key.as_bytes();
-        match (self.view.get(Table::Url, key), self.store.keyspaces.of(Table::Url)) {
+        match (self.view.get(StateTable::Url, key), self.store.keyspaces.of(StateTable::Url)) {
             (Some(row), _) => Ok(row.is_some()),
             (None, Some(urls)) => self.moment.contains_key(urls, key).map_err(store_error),
             (None, None) => Ok(false),
@@ -161,11 +161,11 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn host(&self, key: &HostKey) -> Result<Option<HostRecord>, Error> {
-        self.get(Table::Host, "host", key.as_str().as_bytes())
+        self.get(StateTable::Host, "host", key.as_str().as_bytes())
     }
 
     fn robots(&self, key: &HostKey) -> Result<Option<Box<Robots>>, Error> {
-        self.get(Table::Robots, "robots", key.as_str().as_bytes())
+        self.get(StateTable::Robots, "robots", key.as_str().as_bytes())
     }
 
     fn queue(
@@ -174,10 +174,10 @@ impl Snapshot for LocalSnapshot<'_> {
         section: Section,
         after: Option<&Place>,
         max: usize,
-    ) -> Result<Rows, Error> {
+    ) -> Result<QueueRows, Error> {
         let prefix = keys::queue_prefix(host, section);
         let after = after.map(|place| keys::queue(host, place));
-        let mut found = self.scan(Table::Queue, &prefix, after);
+        let mut found = self.scan(StateTable::Queue, &prefix, after);
         let mut rows = Vec::new();
         for row in found.by_ref().take(max) {
             let (key, value) = row?;
@@ -186,7 +186,7 @@ impl Snapshot for LocalSnapshot<'_> {
             rows.push((place, decode("queue", &value)?));
         }
         let all = rows.len() < max || found.next().transpose()?.is_none();
-        Ok(Rows { rows, all })
+        Ok(QueueRows { rows, all })
     }
 
     fn sleepers(
@@ -239,7 +239,7 @@ impl Snapshot for LocalSnapshot<'_> {
     fn outbox(&self, from: u64, max: usize) -> Result<Vec<(u64, Chunk)>, Error> {
         let after = from.checked_sub(1).map(|n| n.to_be_bytes().to_vec());
         let mut chunks = Vec::new();
-        for row in self.scan(Table::Outbox, &[], after).take(max) {
+        for row in self.scan(StateTable::Outbox, &[], after).take(max) {
             let (key, value) = row?;
             let number = keys::be(&key, 0)
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt, "outbox key cannot be read"))?;
@@ -249,15 +249,15 @@ impl Snapshot for LocalSnapshot<'_> {
     }
 
     fn twin(&self, digest: &ContentDigest) -> Result<Option<Twin>, Error> {
-        self.get(Table::Content, "content", digest)
+        self.get(StateTable::Content, "content", digest)
     }
 
     fn foreign(&self, node: u32) -> Result<Option<Url>, Error> {
-        self.get(Table::Exchange, "foreign", &outbound::foreign_key(node))
+        self.get(StateTable::Exchange, "foreign", &outbound::foreign_key(node))
     }
 
     fn leader(&self, id: LeaderId) -> Result<Option<Leader>, Error> {
-        let row = self.bytes(Table::Leader, &id.to_be_bytes())?;
+        let row = self.bytes(StateTable::Leader, &id.to_be_bytes())?;
         row.map(|bytes| decode_leader(&bytes)).transpose()
     }
 
@@ -267,7 +267,7 @@ impl Snapshot for LocalSnapshot<'_> {
         rows_max: usize,
         is_wanted: impl Fn(&UrlRecord) -> bool,
     ) -> Result<UrlPage, Error> {
-        let rows = self.page(Table::Url, after.map(UrlKey::as_bytes), rows_max)?;
+        let rows = self.page(StateTable::Url, after.map(UrlKey::as_bytes), rows_max)?;
         let next = rows.last().filter(|_| rows.len() == rows_max);
         let next = next.map(|(key, _)| url_key(key)).transpose()?;
         let mut wanted = Vec::new();

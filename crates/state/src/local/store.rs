@@ -4,7 +4,7 @@ use super::follow::Follow;
 use super::memtable::{Generation, Memtable};
 use super::merged::{Merged, StoredRow};
 use super::read::{LocalSnapshot, bounds};
-use super::table::{Keyspaces, Table};
+use super::table::{Keyspaces, StateTable};
 use super::{file_error, lock};
 use fjall::Database;
 use rhumb_engine::error::Error;
@@ -14,7 +14,7 @@ use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 
-pub struct Store {
+pub struct LocalStore {
     pub database: Database,
     pub keyspaces: Keyspaces,
     pub memtable: Mutex<Memtable>,
@@ -26,10 +26,15 @@ pub struct Store {
     left: (Mutex<()>, Condvar),
 }
 
-impl Store {
+impl LocalStore {
     /// All rows up to this commit are in fjall's tables, or among these.
-    pub fn new(database: Database, keyspaces: Keyspaces, rows: Generation, commit: u64) -> Store {
-        Store {
+    pub fn new(
+        database: Database,
+        keyspaces: Keyspaces,
+        rows: Generation,
+        commit: u64,
+    ) -> LocalStore {
+        LocalStore {
             database,
             keyspaces,
             memtable: Mutex::new(Memtable::of(rows, commit)),
@@ -39,8 +44,8 @@ impl Store {
         }
     }
 
-    pub fn followed_by(self, follow: Option<Follow>) -> Store {
-        Store { followed: follow, ..self }
+    pub fn followed_by(self, follow: Option<Follow>) -> LocalStore {
+        LocalStore { followed: follow, ..self }
     }
 
     /// The tables have all rows of this file of the journal: nobody needs it, but for who follows.
@@ -53,7 +58,7 @@ impl Store {
 
     pub fn get<T: DeserializeOwned>(
         &self,
-        table: Table,
+        table: StateTable,
         what: &str,
         key: &[u8],
     ) -> Result<Option<T>, Error> {
@@ -61,19 +66,23 @@ impl Store {
     }
 
     /// All rows of a table as they are now, in the order of keys.
-    pub fn all(&self, table: Table) -> impl Iterator<Item = StoredRow> + use<> {
+    pub fn all(&self, table: StateTable) -> impl Iterator<Item = StoredRow> + use<> {
         self.prefix(table, &[])
     }
 
     /// All rows of a table whose keys begin so.
-    pub fn prefix(&self, table: Table, prefix: &[u8]) -> impl Iterator<Item = StoredRow> + use<> {
+    pub fn prefix(
+        &self,
+        table: StateTable,
+        prefix: &[u8],
+    ) -> impl Iterator<Item = StoredRow> + use<> {
         self.prefix_after(table, prefix, None)
     }
 
     /// The same, behind a key.
     pub fn prefix_after(
         &self,
-        table: Table,
+        table: StateTable,
         prefix: &[u8],
         after: Option<&[u8]>,
     ) -> impl Iterator<Item = StoredRow> + use<> {

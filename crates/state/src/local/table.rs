@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// Numbers are part of the journal's format: new tables go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum StateTable {
     Meta,
     Url,
     Queue,
@@ -27,45 +27,45 @@ pub enum Table {
 
 pub const TABLES: usize = 13;
 
-impl Table {
-    pub const ALL: [Table; TABLES] = [
-        Table::Meta,
-        Table::Url,
-        Table::Queue,
-        Table::Host,
-        Table::Robots,
-        Table::Sleep,
-        Table::Outbox,
-        Table::Content,
-        Table::Leader,
-        Table::Seed,
-        Table::Links,
-        Table::Settled,
-        Table::Exchange,
+impl StateTable {
+    pub const ALL: [StateTable; TABLES] = [
+        StateTable::Meta,
+        StateTable::Url,
+        StateTable::Queue,
+        StateTable::Host,
+        StateTable::Robots,
+        StateTable::Sleep,
+        StateTable::Outbox,
+        StateTable::Content,
+        StateTable::Leader,
+        StateTable::Seed,
+        StateTable::Links,
+        StateTable::Settled,
+        StateTable::Exchange,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Table::Meta => "meta",
-            Table::Url => "url",
-            Table::Queue => "queue",
-            Table::Host => "host",
-            Table::Robots => "robots",
-            Table::Sleep => "sleep",
-            Table::Outbox => "outbox",
-            Table::Content => "content",
-            Table::Leader => "leader",
-            Table::Seed => "seed",
-            Table::Links => "links",
-            Table::Settled => "settled",
-            Table::Exchange => "exchange",
+            StateTable::Meta => "meta",
+            StateTable::Url => "url",
+            StateTable::Queue => "queue",
+            StateTable::Host => "host",
+            StateTable::Robots => "robots",
+            StateTable::Sleep => "sleep",
+            StateTable::Outbox => "outbox",
+            StateTable::Content => "content",
+            StateTable::Leader => "leader",
+            StateTable::Seed => "seed",
+            StateTable::Links => "links",
+            StateTable::Settled => "settled",
+            StateTable::Exchange => "exchange",
         }
     }
 
     /// Questions walk over some of its rows in order; of other tables they ask for one row by its
     /// key, and only people and an opening walk over all of them.
     pub fn is_walked(self) -> bool {
-        matches!(self, Table::Queue | Table::Sleep | Table::Outbox)
+        matches!(self, StateTable::Queue | StateTable::Sleep | StateTable::Outbox)
     }
 }
 
@@ -78,7 +78,7 @@ impl Keyspaces {
     /// Those that the database has.
     pub fn open(database: &Database) -> Result<Keyspaces, Error> {
         let keyspaces = Keyspaces(Default::default());
-        for table in Table::ALL {
+        for table in StateTable::ALL {
             if database.keyspace_exists(table.name()) {
                 keyspaces.made(database, table)?;
             }
@@ -87,7 +87,7 @@ impl Keyspaces {
     }
 
     /// None while no rows of the table were moved out of memory.
-    pub fn of(&self, table: Table) -> Option<&Keyspace> {
+    pub fn of(&self, table: StateTable) -> Option<&Keyspace> {
         self.0[table as usize].get()
     }
 
@@ -102,7 +102,7 @@ impl Keyspaces {
         sync_dir(dir).map_err(|e| file_error(dir, e))
     }
 
-    pub fn made(&self, database: &Database, table: Table) -> Result<&Keyspace, Error> {
+    pub fn made(&self, database: &Database, table: StateTable) -> Result<&Keyspace, Error> {
         let place = &self.0[table as usize];
         if place.get().is_none() {
             let keyspace = database.keyspace(table.name(), keyspace_options);

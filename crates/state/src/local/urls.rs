@@ -2,9 +2,9 @@
 
 use super::LocalReader;
 use super::codec::decode;
-use super::table::Table;
+use super::table::StateTable;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_page::url::{Url, UrlKey};
 use std::collections::{HashMap, HashSet};
 
@@ -36,13 +36,14 @@ impl LocalReader {
         let all: Vec<_> = parts
             .map(|part| {
                 let is_divided = part.partition.is_divided();
-                let rows = part.shared.store.prefix_after(Table::Url, prefix, after).map(|row| {
-                    let (key, value) = row?;
-                    Ok(UrlRow { record: decode("url", &value)?, key })
-                });
+                let rows =
+                    part.shared.store.prefix_after(StateTable::Url, prefix, after).map(|row| {
+                        let (key, value) = row?;
+                        Ok(UrlRow { record: decode("url", &value)?, key })
+                    });
                 // What is another's is told by its owner.
                 rows.filter(move |row: &Result<UrlRow, Error>| {
-                    let is_foreign = |row: &UrlRow| row.record.status == Status::Foreign;
+                    let is_foreign = |row: &UrlRow| row.record.status == RecordStatus::Foreign;
                     !is_divided || !row.as_ref().is_ok_and(is_foreign)
                 })
             })
@@ -54,7 +55,7 @@ impl LocalReader {
     /// asked for.
     pub fn urls_numbered(&self, wanted: &HashSet<UrlId>) -> Result<HashMap<UrlId, Url>, Error> {
         let mut found = HashMap::with_capacity(wanted.len());
-        let mut rows = self.shared.store.all(Table::Url);
+        let mut rows = self.shared.store.all(StateTable::Url);
         while found.len() < wanted.len()
             && let Some(row) = rows.next()
         {

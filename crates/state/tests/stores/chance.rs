@@ -11,18 +11,18 @@ use rhumb_engine::near::{Leader, Near};
 use rhumb_engine::outbound::{Item, Message, SequenceNumbers};
 use rhumb_engine::outcome::FailKind;
 use rhumb_engine::queue::{Entry, Place, Section, SleepPlace, Sleeper};
-use rhumb_engine::record::{Refusal, Status, Twin, UrlId, UrlRecord};
-use rhumb_engine::review::{Failed, RulesFingerprint, Wanted};
+use rhumb_engine::record::{RecordStatus, Refusal, Twin, UrlId, UrlRecord};
+use rhumb_engine::review::{ReviewFailed, ReviewWanted, RulesFingerprint};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::{Span, Time};
 use rhumb_neardup::Sketch;
 use rhumb_page::robots::{Agent, Robots};
 use rhumb_page::url::{HostKey, Url};
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use std::sync::Arc;
 
 /// What a snapshot says of every row that a [`Chance`] may write.
-pub fn all_rows(snapshot: &impl Snapshot) -> String {
+pub fn all_rows(snapshot: &impl StateSnapshot) -> String {
     let mut all = String::new();
     for host in Chance::HOSTS.iter().flat_map(|host| ["http", "https"].map(|s| (s, host))) {
         let url = |page, query| format!("{}://{}/{page}?q={query}", host.0, host.1);
@@ -96,10 +96,10 @@ impl Chance {
 
     fn record(&mut self) -> UrlRecord {
         let status = match self.below(4) {
-            3 => Status::Failed(FailKind::ALL[self.below(16) as usize]),
-            0 => Status::Queued,
-            1 => Status::Refused(Refusal::ALL[self.below(7) as usize]),
-            _ => Status::Fetched,
+            3 => RecordStatus::Failed(FailKind::ALL[self.below(16) as usize]),
+            0 => RecordStatus::Queued,
+            1 => RecordStatus::Refused(Refusal::ALL[self.below(7) as usize]),
+            _ => RecordStatus::Fetched,
         };
         let (depth, hops) = (self.below(300) as u16, self.below(3) as u8);
         let mut record = UrlRecord::new(UrlId(self.below(99)), status, depth, hops, Time(5));
@@ -214,9 +214,10 @@ impl Chance {
         match self.below(7) {
             6 => {
                 let after = (self.below(3) > 0).then(|| self.url().key());
-                let failed = [Failed::None, Failed::ByKind, Failed::All][self.below(3) as usize];
+                let failed = [ReviewFailed::None, ReviewFailed::ByKind, ReviewFailed::All]
+                    [self.below(3) as usize];
                 let (refused, denied) = (self.below(2) == 0, self.below(2) == 0);
-                let wanted = Wanted { refused, denied, failed };
+                let wanted = ReviewWanted { refused, denied, failed };
                 Question::Review { wanted, after, rows_max: 1 + self.below(60) as usize }
             }
             5 => Question::Addresses { nodes: (0..9).collect() },

@@ -2,9 +2,9 @@
 
 use crate::scratch::{Scratch, open_store};
 use rhumb_engine::event::Row;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_page::url::Url;
 use rhumb_state::local::LocalState;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ fn rows_are_stowed_after_a_sync_and_never_before() {
     let mut commit = |local: &mut LocalState| {
         number += 1;
         let url = Url::parse(&format!("http://a.test/{number:09}")).expect("a URL");
-        let record = UrlRecord::new(UrlId(number), Status::Queued, 0, 0, Time::ZERO);
+        let record = UrlRecord::new(UrlId(number), RecordStatus::Queued, 0, 0, Time::ZERO);
         local
-            .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+            .commit(&mut vec![Row::Url { key: url.key(), record }], ArchivePosition::default())
             .expect("a commit");
     };
     let mut enough = 0u64;

@@ -7,13 +7,13 @@ use crate::scratch::{Scratch, open_store};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::event::{Answer, Question, Row};
 use rhumb_engine::near::{Leader, Likeness};
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::rng::{Rng, mix};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_neardup::Sketch;
 use rhumb_page::url::Url;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -98,7 +98,7 @@ fn the_child_commits_until_it_is_killed() {
         let leader = Leader { url, sketch: sketch(number) };
         rows.push(Row::Leader { id: number as u32, leader });
         rows.push(Row::Counters(Box::new(Counters { known: number, ..Counters::default() })));
-        state.commit(&mut rows, Position::default()).expect("a commit");
+        state.commit(&mut rows, ArchivePosition::default()).expect("a commit");
         if number.is_multiple_of(SYNC_EVERY) {
             state.sync().expect("a sync");
         }
@@ -120,6 +120,6 @@ fn sketch(number: u64) -> Arc<Sketch> {
 }
 
 fn row(url: &Url, number: u64) -> Row {
-    let record = UrlRecord::new(UrlId(number), Status::Queued, 0, 0, Time::ZERO);
+    let record = UrlRecord::new(UrlId(number), RecordStatus::Queued, 0, 0, Time::ZERO);
     Row::Url { key: url.key(), record }
 }

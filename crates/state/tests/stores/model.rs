@@ -5,7 +5,7 @@ use crate::chance::{Chance, all_rows};
 use crate::scratch::{Scratch, open_store};
 use rhumb_engine::event::Row;
 use rhumb_engine::rng::Rng;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_state::local::LocalSnapshot;
 use rhumb_state::memory::MemoryState;
 
@@ -31,7 +31,7 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         for round in 0..60 {
             let mut rows: Vec<Row> = (0..chance.below(40)).map(|_| chance.row()).collect();
             memory.commit(&mut rows.clone());
-            local.commit(&mut rows, Position::default()).expect("a commit");
+            local.commit(&mut rows, ArchivePosition::default()).expect("a commit");
             if chance.below(10) == 0 {
                 local.sync().expect("a sync");
             }
@@ -78,7 +78,7 @@ fn a_snapshot_shows_its_moment_whatever_is_committed_and_stowed_meanwhile() {
     for round in 0..200 {
         let mut rows: Vec<Row> = (0..chance.below(30)).map(|_| chance.row()).collect();
         memory.commit(&mut rows.clone());
-        local.commit(&mut rows, Position::default()).expect("a commit");
+        local.commit(&mut rows, ArchivePosition::default()).expect("a commit");
         if chance.below(4) == 0 {
             if held.len() == SNAPSHOTS {
                 held.swap_remove(chance.below(SNAPSHOTS as u64) as usize);

@@ -5,12 +5,12 @@ use fjall::{Database, KeyspaceCreateOptions, PersistMode};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Question, Refill, Row};
 use rhumb_engine::queue::Section;
-use rhumb_engine::record::{Status, UrlId, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlId, UrlRecord};
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_page::url::Url;
 use rhumb_state::local::{Home, LocalReader, LocalState};
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,9 +29,9 @@ fn three_commits(name: &str) -> Scratch {
     let mut state = open(scratch.path()).expect("a new store");
     for n in 0..3 {
         let url = Url::parse(&format!("http://a.test/{n}")).expect("a URL");
-        let record = UrlRecord::new(UrlId(n), Status::Queued, 0, 0, Time::ZERO);
+        let record = UrlRecord::new(UrlId(n), RecordStatus::Queued, 0, 0, Time::ZERO);
         state
-            .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+            .commit(&mut vec![Row::Url { key: url.key(), record }], ArchivePosition::default())
             .expect("a commit");
     }
     state.sync().expect("a sync");
@@ -97,8 +97,8 @@ fn three_archived(name: &str, synced: u64) -> Scratch {
     let mut state = open(scratch.path()).expect("a new store");
     for n in 0..3 {
         let url = Url::parse(&format!("http://a.test/{n}")).expect("a URL");
-        let record = UrlRecord::new(UrlId(n), Status::Fetched, 0, 0, Time::ZERO);
-        let archived = Position { file: 1, length: 100 * (n + 1) };
+        let record = UrlRecord::new(UrlId(n), RecordStatus::Fetched, 0, 0, Time::ZERO);
+        let archived = ArchivePosition { file: 1, length: 100 * (n + 1) };
         state.commit(&mut vec![Row::Url { key: url.key(), record }], archived).expect("a commit");
         if n + 1 == synced {
             state.sync().expect("a sync");
@@ -114,9 +114,9 @@ fn a_commit_that_speaks_of_more_than_the_archive_holds_is_not_believed() {
         for synced in 0..=3 {
             let scratch = three_archived("beyond", synced);
             let home = Home::open(scratch.path()).expect("the store");
-            let promised = Position { file: u32::from(synced > 0), length: 100 * synced };
+            let promised = ArchivePosition { file: u32::from(synced > 0), length: 100 * synced };
             assert_eq!(home.archived().unwrap(), Some(promised));
-            let archive_end = Position { file: end.0, length: end.1 };
+            let archive_end = ArchivePosition { file: end.0, length: end.1 };
             let (mut state, _) = LocalState::open(home, 1, archive_end).expect("what is believed");
             // What was synced is believed whatever became of the archive: its owner may have moved
             // it away.
@@ -124,7 +124,7 @@ fn a_commit_that_speaks_of_more_than_the_archive_holds_is_not_believed() {
             assert_eq!(state.reader().urls().count() as u64, state.commits());
             // The numbers that are free now are given again.
             let url = Url::parse("http://a.test/new").unwrap();
-            let record = UrlRecord::new(UrlId(9), Status::Queued, 0, 0, Time::ZERO);
+            let record = UrlRecord::new(UrlId(9), RecordStatus::Queued, 0, 0, Time::ZERO);
             let rows = &mut vec![Row::Url { key: url.key(), record }];
             state.commit(rows, archive_end).expect("a commit");
             let commits = state.commits();
@@ -201,9 +201,9 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
     let ghost = fs::read(journal_of(&scratch)).unwrap();
     let mut state = open(scratch.path()).expect("all three, flushed by now");
     let url = Url::parse("http://a.test/0").unwrap();
-    let record = UrlRecord::new(UrlId(0), Status::Gone, 0, 0, Time::ZERO);
+    let record = UrlRecord::new(UrlId(0), RecordStatus::Gone, 0, 0, Time::ZERO);
     state
-        .commit(&mut vec![Row::Url { key: url.key(), record }], Position::default())
+        .commit(&mut vec![Row::Url { key: url.key(), record }], ArchivePosition::default())
         .expect("a commit");
     drop(state);
     drop(open(scratch.path()).expect("all four, flushed by now"));
@@ -213,7 +213,7 @@ fn a_journal_that_comes_back_after_its_rows_were_stowed_changes_nothing() {
     let state = open(scratch.path()).expect("as it was");
     assert_eq!(state.commits(), 4);
     let record = state.reader().snapshot().url(&url.key()).unwrap().expect("a row");
-    assert_eq!(record.status, Status::Gone);
+    assert_eq!(record.status, RecordStatus::Gone);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rhumb_engine::engine::Opening;
 use rhumb_engine::error::Error;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_state::local::{Home, LocalState};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,5 +31,5 @@ impl Drop for Scratch {
 
 /// The store of a crawl that keeps nothing.
 pub fn open_store(dir: &Path, seed: u64) -> Result<(LocalState, Opening), Error> {
-    LocalState::open(Home::open(dir)?, seed, Position::default())
+    LocalState::open(Home::open(dir)?, seed, ArchivePosition::default())
 }

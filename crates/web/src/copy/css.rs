@@ -8,14 +8,14 @@ pub fn rewritten(css: &str, place: &mut dyn FnMut(&str) -> Option<String>) -> St
     while let Some((before, kind, after)) = next_reference(rest) {
         out.push_str(before);
         let (reference, after) = match kind {
-            Kind::Url => url_argument(after),
-            Kind::Import => quoted(after),
+            MediaKind::Url => url_argument(after),
+            MediaKind::Import => quoted(after),
         };
         let found = place(&unescaped(reference)).unwrap_or_default();
         let found = found.replace(['"', '\\', '\n', '\r', '<'], "");
         out.push_str(&match kind {
-            Kind::Url => format!("url(\"{found}\")"),
-            Kind::Import => format!("@import \"{found}\""),
+            MediaKind::Url => format!("url(\"{found}\")"),
+            MediaKind::Import => format!("@import \"{found}\""),
         });
         rest = after;
     }
@@ -24,25 +24,25 @@ pub fn rewritten(css: &str, place: &mut dyn FnMut(&str) -> Option<String>) -> St
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum MediaKind {
     Url,
     Import,
 }
 
 /// What stands before the next reference, and what follows `url(` or `@import `.
-fn next_reference(css: &str) -> Option<(&str, Kind, &str)> {
+fn next_reference(css: &str) -> Option<(&str, MediaKind, &str)> {
     let bytes = css.as_bytes();
     let is_at = |at: usize, word: &[u8]| {
         bytes.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
     };
     for at in 0..bytes.len() {
         if is_at(at, b"url(") {
-            return Some((&css[..at], Kind::Url, &css[at + 4..]));
+            return Some((&css[..at], MediaKind::Url, &css[at + 4..]));
         }
         if is_at(at, b"@import") {
             let after = css[at + 7..].trim_start();
             if after.starts_with(['"', '\'']) {
-                return Some((&css[..at], Kind::Import, after));
+                return Some((&css[..at], MediaKind::Import, after));
             }
         }
     }

@@ -6,7 +6,7 @@
 mod css;
 mod rewrite;
 
-use crate::guard::{Access, guard, sibling};
+use crate::guard::{ViewerAccess, guard, sibling};
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
@@ -15,7 +15,7 @@ use axum::{Router, middleware};
 use rewrite::{Rewriting, escape_into};
 use rhumb_node::copies::{self, KeptCopy};
 use rhumb_page::charset;
-use rhumb_page::media::{self, ContentType, Kind};
+use rhumb_page::media::{self, ContentType, MediaKind};
 use rhumb_page::url::Url;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ const READS_MAX: usize = 2;
 /// Types that are shown as they are.
 const SHOWN: [&str; 5] = ["image/", "font/", "audio/", "video/", "application/font"];
 
-pub struct Copies {
+pub struct CopyServer {
     dir: PathBuf,
     /// The port of the dashboard.
     dashboard: u16,
     turn: Semaphore,
 }
 
-pub fn router(dir: PathBuf, dashboard: u16, access: Arc<Access>) -> Router {
-    let copies = Copies { dir, dashboard, turn: Semaphore::new(READS_MAX) };
+pub fn router(dir: PathBuf, dashboard: u16, access: Arc<ViewerAccess>) -> Router {
+    let copies = CopyServer { dir, dashboard, turn: Semaphore::new(READS_MAX) };
     Router::new()
         .fallback(copy)
         .with_state(Arc::new(copies))
@@ -61,7 +61,7 @@ pub fn asked_for(path_and_query: &str) -> Option<(String, Url)> {
     is_time.then(|| (time.to_owned(), url))
 }
 
-async fn copy(State(copies): State<Arc<Copies>>, request: Request) -> Response {
+async fn copy(State(copies): State<Arc<CopyServer>>, request: Request) -> Response {
     let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
     let dashboard = sibling(request.headers(), copies.dashboard);
     let Some((time, url)) = asked_for(target) else {
@@ -111,7 +111,7 @@ fn shown(dashboard: &str, copy: &KeptCopy, asked: &Url) -> Response {
             let what = format!("The answer was {}: nothing to show.", copy.status.unwrap_or(0));
             return told(dashboard, &what, &copy.url).into_response();
         }
-        Kind::Html => {
+        MediaKind::Html => {
             ("text/html; charset=utf-8".to_owned(), rewriting.html(&decoded()).into_bytes())
         }
         _ if essence == "text/css" => {

@@ -2,20 +2,20 @@
 //! ones and handed out by the new ones.
 
 use super::super::fixed::{unit, unit_at_most};
-use super::super::surfer::Links;
-use super::{At, Ledger, Standing};
+use super::super::surfer::PushedLinks;
+use super::{At, Ledger, MassStanding};
 
 impl Ledger {
     /// The links of a crawled page as last fetched. What was settled by other links, or left by
     /// another surfer, is put right.
-    pub fn link(&mut self, node: u32, links: &Links<'_>) {
+    pub fn link(&mut self, node: u32, links: &PushedLinks<'_>) {
         let page = self.page_of(node).expect("only crawled pages have links");
         let (old, s) = (self.pages.links[page], self.pages.settled[page]);
         let surfer = self.pages.surfer[page];
         let (mut ids, mut weights) = self.take_scratch();
         if old != At::NOWHERE {
             let unnamed = self.outlinks.get(old, &mut ids, &mut weights);
-            let last = Links { ids: &ids, weights: &weights, unnamed, surfer };
+            let last = PushedLinks { ids: &ids, weights: &weights, unnamed, surfer };
             let is_same = (last.ids, last.weights, unnamed, surfer)
                 == (links.ids, links.weights, links.unnamed, links.surfer);
             if is_same {
@@ -40,7 +40,7 @@ impl Ledger {
     }
 
     /// The page is left by this surfer from now on.
-    fn leave_by(&mut self, page: usize, links: &Links<'_>) {
+    fn leave_by(&mut self, page: usize, links: &PushedLinks<'_>) {
         let surfer = std::mem::replace(&mut self.pages.surfer[page], links.surfer);
         let (standing, s) = (self.standing(self.pages.node[page]), self.pages.settled[page]);
         self.settled.add(surfer, standing, -s);
@@ -49,15 +49,15 @@ impl Ledger {
         self.left_by[links.surfer.index()] += 1;
     }
 
-    pub(super) fn stand_linked(&mut self, node: u32, at: At, links: &Links<'_>, s: i64) {
+    pub(super) fn stand_linked(&mut self, node: u32, at: At, links: &PushedLinks<'_>, s: i64) {
         let before = self.standing(node);
         let now = match self.total(links) {
-            _ if at == At::NOWHERE => Standing::Fetched,
-            0 => Standing::Dangling,
-            _ => Standing::Linked,
+            _ if at == At::NOWHERE => MassStanding::Fetched,
+            0 => MassStanding::Dangling,
+            _ => MassStanding::Linked,
         };
         if before != now {
-            if now == Standing::Fetched {
+            if now == MassStanding::Fetched {
                 self.leave_bucket(node);
             }
             self.move_sums(node, before, now);
@@ -68,8 +68,8 @@ impl Ledger {
         }
     }
 
-    pub(super) fn count_dead_end(&mut self, node: u32, standing: Standing, sign: i64) {
-        if standing == Standing::Dangling
+    pub(super) fn count_dead_end(&mut self, node: u32, standing: MassStanding, sign: i64) {
+        if standing == MassStanding::Dangling
             && let Ok(at) = self.trust.binary_search_by_key(&node, |(node, _)| *node)
         {
             self.dead_ends.pages = self.dead_ends.pages.wrapping_add_signed(sign as i32);
@@ -78,32 +78,32 @@ impl Ledger {
     }
 
     /// The weight of all links that count.
-    pub(super) fn total(&self, links: &Links<'_>) -> i64 {
+    pub(super) fn total(&self, links: &PushedLinks<'_>) -> i64 {
         let unnamed = i64::from(links.unnamed);
         if self.outside == 0 && links.weights.is_empty() {
             return links.ids.len() as i64 + unnamed;
         }
-        let counts = |id: u32| self.outside == 0 || self.standing(id) != Standing::Outside;
+        let counts = |id: u32| self.outside == 0 || self.standing(id) != MassStanding::Outside;
         let named = links.ids.iter().enumerate().filter(|(_, id)| counts(**id));
         unnamed + named.map(|(at, _)| links.weight(at)).sum::<i64>()
     }
 
     /// Takes back what a page with these links handed out while it settled s, and rather more.
-    fn take_back(&mut self, links: &Links<'_>, s: i64) {
+    fn take_back(&mut self, links: &PushedLinks<'_>, s: i64) {
         let total = self.total(links);
         if total == 0 || s == 0 {
             return;
         }
         let taken = unit_at_most(s, total, links.surfer);
         for (at, &id) in links.ids.iter().enumerate() {
-            if self.standing(id) != Standing::Outside {
+            if self.standing(id) != MassStanding::Outside {
                 self.add(id, -taken * links.weight(at));
             }
         }
         self.unnamed -= taken * i64::from(links.unnamed);
     }
 
-    pub(super) fn hand_out(&mut self, links: &Links<'_>, s: i64) {
+    pub(super) fn hand_out(&mut self, links: &PushedLinks<'_>, s: i64) {
         let total = self.total(links);
         if total == 0 {
             return;
@@ -111,7 +111,7 @@ impl Ledger {
         let given = unit(s, total, links.surfer);
         let all = self.outside == 0;
         for (at, &id) in links.ids.iter().enumerate() {
-            if all || self.standing(id) != Standing::Outside {
+            if all || self.standing(id) != MassStanding::Outside {
                 self.add(id, given * links.weight(at));
             }
         }

@@ -9,7 +9,7 @@
 
 use super::super::fixed::unit;
 use super::unfolded::Unfolded;
-use super::{Buckets, LEVEL_NONE, Ledger, Links, Standing, State, Surfer, level};
+use super::{Buckets, LEVEL_NONE, Ledger, MassStanding, NodeState, PushedLinks, Surfer, level};
 
 /// What is settled in proportion leaves something below zero, which costs the bound more than it
 /// gains unless so many edge updates a link carry it on.
@@ -51,7 +51,7 @@ impl Ledger {
     /// Settles what lies on a page, if its links are known.
     fn push_quietly(&mut self, page: usize, unfolded: Option<&Unfolded>) {
         let standing = self.standing(self.pages.node[page]);
-        if !matches!(standing, Standing::Linked | Standing::Dangling) {
+        if !matches!(standing, MassStanding::Linked | MassStanding::Dangling) {
             return;
         }
         self.pushes += 1;
@@ -59,7 +59,7 @@ impl Ledger {
         let x = std::mem::take(&mut self.pages.residue[page]);
         self.pages.settled[page] += x;
         self.settled.add(self.pages.surfer[page], standing, x);
-        if standing == Standing::Dangling {
+        if standing == MassStanding::Dangling {
             return;
         }
         let links = match unfolded {
@@ -74,17 +74,17 @@ impl Ledger {
         let (mut ids, mut weights) = self.take_scratch();
         let unnamed = self.outlinks.get(self.pages.links[page], &mut ids, &mut weights);
         let surfer = self.pages.surfer[page];
-        let links = Links { ids: &ids, weights: &weights, unnamed, surfer };
+        let links = PushedLinks { ids: &ids, weights: &weights, unnamed, surfer };
         let total = self.total(&links);
         let given = if total > 0 { unit(x, total, surfer) } else { 0 };
         let mut count = usize::from(unnamed > 0 && total > 0);
         for (at, &id) in ids.iter().enumerate() {
             let given = given * links.weight(at);
             let (word, state) = self.nodes.both_mut(id);
-            count += usize::from(state.standing() != Standing::Outside);
+            count += usize::from(state.standing() != MassStanding::Outside);
             match state.standing() {
-                Standing::Outside => {}
-                Standing::Fetched | Standing::Linked | Standing::Dangling => {
+                MassStanding::Outside => {}
+                MassStanding::Fetched | MassStanding::Linked | MassStanding::Dangling => {
                     self.pages.residue[*word as usize] += given;
                 }
                 _ => self.give_to_pageless(id, given),
@@ -114,7 +114,7 @@ impl Ledger {
 
     fn give_to_pageless(&mut self, id: u32, given: i64) {
         let (word, state) = self.nodes.both_mut(id);
-        if state.standing() == Standing::Foreign {
+        if state.standing() == MassStanding::Foreign {
             self.exchange.changed(id, *word, *word + given);
         }
         *word += given;
@@ -137,9 +137,9 @@ impl Ledger {
             self.sums[standing as usize] += r;
             self.below[standing as usize] += (-r).max(0);
             match standing {
-                Standing::Waiting => self.waiting.add(level(r)),
-                Standing::Linked | Standing::Dangling => {
-                    self.nodes.set_state(node, State::new(standing, LEVEL_NONE));
+                MassStanding::Waiting => self.waiting.add(level(r)),
+                MassStanding::Linked | MassStanding::Dangling => {
+                    self.nodes.set_state(node, NodeState::new(standing, LEVEL_NONE));
                     self.enqueue(node);
                 }
                 _ => {}
@@ -161,12 +161,12 @@ mod tests {
     /// Pages that were crawled, wait and were refused, and some mass on each.
     fn some_books() -> Ledger {
         let mut ledger = Ledger::default();
-        (0..9).for_each(|node| ledger.stand(node, Standing::Waiting));
-        ledger.stand(8, Standing::Robots);
+        (0..9).for_each(|node| ledger.stand(node, MassStanding::Waiting));
+        ledger.stand(8, MassStanding::Robots);
         ledger.trust(0, ONE);
         for page in 0..6 {
-            ledger.stand(page, Standing::Fetched);
-            ledger.link(page, &Links::alike(&[page, page + 1, page + 2, page + 3], 1));
+            ledger.stand(page, MassStanding::Fetched);
+            ledger.link(page, &PushedLinks::alike(&[page, page + 1, page + 2, page + 3], 1));
             (0..3).for_each(|_| ledger.push_heaviest());
         }
         ledger
@@ -176,8 +176,8 @@ mod tests {
     fn links_read_once_get_what_links_read_in_every_sweep_get() {
         let (mut folded, mut unfolded) = (some_books(), some_books());
         for ledger in [&mut folded, &mut unfolded] {
-            ledger.stand(7, Standing::Outside);
-            ledger.stand(6, Standing::Foreign);
+            ledger.stand(7, MassStanding::Outside);
+            ledger.stand(6, MassStanding::Foreign);
         }
         let all = Unfolded::of(&unfolded);
         assert!(all.is_some());
@@ -195,7 +195,7 @@ mod tests {
     fn what_is_counted_anew_is_what_every_push_has_booked() {
         let mut ledger = some_books();
         // A page that loses links takes back what it gave.
-        ledger.link(2, &Links::alike(&[7], 0));
+        ledger.link(2, &PushedLinks::alike(&[7], 0));
         let books = |l: &Ledger| (l.sums, l.below, l.waiting.count, l.waiting.levels, l.rest());
         let (booked, first) = (books(&ledger), ledger.push_level());
         assert!(booked.1.iter().any(|&below| below > 0), "something lies below zero");

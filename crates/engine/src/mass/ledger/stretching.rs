@@ -10,7 +10,7 @@
 //! it cancels out. Whatever α is, from −1 on, the books hold; a bad one only costs sweeps.
 
 use super::super::fixed::jumped;
-use super::{Ledger, Settled, Standing};
+use super::{Ledger, MassStanding, SettledSums};
 
 /// α as a fraction, and what it makes of a mass.
 #[derive(Clone, Copy)]
@@ -76,14 +76,14 @@ impl Ledger {
     /// What lies on URLs of other partitions is to be sent, whatever it was before.
     fn tell_foreign(&mut self) {
         for node in 0..self.nodes_len() as u32 {
-            if self.standing(node) == Standing::Foreign {
+            if self.standing(node) == MassStanding::Foreign {
                 self.exchange.changed(node, 0, self.nodes.word(node));
             }
         }
     }
 
     fn stretch_pages(&mut self, alpha: Alpha) {
-        self.settled = Settled::default();
+        self.settled = SettledSums::default();
         for page in 0..self.pages_len() {
             let s = &mut self.pages.settled[page];
             // Rounded up, so that no link hands out less than what lies at its end was told, and
@@ -107,7 +107,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::super::super::fixed::{JUMPED, ONE, PARTS};
-    use super::super::Links;
+    use super::super::PushedLinks;
     use super::*;
     use crate::rng::Rng;
 
@@ -116,13 +116,13 @@ mod tests {
 
     fn some_books(rng: &mut Rng) -> Ledger {
         let mut ledger = Ledger::default();
-        (0..60).for_each(|node| ledger.stand(node, Standing::Waiting));
-        ledger.stand(58, Standing::Foreign);
-        ledger.stand(59, Standing::Robots);
+        (0..60).for_each(|node| ledger.stand(node, MassStanding::Waiting));
+        ledger.stand(58, MassStanding::Foreign);
+        ledger.stand(59, MassStanding::Robots);
         ledger.trust(0, ONE / 3);
         ledger.trust(50, ONE / 5);
         for page in 0..40 {
-            ledger.stand(page, Standing::Fetched);
+            ledger.stand(page, MassStanding::Fetched);
             link(&mut ledger, page, rng);
             (0..rng.draw() % 4).for_each(|_| ledger.push_heaviest());
             if rng.draw().is_multiple_of(8) {
@@ -139,7 +139,7 @@ mod tests {
         let mut ids: Vec<u32> = (0..rng.draw() % 4).map(|_| (rng.draw() % 60) as u32).collect();
         ids.sort_unstable();
         ids.dedup();
-        ledger.link(page, &Links::alike(&ids, u32::from(rng.draw().is_multiple_of(5))));
+        ledger.link(page, &PushedLinks::alike(&ids, u32::from(rng.draw().is_multiple_of(5))));
     }
 
     /// What lies on each node may be at most this, in parts of parts.
@@ -190,8 +190,8 @@ mod tests {
         let books = || {
             let mut rng = Rng::new(2);
             let mut ledger = Ledger::default();
-            (0..3_000).for_each(|node| ledger.stand(node, Standing::Waiting));
-            (0..2_000).for_each(|node| ledger.stand(node, Standing::Fetched));
+            (0..3_000).for_each(|node| ledger.stand(node, MassStanding::Waiting));
+            (0..2_000).for_each(|node| ledger.stand(node, MassStanding::Fetched));
             (0..500).for_each(|node| ledger.trust(node, ONE / 600));
             for page in 0..2_000u32 {
                 let (own, from) = if page < 500 { (500, 0) } else { (1_500, 500) };
@@ -203,7 +203,7 @@ mod tests {
                 ids.extend((page % 50 == 0).then(|| some(1_500, 500)));
                 ids.sort_unstable();
                 ids.dedup();
-                ledger.link(page, &Links::alike(&ids, 0));
+                ledger.link(page, &PushedLinks::alike(&ids, 0));
             }
             ledger
         };
@@ -220,13 +220,13 @@ mod tests {
     fn a_closed_web_is_settled_with_less_than_half_of_the_edge_updates() {
         let books = |rng: &mut Rng| {
             let mut ledger = Ledger::default();
-            (0..2_000).for_each(|node| ledger.stand(node, Standing::Fetched));
+            (0..2_000).for_each(|node| ledger.stand(node, MassStanding::Fetched));
             ledger.trust(0, ONE);
             for page in 0..2_000u32 {
                 let mut ids: Vec<u32> = (0..8).map(|_| (rng.draw() % 2_000) as u32).collect();
                 ids.sort_unstable();
                 ids.dedup();
-                ledger.link(page, &Links::alike(&ids, 0));
+                ledger.link(page, &PushedLinks::alike(&ids, 0));
             }
             ledger
         };

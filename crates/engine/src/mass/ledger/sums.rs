@@ -2,7 +2,7 @@
 
 use super::super::coverage::{Coverage, coverage};
 use super::super::fixed::{LEVELS, PARTS};
-use super::super::standing::Standing;
+use super::super::standing::MassStanding;
 use super::super::surfer::{SURFERS, Surfer};
 use super::super::topical::{TopicCoverage, topic_coverage};
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,15 @@ pub struct DeadEnds {
 /// What is settled, by the surfer of its page: on pages that may hand it on, and on those that were
 /// seen without links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct SettledSums {
     pub moving: [i64; SURFERS],
     pub dangling: [i64; SURFERS],
 }
 
-impl Settled {
-    pub fn add(&mut self, surfer: Surfer, standing: Standing, x: i64) {
-        let of = if standing == Standing::Dangling { &mut self.dangling } else { &mut self.moving };
+impl SettledSums {
+    pub fn add(&mut self, surfer: Surfer, standing: MassStanding, x: i64) {
+        let of =
+            if standing == MassStanding::Dangling { &mut self.dangling } else { &mut self.moving };
         of[surfer.index()] += x;
     }
 
@@ -75,7 +76,7 @@ impl Settled {
         ended.sum()
     }
 
-    fn plus(&mut self, other: &Settled) {
+    fn plus(&mut self, other: &SettledSums) {
         self.moving.iter_mut().zip(other.moving).for_each(|(a, b)| *a += b);
         self.dangling.iter_mut().zip(other.dangling).for_each(|(a, b)| *a += b);
     }
@@ -83,11 +84,11 @@ impl Settled {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
-    pub settled: Settled,
+    pub settled: SettledSums,
     /// Crawled pages by their surfer.
     pub pages: [u64; SURFERS],
-    pub residue: [i64; Standing::ALL.len()],
-    pub below: [i64; Standing::ALL.len()],
+    pub residue: [i64; MassStanding::ALL.len()],
+    pub below: [i64; MassStanding::ALL.len()],
     pub unnamed: i64,
     pub trusted: i64,
     /// What came from other partitions, less what went to them, and what is owed to them.

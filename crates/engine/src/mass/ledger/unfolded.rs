@@ -1,7 +1,7 @@
 //! The links of crawled pages by the numbers of pages, not of URLs: where a residue lies, without a
 //! look at its node. Four bytes a link and twelve a page, while a settling lasts.
 
-use super::{At, Ledger, Standing, Surfer};
+use super::{At, Ledger, MassStanding, Surfer};
 
 /// With more links and pages they are read in every sweep instead: some 10 MB, 25 at most.
 const UNFOLDED_MAX: u64 = 2 << 20;
@@ -49,7 +49,7 @@ impl Unfolded {
         for &id in ids {
             match ledger.page_of(id) {
                 Some(page) => self.to.push(page as u32),
-                None if ledger.standing(id) != Standing::Outside => others.push(id),
+                None if ledger.standing(id) != MassStanding::Outside => others.push(id),
                 None => {}
             }
         }

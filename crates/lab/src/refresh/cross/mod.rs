@@ -11,28 +11,28 @@ pub mod bound;
 pub mod spread;
 
 use super::histories::Histories;
-use super::made::{self, Kind};
+use super::made::{self, MadeKind};
 use super::rates;
-use super::replay::{Contender, Course, replay};
+use super::replay::{Course, ReplayContender, replay};
 use crate::refresh::policy::Policy;
 use bound::{clairvoyant, told};
 use rhumb_engine::refresh::index::Objective;
 use rhumb_engine::rng::Rng;
-use spread::Spread;
+use spread::FigureSpread;
 
 /// Budgets, in visits for each change.
 pub const TIMES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Whom the policy is held against. Bayes is told the mean rates of hosts.
-pub const RIVALS: [Contender; 7] = [
-    Contender::Naive,
-    Contender::Cho,
-    Contender::Mle,
-    Contender::Bayes,
-    Contender::Nutch,
-    Contender::Stormcrawler,
-    Contender::Heritrix,
+pub const RIVALS: [ReplayContender; 7] = [
+    ReplayContender::Naive,
+    ReplayContender::Cho,
+    ReplayContender::Mle,
+    ReplayContender::Bayes,
+    ReplayContender::Nutch,
+    ReplayContender::Stormcrawler,
+    ReplayContender::Heritrix,
 ];
-const UNIFORM: Contender = Contender::Known(Policy::Uniform);
+const UNIFORM: ReplayContender = ReplayContender::Known(Policy::Uniform);
 /// A draw has half of a set's pages, but not more than this.
 const DRAWN_MAX: usize = 400;
 /// Sets of fewer pages are reported, and promise nothing: one page is more than a per cent.
@@ -44,7 +44,7 @@ pub struct Set {
     pub days: f64,
     pub histories: Histories,
     /// The rule of a set that is made up.
-    pub kind: Option<Kind>,
+    pub kind: Option<MadeKind>,
 }
 
 impl Set {
@@ -52,7 +52,7 @@ impl Set {
         Set { name, days, histories, kind: None }
     }
 
-    pub fn made(kind: Kind, pages: usize, seed: u64) -> Set {
+    pub fn made(kind: MadeKind, pages: usize, seed: u64) -> Set {
         let histories = made::made(kind, pages, seed);
         Set { name: kind.word().to_owned(), days: made::DAYS, histories, kind: Some(kind) }
     }
@@ -76,7 +76,7 @@ impl Set {
 }
 
 /// A set at one budget.
-pub struct Line {
+pub struct CrossLine {
     pub set: String,
     pub is_given: bool,
     pub pages: usize,
@@ -94,12 +94,12 @@ pub struct Line {
     pub clairvoyant: f64,
     pub drawn_pages: usize,
     /// The policy less uniform, and less Bayes, over the draws.
-    pub less_uniform: Spread,
-    pub less_bayes: Spread,
+    pub less_uniform: FigureSpread,
+    pub less_bayes: FigureSpread,
 }
 
 /// Compares on one set, at every budget; none if no page changes.
-pub fn lines(set: &Set, objective: Objective, draws: usize, seed: u64) -> Option<Vec<Line>> {
+pub fn lines(set: &Set, objective: Objective, draws: usize, seed: u64) -> Option<Vec<CrossLine>> {
     let rate = rate(&set.histories, set.days);
     if rate <= 0.0 {
         return None;
@@ -109,22 +109,22 @@ pub fn lines(set: &Set, objective: Objective, draws: usize, seed: u64) -> Option
     Some(TIMES.iter().map(|times| line(set, objective, *times, rate, &drawn)).collect())
 }
 
-fn line(set: &Set, objective: Objective, times: f64, rate: f64, drawn: &[Histories]) -> Line {
+fn line(set: &Set, objective: Objective, times: f64, rate: f64, drawn: &[Histories]) -> CrossLine {
     let Set { histories, days, .. } = set;
-    let learned = Contender::Learned(objective);
+    let learned = ReplayContender::Learned(objective);
     let of = |contender, histories: &Histories, budget| {
         replay(contender, Course::real(histories, *days), budget).freshness
     };
     let budget = rate * times;
     let whole = |contender| of(contender, histories, budget);
-    let less = |other: Contender| -> Vec<f64> {
+    let less = |other: ReplayContender| -> Vec<f64> {
         let each = drawn.iter().map(|drawn| {
             let budget = self::rate(drawn, *days) * times;
             of(learned, drawn, budget) - of(other, drawn, budget)
         });
         each.collect()
     };
-    Line {
+    CrossLine {
         set: set.name.clone(),
         is_given: set.kind.is_none(),
         pages: histories.len(),
@@ -137,8 +137,8 @@ fn line(set: &Set, objective: Objective, times: f64, rate: f64, drawn: &[Histori
         told: told(histories, *days, budget),
         clairvoyant: clairvoyant(Course::real(histories, *days), budget),
         drawn_pages: drawn.first().map_or(0, Histories::len),
-        less_uniform: Spread::of(&less(UNIFORM)),
-        less_bayes: Spread::of(&less(Contender::Bayes)),
+        less_uniform: FigureSpread::of(&less(UNIFORM)),
+        less_bayes: FigureSpread::of(&less(ReplayContender::Bayes)),
     }
 }
 
@@ -148,27 +148,27 @@ fn rate(histories: &Histories, days: f64) -> f64 {
 }
 
 /// A set held against the rival that is best on the others.
-pub struct LeftOut {
+pub struct SetLeftOut {
     pub set: String,
-    pub rival: Contender,
+    pub rival: ReplayContender,
     pub learned: f64,
     pub by_rival: f64,
     pub by_uniform: f64,
 }
 
 /// Leaves out each given set in turn; nothing if there are fewer than two.
-pub fn left_out(lines: &[Line]) -> Vec<LeftOut> {
-    let given: Vec<&Line> = lines.iter().filter(|line| line.is_given).collect();
+pub fn left_out(lines: &[CrossLine]) -> Vec<SetLeftOut> {
+    let given: Vec<&CrossLine> = lines.iter().filter(|line| line.is_given).collect();
     let mut names: Vec<&str> = given.iter().map(|line| &line.set[..]).collect();
     names.dedup();
     if names.len() < 2 {
         return Vec::new();
     }
     let of = |name: &str| {
-        let (out, rest): (Vec<&Line>, Vec<&Line>) =
+        let (out, rest): (Vec<&CrossLine>, Vec<&CrossLine>) =
             given.iter().copied().partition(|line| line.set == name);
         let best = best_rival(&rest);
-        LeftOut {
+        SetLeftOut {
             set: name.to_owned(),
             rival: RIVALS[best],
             learned: mean(&out, |line| line.learned),
@@ -180,18 +180,18 @@ pub fn left_out(lines: &[Line]) -> Vec<LeftOut> {
 }
 
 /// The single rival that is best over all these lines.
-pub fn best_rival(lines: &[&Line]) -> usize {
+pub fn best_rival(lines: &[&CrossLine]) -> usize {
     let of = |rival: usize| mean(lines, |line| line.rivals[rival]);
     (0..RIVALS.len()).max_by(|a, b| of(*a).total_cmp(&of(*b))).unwrap_or_default()
 }
 
-pub fn mean(lines: &[&Line], value: impl Fn(&Line) -> f64) -> f64 {
+pub fn mean(lines: &[&CrossLine], value: impl Fn(&CrossLine) -> f64) -> f64 {
     lines.iter().map(|line| value(line)).sum::<f64>() / lines.len().max(1) as f64
 }
 
 /// Lines of given sets that the promise covers and that broke it.
-pub fn broken(lines: &[Line], least: f64) -> Vec<&Line> {
-    let is_covered = |line: &&Line| line.is_given && line.pages >= PROMISED_PAGES;
+pub fn broken(lines: &[CrossLine], least: f64) -> Vec<&CrossLine> {
+    let is_covered = |line: &&CrossLine| line.is_given && line.pages >= PROMISED_PAGES;
     lines.iter().filter(is_covered).filter(|l| l.learned - l.uniform < least).collect()
 }
 
@@ -204,22 +204,23 @@ mod tests {
         const DRAWS: u64 = 3;
         const PAGES: usize = 400;
         let days = made::DAYS;
-        for kind in Kind::ALL {
+        for kind in MadeKind::ALL {
             let (mut gain, mut count) = (0.0, 0.0);
             for (seed, times) in (1..=DRAWS).flat_map(|seed| [(seed, 0.5), (seed, 1.0)]) {
                 let set = made::made(kind, PAGES, seed);
                 let (course, budget) = (Course::real(&set, days), rate(&set, days) * times);
                 let of = |contender| replay(contender, course, budget).freshness;
-                let (ours, theirs) = (of(Contender::Learned(Objective::Harmonic)), of(UNIFORM));
+                let (ours, theirs) =
+                    (of(ReplayContender::Learned(Objective::Harmonic)), of(UNIFORM));
                 let most = clairvoyant(course, budget);
                 assert!(ours.max(theirs) <= most + 1e-6, "{kind:?}: {ours}, {theirs} of {most}");
                 (gain, count) = (gain + ours - theirs, count + 1.0);
             }
             // A single draw of 400 pages moves by as much as the promise.
             let least = match kind {
-                Kind::Spread => 0.01,
-                Kind::Dead => 0.03,
-                Kind::Bursts => 0.0,
+                MadeKind::Spread => 0.01,
+                MadeKind::Dead => 0.03,
+                MadeKind::Bursts => 0.0,
                 _ => -0.005,
             };
             assert!(gain / count > least, "{kind:?}: {}", gain / count);
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_set_left_out_is_held_against_the_best_of_the_others() {
         let line = |set: &str, learned: f64, rivals: [f64; 2]| {
-            let few = Set::made(Kind::Alike, 20, 1);
+            let few = Set::made(MadeKind::Alike, 20, 1);
             let mut line = lines(&few, Objective::Harmonic, 1, 1).unwrap().swap_remove(0);
             (line.set, line.is_given, line.learned) = (set.to_owned(), true, learned);
             line.rivals = vec![0.0; RIVALS.len()];

@@ -8,7 +8,7 @@ const SEED: u64 = 26;
 
 /// Of some figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct FigureSpread {
     pub count: usize,
     pub mean: f64,
     /// Between these the mean is with 95 % confidence, if the figures are a fair sample: the
@@ -18,10 +18,10 @@ pub struct Spread {
     pub worst: f64,
 }
 
-impl Spread {
-    pub fn of(figures: &[f64]) -> Spread {
+impl FigureSpread {
+    pub fn of(figures: &[f64]) -> FigureSpread {
         if figures.is_empty() {
-            return Spread::default();
+            return FigureSpread::default();
         }
         let count = figures.len();
         let mean = |sum: f64| sum / count as f64;
@@ -30,7 +30,7 @@ impl Spread {
             .map(|_| mean((0..count).map(|_| figures[(rng.draw() % count as u64) as usize]).sum()))
             .collect();
         means.sort_by(f64::total_cmp);
-        Spread {
+        FigureSpread {
             count,
             mean: mean(figures.iter().sum()),
             low: means[RESAMPLES / 40],
@@ -47,11 +47,11 @@ mod tests {
     #[test]
     fn the_mean_of_many_figures_is_known_to_two_errors_and_of_equal_ones_exactly() {
         let figures: Vec<f64> = (0..100).map(|n| f64::from(n % 10)).collect();
-        let spread = Spread::of(&figures);
+        let spread = FigureSpread::of(&figures);
         // Deviation 2.87, so 0.287 of the mean.
         assert!((spread.mean - 4.5).abs() < 1e-12 && spread.worst == 0.0, "{spread:?}");
         assert!((spread.high - spread.low - 4.0 * 0.287).abs() < 0.1, "{spread:?}");
-        let same = Spread::of(&[0.25; 7]);
+        let same = FigureSpread::of(&[0.25; 7]);
         assert_eq!((same.low, same.mean, same.high), (0.25, 0.25, 0.25));
     }
 }

@@ -4,22 +4,22 @@
 //! 2003, section 4: (w/λ²)(r²/2 − 1 + e^−r (1 + r)) = μ with r = λ/f. Age grows without end while
 //! a page is not visited, so none is given up.
 
-use super::{Demand, Visits};
+use super::{Demand, PolicyVisits};
 
 /// Below this r the condition is r³/3 − r⁴/8 + r⁵/30 to more digits than its closed form has.
 const SERIES_BELOW: f64 = 0.02;
 const STEPS: usize = 5;
 
-pub fn visits(page: Demand, price: f64) -> Visits {
+pub fn visits(page: Demand, price: f64) -> PolicyVisits {
     if page.rate <= 0.0 || page.weight <= 0.0 {
-        return Visits::default();
+        return PolicyVisits::default();
     }
     let y = price * page.rate * page.rate / page.weight;
     let r = changes_between(y);
     let per_day = page.rate / r;
     // dy/dr = r (1 − e^−r).
     let slope = per_day * y / (r * r * (-r).exp_m1());
-    Visits { per_day, slope }
+    PolicyVisits { per_day, slope }
 }
 
 /// The r > 0 with r²/2 − 1 + e^−r (1 + r) = y.

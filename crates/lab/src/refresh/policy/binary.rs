@@ -4,12 +4,12 @@
 //! PNAS 115(32), 2018: f = max(0, √(wλ/μ) − λ). Its rates are within a few per cent of the
 //! periodic optimum and cost one square root.
 
-use super::{Demand, Visits};
+use super::{Demand, PolicyVisits};
 
-pub fn visits(page: Demand, price: f64) -> Visits {
+pub fn visits(page: Demand, price: f64) -> PolicyVisits {
     let root = (page.weight * page.rate / price).sqrt();
     if page.rate <= 0.0 || root <= page.rate {
-        return Visits::default();
+        return PolicyVisits::default();
     }
-    Visits { per_day: root - page.rate, slope: -root / 2.0 }
+    PolicyVisits { per_day: root - page.rate, slope: -root / 2.0 }
 }

@@ -8,22 +8,22 @@
 //! Chatzigeorgiou (IEEE Comm. Letters 17(8), 2013) bounds it by √(2u) + 2u/3 < r < √(2u) + u,
 //! from where Newton's method needs three steps.
 
-use super::{Demand, Visits};
+use super::{Demand, PolicyVisits};
 
 /// Below this u the series is exact to the last digits, and Newton's method is not.
 const SERIES_BELOW: f64 = 1e-8;
 const STEPS: usize = 3;
 
-pub fn visits(page: Demand, price: f64) -> Visits {
+pub fn visits(page: Demand, price: f64) -> PolicyVisits {
     let y = price * page.rate / page.weight;
     if page.rate <= 0.0 || page.weight <= 0.0 || y >= 1.0 {
-        return Visits::default();
+        return PolicyVisits::default();
     }
     let r = changes_between(-(-y).ln_1p());
     let per_day = page.rate / r;
     // y = 1 − e^−r (1 + r), so dy/dr = r e^−r; and e^−r = (1 − y) / (1 + r).
     let slope = -per_day * y * (1.0 + r) / (r * r * (1.0 - y));
-    Visits { per_day, slope }
+    PolicyVisits { per_day, slope }
 }
 
 /// The r > 0 with r − ln(1 + r) = u.

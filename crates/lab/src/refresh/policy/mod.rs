@@ -70,7 +70,7 @@ pub struct Demand {
 
 /// Visits a day at a price, and how they answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Visits {
+pub struct PolicyVisits {
     pub per_day: f64,
     /// Their derivative by ln μ: never positive.
     pub slope: f64,
@@ -81,7 +81,7 @@ pub enum Rule {
     /// The budget is shared in proportion to this.
     Shares(fn(Demand) -> f64),
     /// Visits a day at a price.
-    Priced(fn(Demand, f64) -> Visits),
+    Priced(fn(Demand, f64) -> PolicyVisits),
 }
 
 #[cfg(test)]

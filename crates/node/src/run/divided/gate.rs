@@ -12,8 +12,8 @@ use rhumb_cluster::gate;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::Row;
 use rhumb_engine::outbound::Message;
-use rhumb_engine::snapshot::Snapshot;
-use rhumb_engine::turn::{Position, State};
+use rhumb_engine::snapshot::EngineSnapshot;
+use rhumb_engine::turn::{ArchivePosition, State};
 use rhumb_state::local::LocalState;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const SHIP_AFTER_IDLE: Duration = Duration::from_millis(20);
 const REPORT_EVERY: Duration = Duration::from_millis(400);
 
 /// What one partition holds back.
-pub struct Gate {
+pub struct PartitionGate {
     own: u32,
     carrier: Arc<Carrier>,
     /// Takes reports; none without an object store: then a sync ships.
@@ -35,7 +35,7 @@ pub struct Gate {
 }
 
 /// Takes a snapshot of a moment that is shipped, and how long ago that was.
-pub type Reported = Box<dyn Fn(Snapshot, Duration) + Send + Sync>;
+pub type Reported = Box<dyn Fn(EngineSnapshot, Duration) + Send + Sync>;
 
 struct Held {
     gate: gate::Gate<Leaving>,
@@ -45,24 +45,24 @@ struct Held {
     since: Option<Instant>,
     is_idle: bool,
     /// The last snapshot of the turn that is being committed.
-    snapshot: Option<Box<Snapshot>>,
+    snapshot: Option<Box<EngineSnapshot>>,
     reported_at: Option<Instant>,
 }
 
 enum Leaving {
     Message { to: u32, number: u64, message: Arc<Message> },
     Acknowledgement { to: u32, number: u64 },
-    Report(Box<Snapshot>, Instant),
+    Report(Box<EngineSnapshot>, Instant),
 }
 
-impl Gate {
+impl PartitionGate {
     /// Of a partition that has so many commits, all of them shipped.
     pub fn new(
         own: u32,
         commits: u64,
         carrier: &Arc<Carrier>,
         reported: Option<Reported>,
-    ) -> Arc<Gate> {
+    ) -> Arc<PartitionGate> {
         let held = Held {
             gate: gate::Gate::new(commits, u64::MAX),
             shipped: commits,
@@ -72,11 +72,11 @@ impl Gate {
             reported_at: None,
         };
         let held = Mutex::new(held);
-        Arc::new(Gate { own, carrier: Arc::clone(carrier), reported, held })
+        Arc::new(PartitionGate { own, carrier: Arc::clone(carrier), reported, held })
     }
 
     /// What the engine has come to in the turn that is committed next.
-    pub fn note(&self, snapshot: &Snapshot) {
+    pub fn note(&self, snapshot: &EngineSnapshot) {
         if self.reported.is_some() {
             self.lock().snapshot = Some(Box::new(snapshot.clone()));
         }
@@ -186,11 +186,11 @@ impl Gate {
 /// A store whose messages leave when they are shipped.
 pub struct Shipped {
     pub state: LocalState,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<PartitionGate>,
 }
 
 impl State for Shipped {
-    fn commit(&mut self, rows: &mut Vec<Row>, archived: Position) -> Result<(), Error> {
+    fn commit(&mut self, rows: &mut Vec<Row>, archived: ArchivePosition) -> Result<(), Error> {
         if rows.is_empty() {
             self.gate.turned();
             return Ok(());

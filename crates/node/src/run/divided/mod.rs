@@ -11,27 +11,27 @@ mod gate;
 pub mod part;
 mod together;
 
-pub use gate::Gate;
+pub use gate::PartitionGate;
 
 use super::archive::archive_error;
 use super::clock::Clock;
 use super::start::{Crawled, about, at, invalid, keep_cookies, make_network, open_archive};
-use super::stop::Stop;
+use super::stop::StopHandle;
 use crate::settings::{CRAWL_TOML, Settings};
 use crate::topic;
 use crate::watch::status::STATE_DIR;
 use crate::watch::steering::Steering;
 use crate::watch::{EventLog, Live, ProgressKind, Watchers, metrics};
 use carrier::Carrier;
-use part::{Opened, Part, Running};
-use rhumb_engine::allowance::{Granter, Limits};
+use part::{OpenedPartition, PartitionPart, Running};
+use rhumb_engine::allowance::{CrawlLimits, Granter};
 use rhumb_engine::config::{Config, NearPolicy};
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::partition::Partition;
 use rhumb_engine::seeds::FOLLOWED_WEIGHT;
-use rhumb_engine::snapshot::Snapshot;
+use rhumb_engine::snapshot::EngineSnapshot;
 use rhumb_engine::time::Span;
 use rhumb_state::local::{Home, LocalReader, LocalState, part_dir, write_partitions};
 use std::hash::BuildHasher;
@@ -48,7 +48,11 @@ const MEMTABLE_BYTES_MIN: usize = 2 << 20;
 const MEMTABLE_BYTES: usize = 12 << 20;
 
 /// Crawls by these settings, with several partitions, until done, stopped or failed.
-pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result<Crawled, Error> {
+pub fn crawl(
+    settings: &Settings,
+    progress: ProgressKind,
+    stop: &StopHandle,
+) -> Result<Crawled, Error> {
     let config = settings.engine_config().map_err(|e| invalid(e.to_string()))?;
     let metrics = match settings.metrics {
         Some(addr) => Some(metrics::bind(addr).map_err(|e| invalid(e.to_string()))?),
@@ -84,7 +88,7 @@ pub fn crawl(settings: &Settings, progress: ProgressKind, stop: &Stop) -> Result
 }
 
 /// The stores and the archives of all partitions.
-fn open_all(settings: &Settings, config: &Config) -> Result<Vec<Opened>, Error> {
+fn open_all(settings: &Settings, config: &Config) -> Result<Vec<OpenedPartition>, Error> {
     let state_dir = settings.dir.join(STATE_DIR);
     std::fs::create_dir_all(&state_dir).map_err(|e| at(&state_dir, &e))?;
     let mut seed = std::hash::RandomState::new().hash_one(std::process::id());
@@ -108,14 +112,14 @@ fn open_part(
     settings: &Settings,
     (state_dir, own): (&Path, u32),
     seed: u64,
-) -> Result<Opened, Error> {
+) -> Result<OpenedPartition, Error> {
     let home = Home::open(&part_dir(state_dir, own))?;
     let series = format!("p{own:03}");
     let (writer, archive_end) = open_archive(settings, Some(&series), home.archived()?)?;
     let (state, opening) = LocalState::open(home, seed, archive_end)?;
     let state = state.with_fresh_bytes(memtable_share(settings.partitions));
     let count = settings.partitions;
-    Ok(Opened { own, count, state, opening, writer, archive_end })
+    Ok(OpenedPartition { own, count, state, opening, writer, archive_end })
 }
 
 /// Rows of one store in memory, of so many.
@@ -126,8 +130,8 @@ pub fn memtable_share(partitions: u32) -> usize {
 fn run(
     (settings, topic): (&Settings, Option<Arc<rhumb_topic::Topic>>),
     config: Config,
-    opened: Vec<Opened>,
-    (live, stop): (&Arc<Live>, &Stop),
+    opened: Vec<OpenedPartition>,
+    (live, stop): (&Arc<Live>, &StopHandle),
 ) -> Result<StopReason, Error> {
     let clock = Clock::start();
     let runtime = Runtime::new().map_err(|e| invalid(format!("no threads: {e}")))?;
@@ -136,7 +140,7 @@ fn run(
     let log = settings.events.as_deref().map(EventLog::open).transpose()?.map(Arc::new);
     let carrier = Carrier::new(settings.partitions);
     let together = Together::new(opened.len());
-    let limits = Limits {
+    let limits = CrawlLimits {
         pages: settings.max_pages,
         bytes: settings.max_bytes,
         slots: settings.concurrency,
@@ -150,9 +154,9 @@ fn run(
     for (opened, allowance) in opened.into_iter().zip(first) {
         let config = config_of(&config, &opened)?;
         let (own, gate) =
-            (opened.own, Gate::new(opened.own, opened.state.commits(), &carrier, None));
+            (opened.own, PartitionGate::new(opened.own, opened.state.commits(), &carrier, None));
         let (published, ended) = (Arc::clone(&together), Arc::clone(&together));
-        let part = Part {
+        let part = PartitionPart {
             settings,
             config,
             network: &network,
@@ -182,7 +186,7 @@ fn run(
     let kept_cookies = keep_cookies(settings, network.http());
     runtime.shutdown_background();
     let reason = ended?;
-    if settings.archive != crate::settings::Archive::None {
+    if settings.archive != crate::settings::ArchiveKind::None {
         rhumb_archive::write_index(&settings.dir, INDEX_BYTES).map_err(archive_error)?;
     }
     kept_cookies?;
@@ -191,7 +195,7 @@ fn run(
 
 /// What one engine of several is told: limits of the crawl come as allowances, and bounds on memory
 /// are divided.
-pub fn config_of(config: &Config, opened: &Opened) -> Result<Config, Error> {
+pub fn config_of(config: &Config, opened: &OpenedPartition) -> Result<Config, Error> {
     let count = opened.count;
     let mut config = Config {
         partition: Partition { own: opened.own, count },
@@ -214,4 +218,4 @@ pub fn config_of(config: &Config, opened: &Opened) -> Result<Config, Error> {
 }
 
 /// What a partition publishes goes to those who add up.
-pub type Publish = Box<dyn Fn(Snapshot) + Send>;
+pub type Publish = Box<dyn Fn(EngineSnapshot) + Send>;

@@ -2,7 +2,7 @@
 
 use super::Publish;
 use super::carrier::Carrier;
-use super::gate::{Gate, Shipped};
+use super::gate::{PartitionGate, Shipped};
 use crate::run::archive::NodeArchive;
 use crate::run::clock::Clock;
 use crate::run::fetch_tasks::FetchTasks;
@@ -15,14 +15,14 @@ use crate::run::work_times::{TimedState, WorkTimes};
 use crate::run::world::NodeWorld;
 use crate::settings::Settings;
 use crate::watch::EventLog;
-use rhumb_archive::{Packer, Writer};
+use rhumb_archive::{Packer, WarcWriter};
 use rhumb_engine::config::Config;
 use rhumb_engine::engine::{Engine, Opening};
 use rhumb_engine::error::Error;
 use rhumb_engine::event::{Event, StopReason};
 use rhumb_engine::order;
 use rhumb_engine::time::Time;
-use rhumb_engine::turn::{self, Position};
+use rhumb_engine::turn::{self, ArchivePosition};
 use rhumb_state::local::LocalState;
 use rhumb_topic::Topic;
 use std::sync::Arc;
@@ -31,24 +31,24 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 
 /// A partition whose store and archive are open.
-pub struct Opened {
+pub struct OpenedPartition {
     pub own: u32,
     pub count: u32,
     pub state: LocalState,
     pub opening: Opening,
-    pub writer: Option<Writer>,
-    pub archive_end: Position,
+    pub writer: Option<WarcWriter>,
+    pub archive_end: ArchivePosition,
 }
 
 /// What a partition is started with.
-pub struct Part<'a> {
+pub struct PartitionPart<'a> {
     pub settings: &'a Settings,
     pub config: Config,
     pub network: &'a Network,
     pub runtime: &'a Handle,
     pub clock: Clock,
     pub carrier: &'a Arc<Carrier>,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<PartitionGate>,
     /// Takes what it is doing, every now and then.
     pub publish: Publish,
     /// Called when its loop has ended, however it did.
@@ -68,10 +68,10 @@ pub struct Running {
     pub thread: JoinHandle<Result<StopReason, Error>>,
 }
 
-impl Part<'_> {
-    pub fn start(self, opened: Opened) -> Result<Running, Error> {
-        let Part { settings, config, network, runtime, clock, carrier, gate, .. } = self;
-        let Opened { own, state, opening, writer, archive_end, .. } = opened;
+impl PartitionPart<'_> {
+    pub fn start(self, opened: OpenedPartition) -> Result<Running, Error> {
+        let PartitionPart { settings, config, network, runtime, clock, carrier, gate, .. } = self;
+        let OpenedPartition { own, state, opening, writer, archive_end, .. } = opened;
         let (events_in, events) = channel();
         let (questions, questions_out) = channel();
         let (failed, reader_failed) = channel();

@@ -4,11 +4,11 @@
 use super::carrier::Carrier;
 use super::part::Running;
 use crate::watch::Live;
-use rhumb_engine::allowance::{Granter, Limits};
+use rhumb_engine::allowance::{CrawlLimits, Granter};
 use rhumb_engine::config::Config;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::{Event, StopReason};
-use rhumb_engine::snapshot::{PartSnapshot, Snapshot, end_of_all};
+use rhumb_engine::snapshot::{EngineSnapshot, PartSnapshot, end_of_all};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub struct Together {
 /// What is known of one partition.
 #[derive(Default)]
 struct Told {
-    snapshot: Option<Snapshot>,
+    snapshot: Option<EngineSnapshot>,
     /// What it owed of late.
     owed: VecDeque<(Instant, i64)>,
     has_ended: bool,
@@ -40,7 +40,7 @@ impl Together {
         Arc::new(Together { told: Mutex::new(told), ended: Condvar::new() })
     }
 
-    pub fn publish(&self, own: u32, snapshot: Snapshot) {
+    pub fn publish(&self, own: u32, snapshot: EngineSnapshot) {
         let now = Instant::now();
         let told = &mut self.lock()[own as usize];
         if let Some(sums) = snapshot.part.as_ref().and_then(|part| part.sums) {
@@ -59,7 +59,7 @@ impl Together {
     pub fn watch(
         &self,
         parts: Vec<Running>,
-        (mut granter, limits): (Granter, Limits),
+        (mut granter, limits): (Granter, CrawlLimits),
         (config, live): (&Config, &Live),
         carrier: &Carrier,
     ) -> Result<StopReason, Error> {
@@ -106,7 +106,7 @@ impl Together {
         is_all(&told)
     }
 
-    fn added_up(&self) -> (Option<Snapshot>, Vec<Option<Snapshot>>) {
+    fn added_up(&self) -> (Option<EngineSnapshot>, Vec<Option<EngineSnapshot>>) {
         let told = self.lock();
         let each = told.iter().map(|told| {
             let mut snapshot = told.snapshot.clone()?;
@@ -116,8 +116,8 @@ impl Together {
             }
             Some(snapshot)
         });
-        let of_each: Vec<Option<Snapshot>> = each.collect();
-        (Snapshot::of_all(of_each.iter().map(Option::as_ref)), of_each)
+        let of_each: Vec<Option<EngineSnapshot>> = each.collect();
+        (EngineSnapshot::of_all(of_each.iter().map(Option::as_ref)), of_each)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Told>> {
@@ -126,7 +126,7 @@ impl Together {
 }
 
 /// Divides what is left of the limits.
-fn grant(granter: &mut Granter, of_each: &[Option<Snapshot>], parts: &[Running]) {
+fn grant(granter: &mut Granter, of_each: &[Option<EngineSnapshot>], parts: &[Running]) {
     for (own, snapshot) in of_each.iter().enumerate() {
         let part = snapshot.as_ref().and_then(|snapshot| snapshot.part.as_deref());
         if let Some(in_force) = part.and_then(|part| part.in_force) {
@@ -152,9 +152,9 @@ fn has_ended_early(parts: &[Running]) -> bool {
 
 /// Why the crawl is over, if it is.
 fn why_over(
-    all: &Snapshot,
-    of_each: &[Option<Snapshot>],
-    limits: &Limits,
+    all: &EngineSnapshot,
+    of_each: &[Option<EngineSnapshot>],
+    limits: &CrawlLimits,
     config: &Config,
 ) -> Option<StopReason> {
     if all.stopping.is_some() {
@@ -179,6 +179,6 @@ fn why_over(
             _ => {}
         }
     }
-    let of_each: Option<Vec<&Snapshot>> = of_each.iter().map(Option::as_ref).collect();
+    let of_each: Option<Vec<&EngineSnapshot>> = of_each.iter().map(Option::as_ref).collect();
     end_of_all(&of_each?)
 }

@@ -4,8 +4,8 @@ use crate::watch::moment::rfc3339;
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::record::UrlRecord;
 use rhumb_engine::refresh::index::expected_age;
-use rhumb_engine::refresh::scheduler::{Scheduler, Subject};
-use rhumb_engine::refresh::trust::Trust;
+use rhumb_engine::refresh::scheduler::{ScheduledPage, Scheduler};
+use rhumb_engine::refresh::trust::HostReliability;
 use rhumb_engine::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub fn of_page(
     now: Time,
 ) -> Option<UrlBelief> {
     let (learnt, visited) = (record.past.learnt?, record.past.visited?);
-    let subject = Subject {
+    let subject = ScheduledPage {
         id: record.id.0,
         belief: learnt.belief,
         host: host.standing,
@@ -63,7 +63,7 @@ pub fn of_page(
     })
 }
 
-pub fn of_host(trust: &Trust) -> HostTrust {
+pub fn of_host(trust: &HostReliability) -> HostTrust {
     HostTrust {
         validators: trust.believes_validators(),
         dates: trust.believes_dates(),

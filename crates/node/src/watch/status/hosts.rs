@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub const SHOWN_MAX: usize = 10;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Hosts {
+pub struct StatusHosts {
     /// By pages fetched and URLs that wait.
     pub largest_hosts: Vec<HostLine>,
     /// By the time that the last answer took.
@@ -44,7 +44,7 @@ impl HostLine {
     }
 }
 
-pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
+pub fn shown(reader: &LocalReader) -> Result<StatusHosts, Error> {
     let (mut largest, mut slowest) = (Best::default(), Best::default());
     let (mut failing, mut pattern) = (BTreeMap::new(), Candidate::default());
     for row in reader.hosts() {
@@ -56,7 +56,7 @@ pub fn shown(reader: &LocalReader) -> Result<Hosts, Error> {
             *failing.entry(kind.word().to_owned()).or_insert(0) += 1;
         }
     }
-    Ok(Hosts {
+    Ok(StatusHosts {
         largest_hosts: largest.in_order(),
         slowest_hosts: slowest.in_order(),
         failing,

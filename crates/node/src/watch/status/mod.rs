@@ -13,26 +13,26 @@ mod text;
 mod url;
 
 pub use belief::{HostTrust, UrlBelief, of_page as belief_of};
-pub use hosts::{HostLine, Hosts};
+pub use hosts::{HostLine, StatusHosts};
 pub use overdue::{OverduePage, most_overdue};
 pub use pattern::MostFetched;
 pub(super) use url::host_status;
 pub use url::{HostStatus, NextVisit, Patience, UrlHistory, UrlStatus, of_url};
 
 use super::at_rest;
-use super::control::{self, Reply, Request};
+use super::control::{self, ControlReply, ControlRequest};
 use super::coverage::{self, Covered};
 use super::diagnosis;
 use super::failing::failing_hosts;
-use super::live::Moment;
+use super::live::LiveMoment;
 use super::moment::{self, rfc3339};
-use super::report::Report;
+use super::report::CrawlReport;
 use crate::run::resume_command;
 use rhumb_engine::counters::Counters;
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::time::Time;
 use rhumb_state::local::{LocalReader, partitions_in};
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -41,16 +41,16 @@ use std::sync::atomic::AtomicBool;
 pub const STATE_DIR: &str = "state";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Status {
+pub struct CrawlStatus {
     pub dir: String,
     pub running: bool,
     /// Why nothing is being fetched, if nothing is.
     pub why_nothing_is_fetched: Option<String>,
     #[serde(flatten)]
-    pub report: Report,
+    pub report: CrawlReport,
     /// None if the store could not be read: it is held by a crawl that does not answer.
     #[serde(flatten)]
-    pub shown: Option<Hosts>,
+    pub shown: Option<StatusHosts>,
 }
 
 /// What `rhumb status` prints: of the crawl or of one URL, for people or as one JSON value.
@@ -68,10 +68,10 @@ pub fn describe(dir: &Path, url: Option<&str>, json: bool) -> Result<String, Err
 }
 
 /// The status of the crawl in `dir`, running or not.
-pub fn of_dir(dir: &Path) -> Result<Status, Error> {
+pub fn of_dir(dir: &Path) -> Result<CrawlStatus, Error> {
     check_is_crawl(dir)?;
-    match ask(dir, &Request::Status(true))? {
-        Some(Reply::Status(status)) => return Ok(*status),
+    match ask(dir, &ControlRequest::Status(true))? {
+        Some(ControlReply::Status(status)) => return Ok(*status),
         Some(reply) => return Err(unexpected(reply)),
         None => {}
     }
@@ -84,22 +84,22 @@ pub fn of_dir(dir: &Path) -> Result<Status, Error> {
 
 /// What the crawl in `dir`, running or not, knows of a URL.
 pub fn of_dir_and_url(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
-    asked_of_url(dir, url, (Request::Url(url.to_owned()), Patience::Whole))
+    asked_of_url(dir, url, (ControlRequest::Url(url.to_owned()), Patience::Whole))
 }
 
 /// The same without what takes a walk through all URLs.
 pub fn of_dir_and_url_briefly(dir: &Path, url: &str) -> Result<UrlStatus, Error> {
-    asked_of_url(dir, url, (Request::UrlBriefly(url.to_owned()), Patience::Brief))
+    asked_of_url(dir, url, (ControlRequest::UrlBriefly(url.to_owned()), Patience::Brief))
 }
 
 fn asked_of_url(
     dir: &Path,
     url: &str,
-    (request, patience): (Request, Patience),
+    (request, patience): (ControlRequest, Patience),
 ) -> Result<UrlStatus, Error> {
     check_is_crawl(dir)?;
     match ask(dir, &request)? {
-        Some(Reply::Url(status)) => Ok(*status),
+        Some(ControlReply::Url(status)) => Ok(*status),
         Some(reply) => Err(unexpected(reply)),
         None => of_url(url, (moment::now(), patience), dir, &*at_rest::open(dir)?),
     }
@@ -108,19 +108,23 @@ fn asked_of_url(
 /// The tight certificate of the crawl in `dir`, running or not.
 pub fn certificate_of_dir(dir: &Path) -> Result<Covered, Error> {
     check_is_crawl(dir)?;
-    match ask(dir, &Request::Coverage(true))? {
-        Some(Reply::Coverage(covered)) => Ok(covered),
+    match ask(dir, &ControlRequest::Coverage(true))? {
+        Some(ControlReply::Coverage(covered)) => Ok(covered),
         Some(reply) => Err(unexpected(reply)),
         None => coverage::certificate(&LocalReader::open(&dir.join(STATE_DIR))?),
     }
 }
 
 /// The status of a crawl from within.
-pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Result<Status, Error> {
+pub fn of_running(
+    now: &LiveMoment,
+    mut report: CrawlReport,
+    reader: &LocalReader,
+) -> Result<CrawlStatus, Error> {
     report.most_overdue = overdue_of(&report, now.snapshot.now, reader)?;
     report.hint = diagnosis::hint(&now.about.dir, reader)?;
     report.failing_hosts = failing_hosts(reader)?;
-    Ok(Status {
+    Ok(CrawlStatus {
         dir: now.about.dir.display().to_string(),
         running: true,
         why_nothing_is_fetched: report.why_idle.clone(),
@@ -131,10 +135,10 @@ pub fn of_running(now: &Moment, mut report: Report, reader: &LocalReader) -> Res
 
 /// The same for viewers who ask again and again: without the lists of hosts, which take a pass over
 /// all of them, and with the overdue pages as the report has them.
-pub fn of_running_briefly(now: &Moment, report: Report) -> Status {
-    let last = Report::read(&now.about.dir).ok().flatten().unwrap_or_default();
-    let report = Report { most_overdue: last.most_overdue, hint: last.hint, ..report };
-    Status {
+pub fn of_running_briefly(now: &LiveMoment, report: CrawlReport) -> CrawlStatus {
+    let last = CrawlReport::read(&now.about.dir).ok().flatten().unwrap_or_default();
+    let report = CrawlReport { most_overdue: last.most_overdue, hint: last.hint, ..report };
+    CrawlStatus {
         dir: now.about.dir.display().to_string(),
         running: true,
         why_nothing_is_fetched: report.why_idle.clone(),
@@ -145,28 +149,28 @@ pub fn of_running_briefly(now: &Moment, report: Report) -> Status {
 
 /// What a dashboard shows of the crawl in `dir` again and again: of a running one without its
 /// store, of one at rest by its last report, which the end of a run leaves whole.
-pub fn of_dir_briefly(dir: &Path) -> Result<Status, Error> {
+pub fn of_dir_briefly(dir: &Path) -> Result<CrawlStatus, Error> {
     check_is_crawl(dir)?;
-    match ask(dir, &Request::Status(false))? {
-        Some(Reply::Status(status)) => return Ok(*status),
+    match ask(dir, &ControlRequest::Status(false))? {
+        Some(ControlReply::Status(status)) => return Ok(*status),
         Some(reply) => return Err(unexpected(reply)),
         None => {}
     }
-    match Report::read(dir)? {
+    match CrawlReport::read(dir)? {
         // A run that did not end has left no word of what it had committed.
         Some(report) if report.stopped_because.is_some() => Ok(by_last_report(dir, report)),
         _ => of_dir(dir),
     }
 }
 
-fn by_last_report(dir: &Path, report: Report) -> Status {
+fn by_last_report(dir: &Path, report: CrawlReport) -> CrawlStatus {
     let waits = match report.queued {
         0 => "no URL waits".to_owned(),
         queued => format!("{queued} URLs wait"),
     };
     let resume = resume_command(dir);
     let why = format!("no crawl is running on {}; {waits}: run `{resume}` to go on", dir.display());
-    Status {
+    CrawlStatus {
         dir: dir.display().to_string(),
         running: false,
         why_nothing_is_fetched: Some(why),
@@ -175,20 +179,20 @@ fn by_last_report(dir: &Path, report: Report) -> Status {
     }
 }
 
-fn of_store(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
+fn of_store(dir: &Path, reader: &LocalReader) -> Result<CrawlStatus, Error> {
     // A report that cannot be read takes nothing from what the store says.
-    let last = Report::read(dir).ok().flatten();
+    let last = CrawlReport::read(dir).ok().flatten();
     let counters = reader.counters()?;
     let mut next_due = None;
     for part in reader.parts() {
         let (_, due) = part.snapshot().sleepers_due(Time::ZERO, None, 1)?;
         next_due = [next_due, due].into_iter().flatten().min();
     }
-    let mut report = Report::at_rest(&counters, last);
+    let mut report = CrawlReport::at_rest(&counters, last);
     report.hint = diagnosis::hint(dir, reader)?;
     report.most_overdue = overdue_of(&report, moment::now(), reader)?;
     report.failing_hosts = failing_hosts(reader)?;
-    Ok(Status {
+    Ok(CrawlStatus {
         dir: dir.display().to_string(),
         running: false,
         why_nothing_is_fetched: Some(why_at_rest(dir, &counters, next_due, &report)),
@@ -198,14 +202,23 @@ fn of_store(dir: &Path, reader: &LocalReader) -> Result<Status, Error> {
 }
 
 /// Of a crawl that goes on: the pages that have waited longest beyond their time.
-fn overdue_of(report: &Report, now: Time, reader: &LocalReader) -> Result<Vec<OverduePage>, Error> {
+fn overdue_of(
+    report: &CrawlReport,
+    now: Time,
+    reader: &LocalReader,
+) -> Result<Vec<OverduePage>, Error> {
     match report.collection {
         Some(_) => most_overdue(now, reader, &AtomicBool::new(false)),
         None => Ok(Vec::new()),
     }
 }
 
-fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>, report: &Report) -> String {
+fn why_at_rest(
+    dir: &Path,
+    counters: &Counters,
+    next_due: Option<Time>,
+    report: &CrawlReport,
+) -> String {
     let shown = dir.display();
     let chunks = counters.next_outbox - counters.outbox_head;
     let mut waits = match (counters.queued, chunks) {
@@ -232,10 +245,10 @@ fn why_at_rest(dir: &Path, counters: &Counters, next_due: Option<Time>, report: 
 
 /// A crawl holds the store but does not listen, or not yet: its report has to do. How an earlier
 /// run ended is no news of this one.
-fn by_report(dir: &Path, held: Error) -> Result<Status, Error> {
-    let Ok(Some(last)) = Report::read(dir) else { return Err(held) };
-    let report = Report { stopped_because: None, ..last };
-    Ok(Status {
+fn by_report(dir: &Path, held: Error) -> Result<CrawlStatus, Error> {
+    let Ok(Some(last)) = CrawlReport::read(dir) else { return Err(held) };
+    let report = CrawlReport { stopped_because: None, ..last };
+    Ok(CrawlStatus {
         dir: dir.display().to_string(),
         running: true,
         why_nothing_is_fetched: report.why_idle.clone(),
@@ -252,17 +265,17 @@ pub fn check_is_crawl(dir: &Path) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Invalid, format!("{} {what}", dir.display())))
 }
 
-fn ask(dir: &Path, request: &Request) -> Result<Option<Reply>, Error> {
+fn ask(dir: &Path, request: &ControlRequest) -> Result<Option<ControlReply>, Error> {
     control::ask(dir, request).map_err(|e| {
         let what = format!("the crawl that runs on {} does not answer: {e}", dir.display());
         Error::new(ErrorKind::Retry, what)
     })
 }
 
-pub(super) fn unexpected(reply: Reply) -> Error {
+pub(super) fn unexpected(reply: ControlReply) -> Error {
     match reply {
-        Reply::Error(what) => Error::new(ErrorKind::Invalid, what),
-        Reply::Later(what) => Error::new(ErrorKind::Retry, what),
+        ControlReply::Error(what) => Error::new(ErrorKind::Invalid, what),
+        ControlReply::Later(what) => Error::new(ErrorKind::Retry, what),
         _ => Error::new(ErrorKind::Corrupt, "the crawl answered another question"),
     }
 }

@@ -6,7 +6,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::queue::{Place, Section};
 use rhumb_engine::time::Time;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 

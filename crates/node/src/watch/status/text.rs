@@ -5,7 +5,7 @@ use super::hosts::HostLine;
 use super::overdue::OverduePage;
 use super::pattern::MostFetched;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
-use super::{Hosts, Status};
+use super::{CrawlStatus, StatusHosts};
 use crate::watch::failing::FailingHost;
 use crate::watch::moment::{self, short};
 use crate::watch::summary::{causes, table};
@@ -13,7 +13,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{HumanBytes, HumanCount};
 use std::time::Duration;
 
-pub fn of_status(status: &Status) -> String {
+pub fn of_status(status: &CrawlStatus) -> String {
     let mut text = format!("{}: {}\n", status.dir, headline(status));
     if let Some(why) = &status.why_nothing_is_fetched {
         text += &format!("nothing is being fetched: {why}\n");
@@ -80,7 +80,7 @@ fn overdue_table(pages: &[OverduePage]) -> String {
     table.trim_fmt()
 }
 
-fn headline(status: &Status) -> String {
+fn headline(status: &CrawlStatus) -> String {
     let report = &status.report;
     match (status.running, &report.stopped_because) {
         (true, _) if status.shown.is_none() => {
@@ -95,7 +95,7 @@ fn headline(status: &Status) -> String {
     }
 }
 
-fn of_hosts(hosts: &Hosts) -> String {
+fn of_hosts(hosts: &StatusHosts) -> String {
     let mut text = String::new();
     for (title, lines) in
         [("largest hosts", &hosts.largest_hosts), ("slowest hosts", &hosts.slowest_hosts)]
@@ -107,7 +107,7 @@ fn of_hosts(hosts: &Hosts) -> String {
     text
 }
 
-fn of_failing(hosts: &Hosts, named: &[FailingHost]) -> String {
+fn of_failing(hosts: &StatusHosts, named: &[FailingHost]) -> String {
     if hosts.failing.is_empty() {
         return String::new();
     }

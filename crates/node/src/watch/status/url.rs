@@ -8,11 +8,11 @@ use rhumb_engine::host::HostRecord;
 use rhumb_engine::mass::ONE;
 use rhumb_engine::near::Near;
 use rhumb_engine::queue::{Place, Section};
-use rhumb_engine::record::{Status, UrlRecord};
+use rhumb_engine::record::{RecordStatus, UrlRecord};
 use rhumb_engine::time::Time;
 use rhumb_page::url::{HostKey, StripParams, Url};
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
@@ -188,7 +188,7 @@ fn mass_of(
 }
 
 /// As typed, or else without the parameters that a crawl removes unless told otherwise.
-fn find(snapshot: &impl Snapshot, typed: Url) -> Result<(Url, Option<UrlRecord>), Error> {
+fn find(snapshot: &impl StateSnapshot, typed: Url) -> Result<(Url, Option<UrlRecord>), Error> {
     if let Some(record) = snapshot.url(&typed.key())? {
         return Ok((typed, Some(record)));
     }
@@ -200,7 +200,7 @@ fn find(snapshot: &impl Snapshot, typed: Url) -> Result<(Url, Option<UrlRecord>)
 }
 
 /// How many URLs of the host come before this one.
-fn ahead(snapshot: &impl Snapshot, host: &HostKey, own: &Place) -> Result<Option<u64>, Error> {
+fn ahead(snapshot: &impl StateSnapshot, host: &HostKey, own: &Place) -> Result<Option<u64>, Error> {
     let first = snapshot.queue(host, Section::Now, None, QUEUE_LOOK_MAX)?;
     let before = first.rows.iter().take_while(|(place, _)| place < own).count();
     let is_counted = before < first.rows.len() || first.all;
@@ -208,17 +208,17 @@ fn ahead(snapshot: &impl Snapshot, host: &HostKey, own: &Place) -> Result<Option
 }
 
 /// As `rhumb urls` has it.
-fn state(status: Status, host: Option<&HostRecord>) -> &'static str {
+fn state(status: RecordStatus, host: Option<&HostRecord>) -> &'static str {
     match status {
-        Status::Queued if host.is_some_and(|host| host.rests_for().is_some()) => "failed",
-        Status::Queued => "queued",
-        Status::Fetched => "fetched",
-        Status::Duplicate => "duplicate",
-        Status::Moved => "moved",
-        Status::Gone => "gone",
-        Status::Refused(_) => "refused",
-        Status::Foreign => "foreign",
-        Status::Failed(_) => "failed",
+        RecordStatus::Queued if host.is_some_and(|host| host.rests_for().is_some()) => "failed",
+        RecordStatus::Queued => "queued",
+        RecordStatus::Fetched => "fetched",
+        RecordStatus::Duplicate => "duplicate",
+        RecordStatus::Moved => "moved",
+        RecordStatus::Gone => "gone",
+        RecordStatus::Refused(_) => "refused",
+        RecordStatus::Foreign => "foreign",
+        RecordStatus::Failed(_) => "failed",
     }
 }
 

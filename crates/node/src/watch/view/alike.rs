@@ -5,7 +5,7 @@ use rhumb_engine::error::Error;
 use rhumb_engine::near::Near;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

@@ -8,10 +8,10 @@ use rhumb_engine::error::Error;
 use rhumb_engine::holdups::{Holdup, Holdups, NamedAwake};
 use rhumb_engine::polite;
 use rhumb_engine::queue::SleepPlace;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::Time;
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 
 /// Cells of the grid.
@@ -123,7 +123,7 @@ pub fn read(
     view.sleeping = sleeping(reader, now)?;
     let mut classes = vec![0; CLASSES];
     view.urls_of_first = each_url(reader, |row| {
-        if row.record.status == Status::Queued
+        if row.record.status == RecordStatus::Queued
             && let Some(count) = classes.get_mut(usize::from(row.record.class))
         {
             *count += 1;

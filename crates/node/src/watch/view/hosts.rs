@@ -8,11 +8,11 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::host::HostRecord;
 use rhumb_engine::polite;
 use rhumb_engine::queue::Section;
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::Time;
 use rhumb_page::url::{HostKey, Url};
 use rhumb_state::local::LocalReader;
-use rhumb_state::snapshot::Snapshot;
+use rhumb_state::snapshot::StateSnapshot;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -153,7 +153,7 @@ fn told(
         {
             (changes, learnt) = (changes + belief.changes_per_day, learnt + 1);
         }
-        let Status::Refused(refusal) = row.record.status else { continue };
+        let RecordStatus::Refused(refusal) = row.record.status else { continue };
         let url = row.url()?;
         let why = reasons.refusal(refusal, &url, &row.record)?;
         if let Some(known) = refusals.iter_mut().find(|known| known.why == why) {

@@ -17,11 +17,11 @@ pub use ceiling::{DelayCause, HoldingHost, SpeedView};
 pub use frontier::{ClassLine, FrontierView, HostCell, SleepingHost};
 pub use hosts::{HostRefusal, HostView, HostsBy, HostsView};
 pub use pace::{LoopShare, LostRate, PaceView, PartCeiling};
-pub use web::{HostLine, SeenHost, WebView};
+pub use web::{HostLink, SeenHost, WebView};
 pub use what_if::WhatIfView;
 
 use super::at_rest;
-use super::control::{self, Reply, Request};
+use super::control::{self, ControlReply, ControlRequest};
 use super::last_settings;
 use super::live::Live;
 use super::moment;
@@ -71,12 +71,12 @@ pub enum ViewQuery {
 /// The page of the crawl in `dir`, running or not.
 pub fn of_dir(dir: &Path, query: &ViewQuery) -> Result<Value, Error> {
     check_is_crawl(dir)?;
-    let asked = control::ask(dir, &Request::View(query.clone())).map_err(|error| {
+    let asked = control::ask(dir, &ControlRequest::View(query.clone())).map_err(|error| {
         let what = format!("the crawl that runs on {} does not answer: {error}", dir.display());
         Error::new(ErrorKind::Retry, what)
     })?;
     match asked {
-        Some(Reply::View(value)) => Ok(value),
+        Some(ControlReply::View(value)) => Ok(value),
         Some(reply) => Err(unexpected(reply)),
         None => {
             let reader = at_rest::open(dir)?;

@@ -27,7 +27,7 @@ const BOOKS_SHARE: u32 = 50;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WebView {
     pub hosts: Vec<SeenHost>,
-    pub lines: Vec<HostLine>,
+    pub lines: Vec<HostLink>,
     /// Hosts are by importance; else, where there are too many URLs for that, by their pages.
     pub by_importance: bool,
     /// One by importance is being made.
@@ -47,7 +47,7 @@ pub struct SeenHost {
 
 /// Links from one host to another, by their places in the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HostLine {
+pub struct HostLink {
     pub from: usize,
     pub to: usize,
     pub links: u64,
@@ -171,7 +171,7 @@ impl Books {
     }
 
     /// Links between these hosts, by their places.
-    fn lines(&self, hosts: &[&HostKey]) -> Vec<HostLine> {
+    fn lines(&self, hosts: &[&HostKey]) -> Vec<HostLink> {
         let places: HashMap<u32, usize> = hosts
             .iter()
             .enumerate()
@@ -188,8 +188,8 @@ impl Books {
                 *links.entry((from, to)).or_default() += 1;
             }
         });
-        let mut lines: Vec<HostLine> =
-            links.into_iter().map(|((from, to), links)| HostLine { from, to, links }).collect();
+        let mut lines: Vec<HostLink> =
+            links.into_iter().map(|((from, to), links)| HostLink { from, to, links }).collect();
         lines.sort_by_key(|line| (u64::MAX - line.links, line.from, line.to));
         lines.truncate(LINES_MAX);
         lines

@@ -2,10 +2,10 @@
 
 use super::sample::each_url_of_many_places;
 use super::{URLS_READ_MAX, ceiling, each_url};
-use crate::watch::report::Report;
+use crate::watch::report::CrawlReport;
 use rhumb_engine::config::Polite;
 use rhumb_engine::error::{Error, ErrorKind};
-use rhumb_engine::record::Status;
+use rhumb_engine::record::RecordStatus;
 use rhumb_engine::time::{Span, Time};
 use rhumb_page::url::Rules;
 use rhumb_state::local::{LocalReader, UrlRow};
@@ -107,19 +107,19 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, row: &UrlRow, rules: &Rules) -> Result<(), Error> {
-        self.queued += u64::from(row.record.status == Status::Queued);
+        self.queued += u64::from(row.record.status == RecordStatus::Queued);
         let url = row.url()?;
         if rules.admits(&url) {
             return Ok(());
         }
         match row.record.status {
-            Status::Queued => {
+            RecordStatus::Queued => {
                 self.queued_matched += 1;
                 if self.examples.len() < EXAMPLES_MAX {
                     self.examples.push(url.as_str().to_owned());
                 }
             }
-            Status::Fetched | Status::Duplicate => self.fetched_matched += 1,
+            RecordStatus::Fetched | RecordStatus::Duplicate => self.fetched_matched += 1,
             _ => {}
         }
         Ok(())
@@ -132,7 +132,7 @@ fn tell_coverage(
     rules: &Rules,
     view: &mut WhatIfView,
 ) -> Result<(), Error> {
-    let Some(covered) = Report::read(dir)?.and_then(|report| report.coverage) else {
+    let Some(covered) = CrawlReport::read(dir)?.and_then(|report| report.coverage) else {
         return Ok(());
     };
     let lost = if reader.is_divided() || reader.counters()?.known > BOOKS_URLS_MAX {
@@ -144,7 +144,7 @@ fn tell_coverage(
         let mut lost = 0.0;
         for row in reader.urls() {
             let (key, record) = row?;
-            if record.status == Status::Queued && !rules.admits(&key.url()) {
+            if record.status == RecordStatus::Queued && !rules.admits(&key.url()) {
                 let (settled, lies_on_it) = mass.of(record.id);
                 lost += settled + lies_on_it;
             }

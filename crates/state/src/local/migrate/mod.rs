@@ -10,15 +10,15 @@ pub mod v9;
 
 use super::codec::{decode, encode_into};
 use super::journal::{self, Batch, Journal};
-use super::mark::Mark;
+use super::mark::StateMark;
 use super::memtable::Generation;
 use super::open::{self, Believed};
-use super::table::{Keyspaces, Table};
+use super::table::{Keyspaces, StateTable};
 use super::{FORMAT, FRESH_BYTES};
 use fjall::Database;
 use rhumb_engine::discovery;
 use rhumb_engine::error::Error;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -58,14 +58,14 @@ pub fn migrate(former: Former, from: &Path, to: &Path) -> Result<(), Error> {
 }
 
 /// What a format makes of one row.
-type Convert = fn(Table, &[u8], &[u8]) -> Result<Option<Vec<u8>>, Error>;
+type Convert = fn(StateTable, &[u8], &[u8]) -> Result<Option<Vec<u8>>, Error>;
 
 /// The number of rows written. The journal of format 9 does not say how far the archive reached:
 /// all of it is believed, and goes into the tables.
 fn copy_v9(from: &Path, to: &Path) -> Result<u64, Error> {
     let believed = Believed { archive_end: None, take: v9::take_frame };
     let old = open::read_rows(from, believed)?;
-    let mark = Mark { commits: old.commits, archived: Position::default() };
+    let mark = StateMark { commits: old.commits, archived: ArchivePosition::default() };
     let (_old_database, old) = old.into_tables()?;
     let count = copy_tables(&old, to, v9::converted)?;
     mark.write(to)?;
@@ -97,7 +97,7 @@ fn copy_v10(from: &Path, to: &Path) -> Result<u64, Error> {
         })?;
     }
     journal.sync()?;
-    Mark::read(from)?.write(to)?;
+    StateMark::read(from)?.write(to)?;
     Ok(count)
 }
 
@@ -105,8 +105,8 @@ fn copy_tables(old: &Keyspaces, to: &Path, convert: Convert) -> Result<u64, Erro
     let (database, keyspaces) = open::create(to)?;
     let mut rows = Writing { database, keyspaces, memtable: Generation::default(), count: 0 };
     // Meta tells how many commits the tables hold: when it says so, the others hold them.
-    let others = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
-    for table in others.chain([Table::Meta]) {
+    let others = StateTable::ALL.into_iter().filter(|table| *table != StateTable::Meta);
+    for table in others.chain([StateTable::Meta]) {
         let Some(keyspace) = old.of(table) else { continue };
         for row in keyspace.iter() {
             let (key, value) = row.into_inner().map_err(super::store_error)?;
@@ -141,7 +141,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn put(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, table: StateTable, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.memtable.put((table, key, Some(value)), 0, None);
         self.count += 1;
         if self.memtable.bytes() >= FRESH_BYTES { self.flush() } else { Ok(()) }

@@ -12,14 +12,14 @@ use rhumb_engine::marks::Marks;
 use rhumb_engine::near::Near;
 use rhumb_engine::outcome::{ContentDigest, FailKind};
 use rhumb_engine::queue::{Place, SleepPlace};
-use rhumb_engine::record::{FoundOn, Status, UrlId};
+use rhumb_engine::record::{FoundOn, RecordStatus, UrlId};
 use rhumb_engine::refresh::budget::Spent;
-use rhumb_engine::refresh::detect::Learnt;
+use rhumb_engine::refresh::detect::LearntChange;
 use rhumb_engine::refresh::past;
 use rhumb_engine::refresh::population::Population;
-use rhumb_engine::refresh::sample::Sample;
-use rhumb_engine::refresh::scheduler::{self, HostStanding, Settings};
-use rhumb_engine::refresh::trust::Trust;
+use rhumb_engine::refresh::sample::PageSample;
+use rhumb_engine::refresh::scheduler::{self, HostStanding, SchedulerSettings};
+use rhumb_engine::refresh::trust::HostReliability;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::{counters, discovery, host, known, mass, queue, record};
 use rhumb_page::url::Url;
@@ -28,7 +28,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 pub struct UrlRecord {
     id: UrlId,
-    status: Status,
+    status: RecordStatus,
     depth: u16,
     hops: u8,
     class: u8,
@@ -72,7 +72,7 @@ pub struct Visits {
     etag: Option<Box<str>>,
     last_modified: Option<Box<str>>,
     duplicate_of: Option<Url>,
-    learnt: Option<Learnt>,
+    learnt: Option<LearntChange>,
     near: Option<Near>,
     marks: Marks,
 }
@@ -124,7 +124,7 @@ pub struct HostRecord {
     now_after: Option<Place>,
     later_after: Option<Place>,
     standing: HostStanding,
-    trust: Trust,
+    trust: HostReliability,
 }
 
 impl From<HostRecord> for host::HostRecord {
@@ -285,11 +285,11 @@ impl From<Lead> for discovery::Lead {
 /// What all pages share of revisiting. Six shapes and four ways to forget were scored.
 #[derive(Deserialize)]
 pub struct Scheduler {
-    settings: Settings,
+    settings: SchedulerSettings,
     population: Population,
     _tuning: [[f64; 4]; 6],
     _kept: f64,
-    sample: Sample,
+    sample: PageSample,
     ln_price: f64,
     _correction: f64,
     _price: f64,

@@ -6,13 +6,13 @@
 mod shapes;
 
 use super::super::journal::Frame;
-use super::super::table::Table;
+use super::super::table::StateTable;
 use super::super::{COUNTERS, SCHEDULER};
 use super::v10::shapes::Scheduler;
 use super::{anew, chunk};
 use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::refresh::scheduler;
-use rhumb_engine::turn::Position;
+use rhumb_engine::turn::ArchivePosition;
 use rhumb_engine::{counters, host, mass, queue, record};
 use shapes::{Counters, Entry, HostRecord, Lead, LinkPart, SettledRow, Twin, UrlRecord};
 use xxhash_rust::xxh3::xxh3_64;
@@ -34,28 +34,32 @@ pub fn take_frame(bytes: &[u8]) -> Option<(Frame<'_>, &[u8])> {
     let number = u64::from_le_bytes(*number);
     let checksum = xxh3_64(rows) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let is_whole = checksum == u64::from_le_bytes(*sum);
-    is_whole.then_some((Frame { number, archived: Position::default(), rows }, after))
+    is_whole.then_some((Frame { number, archived: ArchivePosition::default(), rows }, after))
 }
 
 /// A row as this format writes it; none if it has no such row. No key has changed.
-pub fn converted(table: Table, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+pub fn converted(table: StateTable, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let value = match table {
-        Table::Url => anew::<UrlRecord, record::UrlRecord>("url", value)?,
-        Table::Queue => anew::<Entry, queue::Entry>("queue", value)?,
-        Table::Host => anew::<HostRecord, host::HostRecord>("host", value)?,
-        Table::Robots => return Ok(None),
-        Table::Outbox => chunk::<Lead>(value)?,
-        Table::Content => anew::<Twin, record::Twin>("content", value)?,
-        Table::Links => anew::<LinkPart, mass::LinkPart>("links", value)?,
-        Table::Settled => anew::<SettledRow, mass::SettledRow>("settled", value)?,
-        Table::Meta if key == COUNTERS => anew::<Counters, counters::Counters>("counters", value)?,
+        StateTable::Url => anew::<UrlRecord, record::UrlRecord>("url", value)?,
+        StateTable::Queue => anew::<Entry, queue::Entry>("queue", value)?,
+        StateTable::Host => anew::<HostRecord, host::HostRecord>("host", value)?,
+        StateTable::Robots => return Ok(None),
+        StateTable::Outbox => chunk::<Lead>(value)?,
+        StateTable::Content => anew::<Twin, record::Twin>("content", value)?,
+        StateTable::Links => anew::<LinkPart, mass::LinkPart>("links", value)?,
+        StateTable::Settled => anew::<SettledRow, mass::SettledRow>("settled", value)?,
+        StateTable::Meta if key == COUNTERS => {
+            anew::<Counters, counters::Counters>("counters", value)?
+        }
         // As format 10 has it.
-        Table::Meta if key == SCHEDULER => {
+        StateTable::Meta if key == SCHEDULER => {
             anew::<Scheduler, scheduler::Scheduler>("scheduler", value)?
         }
         // Numbers, texts and sketches.
-        Table::Meta | Table::Sleep | Table::Leader | Table::Seed => value.to_vec(),
-        Table::Exchange => {
+        StateTable::Meta | StateTable::Sleep | StateTable::Leader | StateTable::Seed => {
+            value.to_vec()
+        }
+        StateTable::Exchange => {
             let what = "state: a store of several partitions cannot be migrated from format 9";
             return Err(Error::new(ErrorKind::Invalid, what));
         }
@@ -90,7 +94,7 @@ mod tests {
         let bare = (1u32, ((vec![8u32], 4u16, "", Vec::<u32>::new()), (7u32, false)));
         let rows = [one, bytes(&two), bytes(&known), bytes(&bare)];
         let row = [&[1, rows.len() as u8][..], &rows.concat()].concat();
-        let new = converted(Table::Outbox, &[], &row).unwrap().expect("a row");
+        let new = converted(StateTable::Outbox, &[], &row).unwrap().expect("a row");
         let chunk: discovery::Chunk = decode("outbox", &new).unwrap();
         let url = |n| Url::parse(&format!("http://a.test/{n}")).unwrap();
         let origin = |ends| Origin::of(7, ends);

@@ -5,17 +5,17 @@
 //! value for old rows in the `From` below, which does not compile until that is done. A new variant
 //! needs nothing here; one that is gone needs an arm.
 //!
-//! Types of the engine that stand here without a copy (`Learnt`, `HostStanding`, `Trust`, `Spent`,
-//! `Time`, `Span`, `Url`) are stored as in format 9: copy one here before you change it. The
-//! scheduler of format 9 is that of format 10.
+//! Types of the engine that stand here without a copy (`LearntChange`, `HostStanding`,
+//! `HostReliability`, `Spent`, `Time`, `Span`, `Url`) are stored as in format 9: copy one here
+//! before you change it. The scheduler of format 9 is that of format 10.
 
 use rhumb_engine::outcome::{ContentDigest, PayloadDigest};
 use rhumb_engine::record::UrlId;
 use rhumb_engine::refresh::budget::Spent;
-use rhumb_engine::refresh::detect::Learnt;
+use rhumb_engine::refresh::detect::LearntChange;
 use rhumb_engine::refresh::past;
 use rhumb_engine::refresh::scheduler::HostStanding;
-use rhumb_engine::refresh::trust::Trust;
+use rhumb_engine::refresh::trust::HostReliability;
 use rhumb_engine::time::{Span, Time};
 use rhumb_engine::{counters, discovery, host, known, marks, mass, near, outcome, queue, record};
 use rhumb_page::url::Url;
@@ -71,17 +71,17 @@ pub enum Status {
     Foreign,
 }
 
-impl From<Status> for record::Status {
-    fn from(old: Status) -> record::Status {
+impl From<Status> for record::RecordStatus {
+    fn from(old: Status) -> record::RecordStatus {
         match old {
-            Status::Queued => record::Status::Queued,
-            Status::Fetched => record::Status::Fetched,
-            Status::Duplicate => record::Status::Duplicate,
-            Status::Moved => record::Status::Moved,
-            Status::Gone => record::Status::Gone,
-            Status::Refused(why) => record::Status::Refused(why.into()),
-            Status::Failed(kind) => record::Status::Failed(kind.into()),
-            Status::Foreign => record::Status::Foreign,
+            Status::Queued => record::RecordStatus::Queued,
+            Status::Fetched => record::RecordStatus::Fetched,
+            Status::Duplicate => record::RecordStatus::Duplicate,
+            Status::Moved => record::RecordStatus::Moved,
+            Status::Gone => record::RecordStatus::Gone,
+            Status::Refused(why) => record::RecordStatus::Refused(why.into()),
+            Status::Failed(kind) => record::RecordStatus::Failed(kind.into()),
+            Status::Foreign => record::RecordStatus::Foreign,
         }
     }
 }
@@ -193,7 +193,7 @@ pub struct Visits {
     etag: Option<Box<str>>,
     last_modified: Option<Box<str>>,
     duplicate_of: Option<Url>,
-    learnt: Option<Learnt>,
+    learnt: Option<LearntChange>,
     near: Option<Near>,
 }
 
@@ -288,7 +288,7 @@ pub struct HostRecord {
     now_after: Option<Place>,
     later_after: Option<Place>,
     standing: HostStanding,
-    trust: Trust,
+    trust: HostReliability,
 }
 
 impl From<HostRecord> for host::HostRecord {
