@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """real_software.py RHUMB BED OUT [SITE…]: crawls the sites of the test bed of real software in BED, one after
 the other, each into OUT/SITE, and prints a row for each: pages expected and found, requests, seconds.
-What is missing is listed in OUT/SITE.missing. docs/real-software.md has the figures."""
+What is missing is listed in OUT/SITE.missing. docs/lab/real-software.md has the figures."""
 import json
 import os
 import re

@@ -153,7 +153,7 @@ pub enum Refusal {
     Sitemaps,
     /// Its pattern has brought nothing new, often enough.
     Pattern,
-    /// Junk by its name: `traps::junk`, and `docs/traps.md`.
+    /// Junk by its name: `traps::junk`, and `docs/lab/traps.md`.
     WikiView,
     Feed,
     Api,

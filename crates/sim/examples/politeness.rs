@@ -1,4 +1,4 @@
-//! What politeness costs the order of a crawl: `docs/politeness-cost.md`.
+//! What politeness costs the order of a crawl: `docs/lab/politeness-cost.md`.
 //!
 //! One web, crawled in virtual time: as if no host minded, and then with delays, over few hosts and
 //! many, with three ways to choose among the hosts that are due, and divided among partitions.

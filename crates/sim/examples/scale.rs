@@ -1,5 +1,5 @@
 //! Machines whose CPU is charged with what pages, and URLs and messages between nodes, cost: pages per
-//! second, and what goes over the network, for so many nodes. The table of docs/scale.md.
+//! second, and what goes over the network, for so many nodes. The table of docs/lab/scale.md.
 //!
 //! cargo run --release -p rhumb-sim --example scale -- 4 1 4 16 64
 //!
@@ -12,7 +12,7 @@ use rhumb_sim::run::simulate;
 use rhumb_sim::scenario::{NEVER, Scenario};
 use rhumb_sim::web::WebConfig;
 
-/// The whole of a page with WARC and near-duplicates (docs/speed.md), and what shipping adds
+/// The whole of a page with WARC and near-duplicates (docs/lab/speed.md), and what shipping adds
 /// (docs/decisions/0053-slatedb.md). Messages between nodes are assumed, not measured.
 const COST: Cost = Cost { page: 217, url: 0, slower: 100, message: 100 };
 const SITES_PER_NODE: u32 = 150;

@@ -1,6 +1,6 @@
 //! Everyday junk: views of pages that say nothing that the pages do not, by what well-known
-//! software calls them. Never fetched by default; `docs/traps.md` has the table, and each rule can
-//! be lifted by its name.
+//! software calls them. Never fetched by default; `docs/lab/traps.md` has the table, and each rule
+//! can be lifted by its name.
 //!
 //! A rule names what the software's own authors keep out of search by default, where that is known.
 //! But for archives, none of them matches a URL without a query or a well-known segment, so plain

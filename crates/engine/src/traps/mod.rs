@@ -1,4 +1,5 @@
-//! Traps: what keeps a site from getting more than its share, by rules with names (docs/traps.md).
+//! Traps: what keeps a site from getting more than its share, by rules with names
+//! (docs/lab/traps.md).
 //!
 //! - [`grown`]: URLs that grow without end, by their text alone.
 //! - [`junk`]: views of pages that say nothing new, by what well-known software calls them; those

@@ -1,7 +1,8 @@
 //! Documents of any format: what a body says, whatever it is written in.
 //!
 //! A format is one file with one value that implements [`DocumentFormat`], and one line in
-//! [`FORMATS`]; nothing else knows how many there are. `docs/extraction.md` shows how one is added.
+//! [`FORMATS`]; nothing else knows how many there are. `docs/lab/extraction.md` shows how one is
+//! added.
 
 mod docx;
 mod epub;

@@ -1,6 +1,6 @@
 //! How near can anybody come to an oracle who must learn every rate? A bound.
 //!
-//! The measure of docs/freshness.md: pages whose rates are Gamma(½, 1), all fetched at 0, a tenth
+//! The measure of docs/lab/freshness.md: pages whose rates are Gamma(½, 1), all fetched at 0, a tenth
 //! of a visit a page and day, freshness over 60 days beside an oracle that visits at the best
 //! constant rates from the start. The learner here is told the distribution, the end, and has all
 //! the time there is to plan.
