@@ -131,14 +131,14 @@ pub fn read(
 ///
 /// ```
 /// use rhumb_extract::read_main;
-/// use rhumb_page::html::Limits;
+/// use rhumb_page::html::PageLimits;
 /// use rhumb_page::url::Url;
 ///
 /// let url = Url::parse("https://example.org/a").unwrap();
 /// let before = "<article><h1>Tides</h1><p>The sea rises and falls twice a day, drawn by the \
 ///               moon, and by the sun a little.</article><footer>Seen by 7 people</footer>";
 /// let after = before.replace("7 people", "8 people");
-/// let main = |html: &str| read_main(html.as_bytes(), None, &url, &Limits::default(), None).1;
+/// let main = |html: &str| read_main(html.as_bytes(), None, &url, &PageLimits::default(), None).1;
 /// assert_eq!(main(before).fingerprint(), main(&after).fingerprint());
 /// ```
 pub fn read_main(

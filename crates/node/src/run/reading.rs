@@ -1,5 +1,6 @@
 //! From a response to what the engine must know of it: pure, and all the CPU work of a page.
 
+use super::alike::alike;
 use super::sketching::{sketch, sketch_of_plain};
 use crate::extract::{ExtractBody, MadeRow, WhileCrawling};
 use crate::topic::scoring;
@@ -25,9 +26,9 @@ use rhumb_page::robots::{Directives, Robots};
 use rhumb_page::url::{Scheme, StripParams, Url};
 use rhumb_page::{charset, css, feed, sitemap};
 use rhumb_topic::Topic;
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Where the main text is less certain than this, or shorter, all visible text stands for it: a
 /// list of links has none, and changes all the same.
@@ -362,38 +363,6 @@ fn print_of(main: &MainText) -> Option<u32> {
     let print = main.fingerprint();
     let is_sure = main.confidence >= MAIN_SURE && print.bytes >= MAIN_BYTES_MIN;
     is_sure.then_some(print.hash as u32)
-}
-
-/// Words around a number that belong to it, as those of a date do: a weekday, a month.
-const AROUND_NUMBER: usize = 2;
-
-/// Of the words of a text that no number stands near: pages that differ in nothing else, as those
-/// of a calendar, have nothing to say.
-fn alike(text: &str) -> Option<u32> {
-    let mut hash = Xxh3::new();
-    let mut is_empty = true;
-    let (mut held, mut since): (VecDeque<&str>, usize) = (VecDeque::new(), usize::MAX);
-    let mut take = |word: &str| {
-        is_empty = false;
-        hash.update(word.as_bytes());
-        hash.update(b" ");
-    };
-    for word in text.split_whitespace() {
-        if word.bytes().any(|byte| byte.is_ascii_digit()) {
-            (since, held) = (0, VecDeque::new());
-            continue;
-        }
-        since = since.saturating_add(1);
-        if since <= AROUND_NUMBER {
-            continue;
-        }
-        held.push_back(word);
-        if held.len() > AROUND_NUMBER {
-            held.pop_front().into_iter().for_each(&mut take);
-        }
-    }
-    held.into_iter().for_each(&mut take);
-    (!is_empty).then(|| hash.digest() as u32)
 }
 
 /// A sitemap declares itself, or is gzip'd or plain text under a name that says so.

@@ -28,6 +28,8 @@ const ROOT_WORDS_MAX: u32 = 8;
 const ROOT_LINKS_MAX: u32 = 1;
 /// Of one piece of text: enough for [`WORDS_ENOUGH`], or for the word JavaScript.
 const TEXT_BYTES_MAX: usize = 8 << 10;
+/// Bytes of a text whose words are counted at once.
+const COUNTED_AT_ONCE: usize = 256;
 /// Scripts with state that are remembered, and bytes of all of them.
 const SCRIPTS_MAX: usize = 32;
 const SCRIPTS_BYTES_MAX: usize = 4 << 20;
@@ -174,7 +176,8 @@ impl<'a> Shell<'a> {
     fn take(&mut self, text: &TextRunToken<'a>) {
         match text.owner {
             Tag::Other | Tag::Textarea | Tag::Xmp | Tag::Plaintext if !self.in_noscript => {
-                self.words += words_of(&text.beginning(TEXT_BYTES_MAX).decoded());
+                let said = text.beginning(TEXT_BYTES_MAX).decoded();
+                self.words += words_up_to(&said, WORDS_ENOUGH);
             }
             Tag::Other => {
                 let said = text.beginning(TEXT_BYTES_MAX).decoded();
@@ -287,24 +290,58 @@ fn is_root(start: &StartTag<'_>) -> bool {
 
 /// Words of a text; of scripts without spaces, two characters are one.
 pub(super) fn words_of(text: &str) -> u32 {
-    let mut halves = 0;
-    let mut in_word = false;
-    for character in text.chars() {
-        if character.is_ascii() {
-            let is_letter = character.is_ascii_alphanumeric();
-            halves += if is_letter && !in_word { 2 } else { 0 };
-            in_word = is_letter || (in_word && !character.is_ascii_whitespace());
-        } else if is_sign(character) {
-            halves += 1;
-            in_word = false;
-        } else if character.is_alphanumeric() {
-            halves += if in_word { 0 } else { 2 };
-            in_word = true;
-        } else if character.is_whitespace() {
-            in_word = false;
+    words_up_to(text, u32::MAX)
+}
+
+/// The same, counted not much further than to this.
+fn words_up_to(text: &str, most: u32) -> u32 {
+    let mut count = WordCount::default();
+    let mut rest = text;
+    while !rest.is_empty() && count.words() < most {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(COUNTED_AT_ONCE));
+        match piece.is_ascii() {
+            true => count.take_ascii(piece.as_bytes()),
+            false => count.take(piece),
+        }
+        rest = behind;
+    }
+    count.words()
+}
+
+#[derive(Default)]
+struct WordCount {
+    halves: u32,
+    in_word: bool,
+}
+
+impl WordCount {
+    fn words(&self) -> u32 {
+        self.halves / 2
+    }
+
+    fn take_ascii(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let is_letter = byte.is_ascii_alphanumeric();
+            self.halves += 2 * u32::from(is_letter & !self.in_word);
+            self.in_word = is_letter | (self.in_word & !byte.is_ascii_whitespace());
         }
     }
-    halves / 2
+
+    fn take(&mut self, text: &str) {
+        for character in text.chars() {
+            if character.is_ascii() {
+                self.take_ascii(&[character as u8]);
+            } else if is_sign(character) {
+                self.halves += 1;
+                self.in_word = false;
+            } else if character.is_alphanumeric() {
+                self.halves += if self.in_word { 0 } else { 2 };
+                self.in_word = true;
+            } else if character.is_whitespace() {
+                self.in_word = false;
+            }
+        }
+    }
 }
 
 /// A character of scripts that put no space between words.
