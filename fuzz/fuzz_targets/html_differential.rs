@@ -5,7 +5,7 @@
 #[allow(dead_code, reason = "the tests use more of it")]
 mod html_truth;
 
-use rhumb_page::html::{Limits, LinkKind, read_with_text};
+use rhumb_page::html::{PageLimits, LinkKind, read_with_text};
 use rhumb_page::url::Url;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
     let url = Url::parse("http://page.test/a/b").expect("a URL");
     let truth = html_truth::truth(html);
-    let (page, text) = read_with_text(data, Some("utf-8"), &url, &Limits::default());
+    let (page, text) = read_with_text(data, Some("utf-8"), &url, &PageLimits::default());
     let base = truth.base.as_ref().and_then(|base| url.join(base).ok());
     assert_eq!(page.base, base);
     let mut expected: Vec<Url> = Vec::new();

@@ -27,7 +27,7 @@ pub(crate) struct Resumed {
 }
 
 /// Repairs the archive in a crawl's directory, and tells where it ends; none if there is none.
-/// `synced` is what [`Writer::open`](crate::Writer::open) takes.
+/// `synced` is what [`WarcWriter::open`](crate::WarcWriter::open) takes.
 pub fn repair(dir: &Path, synced: Option<AppendEnd>) -> Result<Option<AppendEnd>, ArchiveError> {
     repair_in(&Layout::of(dir), synced)
 }

@@ -52,13 +52,13 @@ use rhumb_page::url::Url;
 /// Extracts from a page whose text is at hand.
 ///
 /// ```
-/// use rhumb_extract::{Options, extract};
+/// use rhumb_extract::{ExtractOptions, extract};
 /// use rhumb_page::url::Url;
 ///
 /// let url = Url::parse("https://example.org/a").unwrap();
 /// let html = "<title>Tides</title><nav><a href=/>Home</a></nav><article><h1>Tides</h1><p>The sea \
 ///             rises and falls twice a day, drawn by the moon, and by the sun a little.</article>";
-/// let page = extract(html, &url, &Options::default());
+/// let page = extract(html, &url, &ExtractOptions::default());
 /// assert!(page.main.contains("drawn by the moon"));
 /// assert!(page.all.contains("Home"));
 /// ```

@@ -86,7 +86,7 @@ pub(crate) fn far_bytes(far: &[(PageNumber, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Maps a graph that [`GraphWriter`](crate::Writer) wrote.
+/// Maps a graph that [`GraphWriter`](crate::GraphWriter) wrote.
 pub fn open(path: &Path) -> Result<Graph> {
     let opened = File::open(path).and_then(|file| Bytes::map(&file));
     let image = opened.map_err(|error| GraphError::from(error).of(path))?;

@@ -31,8 +31,8 @@ impl SlotBits {
     pub const PAIRS_OF_BYTES: SlotBits = SlotBits { bits: 16 };
 
     /// ```
-    /// use rhumb_neardup::estimate::Slots;
-    /// let estimate = Slots::BYTES.estimate(103);
+    /// use rhumb_neardup::estimate::SlotBits;
+    /// let estimate = SlotBits::BYTES.estimate(103);
     /// assert_eq!(format!("{:.3} ± {:.3}", estimate.resemblance, estimate.error), "0.804 ± 0.035");
     /// ```
     pub fn estimate(self, agreeing: u32) -> ResemblanceEstimate {

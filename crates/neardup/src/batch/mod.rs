@@ -8,10 +8,10 @@
 //! keeps blocks and [`PairStep`]s can have a later process go on ([`Corpus::matches_after`]).
 //!
 //! ```
-//! use rhumb_neardup::batch::{Block, Corpus, Error, Settings, Signer};
-//! let settings = Settings { threshold: 0.5, ..Settings::default() };
-//! let mut signer = Signer::new(settings.words);
-//! let mut block = Block::default();
+//! use rhumb_neardup::batch::{DocumentBlock, Corpus, BatchError, BatchSettings, DocumentSigner};
+//! let settings = BatchSettings { threshold: 0.5, ..BatchSettings::default() };
+//! let mut signer = DocumentSigner::new(settings.words);
+//! let mut block = DocumentBlock::default();
 //! for text in ["a b c d e f g", "A, b, c, d, e, f, h!", "something else"] {
 //!     signer.sign(text, &mut block);
 //! }
@@ -19,9 +19,9 @@
 //! corpus.add(block)?;
 //! corpus.matches()?.each(|pair| {
 //!     assert_eq!((pair.a, pair.b, pair.resemblance()), (0, 1, 0.6));
-//!     Ok::<(), Error>(())
+//!     Ok::<(), BatchError>(())
 //! })?;
-//! # Ok::<(), Error>(())
+//! # Ok::<(), BatchError>(())
 //! ```
 
 mod block;

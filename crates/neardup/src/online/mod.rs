@@ -11,13 +11,13 @@
 //! stored sketches.
 //!
 //! ```
-//! use rhumb_neardup::{Sketch, online::Leaders, shingle::fingerprints};
+//! use rhumb_neardup::{Sketch, online::LeaderIndex, shingle::fingerprints};
 //! let sketch = |text: &str| {
 //!     let mut prints = Vec::new();
 //!     fingerprints(text, 4, &mut prints);
 //!     Sketch::of(&prints).expect("a text with words")
 //! };
-//! let mut leaders = Leaders::new(1000, 0.8);
+//! let mut leaders = LeaderIndex::new(1000, 0.8);
 //! leaders.add(7, &sketch("to be or not to be that is the question"));
 //! let again = sketch("To be, or not to be: that is the question.");
 //! assert_eq!(leaders.candidates(&again)[0].leader, 7);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// first turn, with all that was written whole.
 ///
 /// ```
-/// let stop = rhumb_node::run::Stop::default();
+/// let stop = rhumb_node::run::StopHandle::default();
 /// let from_elsewhere = stop.clone();
 /// std::thread::spawn(move || from_elsewhere.ask()).join().unwrap();
 /// assert!(stop.is_asked());
