@@ -162,7 +162,7 @@ impl UrlBooks {
         let key = entry.url.key();
         if let Some(place) = was.place {
             if let UrlHost::Awake(awake) = &mut host {
-                awake.queue(place.section()).settled(place);
+                awake.queue(place.section()).row_left(place);
             }
             rows.push(Row::Queue { host: host.key(), place, entry: None });
         }

@@ -116,7 +116,7 @@ struct Kin {
     near: Option<Near>,
     /// It resembles nothing that is known, or nothing much: from now on others may resemble it.
     leads: bool,
-    /// It resembles itself, as it was when it came to lead, too much to lead anew.
+    /// The page is a leader already, and its text has not changed enough to replace its sketch.
     is_minor: bool,
 }
 
@@ -258,7 +258,7 @@ impl Engine {
         self.send_found(&entry, report.outcome, follows, step);
         step.keeps.push(Keep { fetch, how });
         let was = UrlPosition::at(place, &entry.record);
-        self.settle(slot, was, Entry { url: entry.url, record }, next, step);
+        self.visited(slot, was, Entry { url: entry.url, record }, next, step);
         self.advance(now, slot, step);
     }
 
@@ -281,7 +281,7 @@ impl Engine {
     }
 
     /// Takes a URL out of its place and writes what became of it.
-    pub(crate) fn settle(
+    pub(crate) fn visited(
         &mut self,
         slot: u32,
         was: UrlPosition,
@@ -313,7 +313,7 @@ impl Engine {
         step: &mut Step,
     ) {
         let was = UrlPosition::at(place, &entry.record);
-        self.settle(slot, was, entry, Next::At(due), step);
+        self.visited(slot, was, entry, Next::At(due), step);
     }
 
     /// Settles a URL without asking for it.
@@ -331,7 +331,7 @@ impl Engine {
         self.log(now, step, || Happening::Refused { url: entry.url.clone(), why });
         let was = UrlPosition::at(place, &entry.record);
         let entry = Entry { url: entry.url, record: entry.record.refused(why) };
-        self.settle(slot, was, entry, next, step);
+        self.visited(slot, was, entry, next, step);
     }
 
     /// Rules change: a crawl that goes on looks again when they were read anew some times, which

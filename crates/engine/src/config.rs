@@ -225,9 +225,9 @@ pub struct Continuous {
     pub minor_changes: MinorChanges,
 }
 
-/// What a change of a few words is to those who learn how often a page changes. A change is minor
-/// if the page's text is nearer to what it was at its last change that was not than halfway from
-/// the threshold of near-duplicates to the same text.
+/// How the learning of change rates counts a change of a few words. A change is minor if the
+/// resemblance to the text at the last major change is above (threshold of near-duplicates + 1) /
+/// 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MinorChanges {
     /// A change like any other.

@@ -67,7 +67,8 @@ pub struct Counters {
     pub changes_seen: u64,
     /// Changes that sitemaps and feeds announced.
     pub announced: u64,
-    /// When these were last written: what was seen of time must not be lived through again.
+    /// Time of the last write. After a restart the clock never goes below it, so no delay is
+    /// counted twice.
     pub clock: Time,
     /// The next numbers to give.
     pub next_url: u64,

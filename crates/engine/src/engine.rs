@@ -131,7 +131,7 @@ impl Engine {
     /// Ends a turn: chooses what to fetch, asks what must be known, and writes what changed.
     pub fn conclude(&mut self, now: Time, step: &mut Step) {
         let now = self.clock.own(now);
-        self.settle_mass(step);
+        self.push_mass(step);
         self.check_limits();
         self.admission.outbox.flush(&mut self.books.counters, step);
         self.conclude_finishing(now);
@@ -171,7 +171,7 @@ impl Engine {
 
     /// Ends a crawl that is over: settles what importance is still on its way.
     pub fn last_words(&mut self, step: &mut Step) {
-        self.books.mass.settle_at_end();
+        self.books.mass.push_at_end();
         self.ranking.topic_expected = self.expected_of_topic();
         self.books.mass.write_all(step);
     }
@@ -276,17 +276,17 @@ impl Engine {
     }
 
     /// Importance moves on in memory, whatever else happens.
-    fn settle_mass(&mut self, step: &mut Step) {
+    fn push_mass(&mut self, step: &mut Step) {
         if !self.admission.review.changes_graph()
             && !self.books.mass.awaits_seeds()
             && self.books.mass.refresh()
         {
             self.ranking.policy.restored(&self.books.mass);
         }
-        self.books.mass.settle(self.ranking.policy.pushing());
+        self.books.mass.push_due(self.ranking.policy.pushing());
         let is_divided = self.config.partition.is_divided();
         if is_divided && (self.books.mass.has_none_waiting() || !self.has_work()) {
-            self.books.mass.settle_at_rest(self.config.partition.count);
+            self.books.mass.push_at_rest(self.config.partition.count);
         }
         self.books.mass.write(step);
         self.write_link_model(step);

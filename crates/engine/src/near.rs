@@ -15,7 +15,8 @@ pub use rhumb_neardup::online::LeaderId;
 
 use crate::record::Twin;
 
-/// A member of so many leaders does not lead: those it could find more are found by them.
+/// A page that resembles so many leaders does not become one: pages near it are found through
+/// those.
 const LEADERS_OF_A_LEADER_MAX: usize = 2;
 
 /// A text with fewer shingles has no sketch: two short notices are alike by chance too often.

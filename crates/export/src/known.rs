@@ -54,7 +54,7 @@ impl<'a> Knowledge<'a> {
         let mut masses = Vec::new();
         for part in reader.parts() {
             let mut mass = part.mass()?;
-            mass.settle_all();
+            mass.push_all();
             masses.push(mass);
         }
         Ok(Knowledge { reader, masses, scheduler: reader.scheduler()?, robots: None })

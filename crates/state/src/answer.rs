@@ -154,16 +154,16 @@ fn sift<S: StateSnapshot>(
     let (merged, of) = merge(seen, candidates);
     let mut targets = Vec::with_capacity(merged.len());
     for (candidate, sighting) in look_up(seen, merged) {
-        let Candidate { discovery, print, rejudged } = candidate;
+        let Candidate { discovery, print, readmitted } = candidate;
         // A link that is not followed needs its number, and never a comparison.
         let is_idle = discovery.kind == FoundAs::Copied;
         let record = match sighting {
             Sighting::New => None,
-            Sighting::Known(Some(id)) if !rejudged => {
+            Sighting::Known(Some(id)) if !readmitted => {
                 targets.push(SiftTarget::Known(id));
                 continue;
             }
-            Sighting::Ask { rises, id: Some(id) } if !rejudged && (is_idle || !rises) => {
+            Sighting::Ask { rises, id: Some(id) } if !readmitted && (is_idle || !rises) => {
                 if snapshot.has_url(&discovery.url.key())? {
                     lock(seen).confirm(print);
                     targets.push(SiftTarget::Known(id));
@@ -175,7 +175,7 @@ fn sift<S: StateSnapshot>(
         };
         targets.push(match &record {
             None if is_idle => SiftTarget::Unknown(targets.len() as u32),
-            Some(record) if is_idle || (!rejudged && !rises(sighting)) => known(record),
+            Some(record) if is_idle || (!readmitted && !rises(sighting)) => known(record),
             _ => {
                 let target = SiftTarget::ToAdmit(sifted.to_admit.len() as u32);
                 sifted.to_admit.push(ToAdmit { discovery, record });
@@ -214,7 +214,7 @@ struct Candidate {
     discovery: Discovery,
     print: UrlFingerprint,
     /// One of those merged here asks for a new comparison, known or not.
-    rejudged: bool,
+    readmitted: bool,
 }
 
 /// The candidates without repeats, and for each of all which one it is.
@@ -231,7 +231,7 @@ fn merge(seen: &Mutex<SeenFilter>, candidates: Vec<Discovery>) -> (Vec<Candidate
         match at.get(&print) {
             Some(&index) => {
                 of.push(index as u32);
-                let Candidate { discovery: first, rejudged, .. } = &mut merged[index];
+                let Candidate { discovery: first, readmitted, .. } = &mut merged[index];
                 let (depth, hops) = (discovery.depth, discovery.hops);
                 if (depth, hops) < (first.depth, first.hops) {
                     (first.depth, first.hops, first.from) = (depth, hops, discovery.from);
@@ -239,13 +239,13 @@ fn merge(seen: &Mutex<SeenFilter>, candidates: Vec<Discovery>) -> (Vec<Candidate
                 if weight(discovery.kind) > weight(first.kind) {
                     first.kind = discovery.kind;
                 }
-                *rejudged |= is_rejudged(discovery.kind);
+                *readmitted |= is_readmitted(discovery.kind);
             }
             None => {
                 of.push(merged.len() as u32);
                 at.insert(print, merged.len());
-                let rejudged = is_rejudged(discovery.kind);
-                merged.push(Candidate { discovery, print, rejudged });
+                let readmitted = is_readmitted(discovery.kind);
+                merged.push(Candidate { discovery, print, readmitted });
             }
         }
     }
@@ -253,7 +253,7 @@ fn merge(seen: &Mutex<SeenFilter>, candidates: Vec<Discovery>) -> (Vec<Candidate
 }
 
 /// Known or not: what the owner named is put to admission as a seed each time.
-fn is_rejudged(kind: FoundAs) -> bool {
+fn is_readmitted(kind: FoundAs) -> bool {
     use FoundAs::{Announced, Asked, Promoted, Readmit, Seed};
     // What a link may not lead to was perhaps refused as a page.
     kind.is_requisite() || matches!(kind, Seed | Asked | Readmit | Promoted | Announced(_))

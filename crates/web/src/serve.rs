@@ -149,14 +149,6 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Serves until somebody says Ctrl-C, also where a crawl before has taken that signal.
-    pub fn until_interrupted(self) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        if let Ok(runtime) = runtime {
-            let _ = runtime.block_on(tokio::signal::ctrl_c());
-        }
-    }
-
     /// Serves until the process ends.
     pub fn wait(mut self) {
         // Closing the channel would be the message to stop.

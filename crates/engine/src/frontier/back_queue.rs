@@ -206,7 +206,7 @@ impl BackQueue {
     }
 
     /// The row at `place` left the store (or is about to, in this turn's commit).
-    pub fn settled(&mut self, place: Place) {
+    pub fn row_left(&mut self, place: Place) {
         if self.late.is_some() {
             self.out
                 .iter_mut()
@@ -420,7 +420,7 @@ mod tests {
         fn settle(&mut self) {
             if let Some(place) = self.out.pop_first() {
                 self.store.remove(&place);
-                self.queue.settled(place);
+                self.queue.row_left(place);
             }
         }
 

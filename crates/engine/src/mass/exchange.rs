@@ -165,8 +165,8 @@ impl Mass {
 
     /// Nothing is to be fetched here, but messages may come: pushes what they brought nearly to the
     /// end.
-    pub fn settle_at_rest(&mut self, partitions: u32) {
-        self.settle_to(REST_AT_END / i64::from(partitions), EDGES_PER_TURN);
+    pub fn push_at_rest(&mut self, partitions: u32) {
+        self.push_down_to(REST_AT_END / i64::from(partitions), EDGES_PER_TURN);
     }
 
     /// It is pushed as far as that.

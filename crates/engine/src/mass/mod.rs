@@ -211,7 +211,7 @@ impl Mass {
     }
 
     /// Pushes crawled pages, as far as the pages that came pay for it.
-    pub fn settle(&mut self, pushing: Pushing) {
+    pub fn push_due(&mut self, pushing: Pushing) {
         if self.stale {
             return;
         }
@@ -246,7 +246,7 @@ impl Mass {
     }
 
     /// The crawl ends: proves nearly all that can be proven.
-    pub fn settle_at_end(&mut self) {
+    pub fn push_at_end(&mut self) {
         if !self.stale && std::mem::take(&mut self.has_left_out) {
             self.ledger.forget_left_out();
             self.stale = true;
@@ -254,18 +254,18 @@ impl Mass {
         }
         let pages = self.ledger.pages_len() as u64;
         if !self.stale {
-            self.ledger.settle(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
+            self.ledger.push_until(REST_AT_END, EDGES_AT_END + EDGES_AT_END_PER_PAGE * pages);
         }
     }
 
     /// Proves all that the links of the crawled pages can prove.
-    pub fn settle_all(&mut self) {
+    pub fn push_all(&mut self) {
         if !self.stale {
-            self.ledger.settle(REST_MAX, u64::MAX);
+            self.ledger.push_until(REST_MAX, u64::MAX);
         }
     }
 
-    fn settle_to(&mut self, rest: i64, edges_max: u64) {
+    fn push_down_to(&mut self, rest: i64, edges_max: u64) {
         let end = self.ledger.edges.saturating_add(edges_max);
         while !self.stale && self.ledger.rest() > rest && self.ledger.edges < end {
             self.ledger.sweep(end - self.ledger.edges);

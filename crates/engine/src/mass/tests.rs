@@ -58,7 +58,7 @@ impl World {
             }
             6 => assert_eq!(self.ledger.pass(0, u64::MAX), None),
             7 => self.ledger.sweep(u64::MAX),
-            8 => self.ledger.settle(ONE / 1_000, self.rng.draw() % 60),
+            8 => self.ledger.push_until(ONE / 1_000, self.rng.draw() % 60),
             _ => self.ledger.push_heaviest(),
         }
     }
@@ -117,7 +117,7 @@ fn the_bound_never_exceeds_the_truth_and_in_the_end_is_nearly_all_of_it() {
             let (bound, truth) = (world.proven().bound, world.truth());
             assert!(bound <= truth + 1e-9, "seed {seed} turn {turn}: {bound} > {truth}");
         }
-        world.ledger.settle(ONE / 1_000_000_000, u64::MAX);
+        world.ledger.push_until(ONE / 1_000_000_000, u64::MAX);
         let (proven, truth) = (world.proven(), world.truth());
         let lost: f64 = proven.lost.iter().map(|(_, share)| share).sum();
         assert!(proven.bound > truth - 1e-6, "seed {seed}: {} of {truth}", proven.bound);

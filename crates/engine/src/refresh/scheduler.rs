@@ -263,7 +263,7 @@ impl Scheduler {
         days_max: f64,
     ) -> Wait {
         let own = self.wait_at(surcharged(price, host), gamma, weight, days_max);
-        let settled = self.doubt().settle(own, self.turn(price, host, weight));
+        let settled = self.doubt().turn_wait(own, self.turn(price, host, weight));
         let most = self.days_max(days_max);
         if settled.days < most { settled } else { Wait { days: most, elasticity: 0.0 } }
     }
@@ -285,7 +285,7 @@ impl Scheduler {
     pub fn is_due(&self, subject: &ScheduledPage, days: f64) -> bool {
         let (gamma, host) = (self.gamma(subject), &subject.host);
         let worth = worth(surcharged(self.price, host), gamma, subject.weight);
-        let own = self.doubt().unsettle(days, self.turn(self.price, host, subject.weight));
+        let own = self.doubt().own_wait(days, self.turn(self.price, host, subject.weight));
         days >= self.days_max(subject.days_max)
             || is_due(self.settings.objective, gamma, worth, own)
     }

@@ -33,7 +33,7 @@ impl Doubt {
     }
 
     /// What becomes of a page's own wait.
-    pub fn settle(self, own: Wait, round: f64) -> Wait {
+    pub fn turn_wait(self, own: Wait, round: f64) -> Wait {
         let off = (own.days / round).ln();
         // Far out, or nothing to compare with.
         let is_near = off.abs() < self.0 * DOUBTS_MAX;
@@ -46,9 +46,9 @@ impl Doubt {
         Wait { days: round * settled.copysign(off).exp(), elasticity }
     }
 
-    /// The longest wait of a page's own that settles at `days` or sooner: the inverse of
-    /// [`Doubt::settle`].
-    pub fn unsettle(self, days: f64, round: f64) -> f64 {
+    /// The longest wait of a page's own that becomes `days` or sooner: the inverse of
+    /// [`Doubt::turn_wait`].
+    pub fn own_wait(self, days: f64, round: f64) -> f64 {
         let off = (days / round).ln();
         let is_near = off.abs() < self.0 * DOUBTS_MAX;
         if !is_near {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn settled(doubt: Doubt, days: f64) -> f64 {
-        doubt.settle(Wait { days, elasticity: 0.5 }, 10.0).days
+        doubt.turn_wait(Wait { days, elasticity: 0.5 }, 10.0).days
     }
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
         for days in [2.0, 5.5, 7.0, 8.9, 9.99, 10.01, 11.5, 14.0, 25.0] {
             for own in [3.0, 6.0, 8.0, 9.5, 10.5, 12.0, 13.5, 20.0] {
                 let is_over = settled(doubt, own) <= days;
-                assert_eq!(own <= doubt.unsettle(days, 10.0), is_over, "{own} after {days}");
+                assert_eq!(own <= doubt.own_wait(days, 10.0), is_over, "{own} after {days}");
             }
         }
     }
@@ -99,6 +99,6 @@ mod tests {
     fn what_was_seen_takes_the_doubt_away() {
         assert!(settled(Doubt::after(0.0), 12.0) < settled(Doubt::after(2_000.0), 12.0));
         assert!((settled(Doubt::after(1e6), 12.0) - 12.0).abs() < 1e-9);
-        assert!(Doubt::after(0.0).settle(Wait { days: 5.0, elasticity: 0.0 }, 0.0).days == 5.0);
+        assert!(Doubt::after(0.0).turn_wait(Wait { days: 5.0, elasticity: 0.0 }, 0.0).days == 5.0);
     }
 }

@@ -22,6 +22,7 @@ pub(super) use kind::{Hints, kind_of};
 pub(super) use stated::prefer;
 pub(super) use title::settle as settle_title;
 
+use rhumb_page::calendar::Date;
 use rhumb_page::date::UnixSeconds;
 
 /// Values kept of Open Graph and its like, of hreflang, and of JSON-LD types.
@@ -108,16 +109,6 @@ impl StatedDate {
         {
             return day.to_owned();
         }
-        // Howard Hinnant's civil_from_days, for days since 0000-03-01 in eras of 400 years.
-        let days = self.unix_seconds.div_euclid(86_400) + 719_468;
-        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
-        format!("{year:04}-{month:02}-{day:02}")
+        Date::of_days(self.unix_seconds.div_euclid(86_400)).to_string()
     }
 }

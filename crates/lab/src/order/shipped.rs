@@ -53,7 +53,7 @@ pub(super) fn run(experiment: &Experiment<'_>, order: Order, watch: &mut Watch<'
         crawl.tell(watch);
     }
     // As a crawl does when it is over: nearly all that can be proven is.
-    crawl.mass.settle_at_end();
+    crawl.mass.push_at_end();
     crawl.tell(watch);
 }
 
@@ -171,7 +171,7 @@ impl Crawl {
                 self.raise(id);
             }
         }
-        self.mass.settle(self.policy.pushing());
+        self.mass.push_due(self.policy.pushing());
     }
 
     /// A link to a page that waits was seen: it moves up if its class is better.

@@ -107,14 +107,14 @@ impl Books {
             self.mass.linked_to_known(page, 0, (&known, surfer), &mut self.step)
         };
         self.policy.linked(&whole, &self.mass);
-        self.mass.settle(self.policy.pushing());
+        self.mass.push_due(self.policy.pushing());
         self.policy.refitted();
         self.step.rows.clear();
     }
 
     /// All that these pages prove.
     fn bound(&mut self) -> f64 {
-        self.mass.settle_all();
+        self.mass.push_all();
         let audited = self.mass.ledger().audit();
         assert_eq!(audited, Ok(()), "the books balance");
         self.mass.topic_coverage().map_or(0.0, |coverage| coverage.bound)

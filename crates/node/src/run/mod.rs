@@ -3,8 +3,8 @@
 //! One thread runs the loop ([`rhumb_engine::turn::run`]) and owns engine, state and archive. One
 //! thread reads the state ([`reader`]). Tokio tasks do the network work and read what arrives
 //! ([`fetch_tasks`], [`worker`], [`reading`]); what they hold until the engine says how to keep it
-//! lies in the [`held_bodies`]. Nothing here decides what is fetched when, listens to signals, or ends
-//! the process: the caller does, by a [`StopHandle`].
+//! lies in the [`held_bodies`]. Nothing here decides what is fetched when, listens to signals, or
+//! ends the process: the caller does, by a [`StopHandle`].
 
 mod address_turns;
 mod alike;

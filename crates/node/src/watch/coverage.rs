@@ -163,7 +163,7 @@ pub fn certificate(reader: &LocalReader) -> Result<Covered, Error> {
     let (mut sums, mut is_biased) = (None, false);
     for part in reader.parts() {
         let mut mass = part.mass()?;
-        mass.settle_all();
+        mass.push_all();
         is_biased |= mass.is_biased();
         // What lies on URLs of other partitions is settled by nobody here, and only lowers it.
         let own = Mass::sums_of_all(std::iter::once(&mass)).unwrap_or_default();

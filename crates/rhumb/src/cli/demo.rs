@@ -83,7 +83,8 @@ pub fn run(flags: &DemoFlags, quiet: bool, out: &mut impl Write) -> Result<Ended
     }
     if let Some(serving) = serving.transpose()?.filter(|_| demo.complete) {
         eprintln!("\nthe dashboard is still there; Ctrl-C ends it");
-        serving.until_interrupted();
+        interrupts::wait_for_one()?;
+        drop(serving);
     }
     Ok(match (demo.complete, demo.holds()) {
         (false, _) => Ended::Interrupted,

@@ -43,6 +43,13 @@ pub fn stop_a_crawl(stop: &StopHandle, dir: &Path) -> Result<(), Trouble> {
     listen(first, move || eprintln!("stopped at once; to go on: {to_go_on}"))
 }
 
+/// Waits for Ctrl-C, also where a crawl before has listened to it.
+pub fn wait_for_one() -> Result<(), Trouble> {
+    let failed = |error: io::Error| Trouble::Failed(format!("signals: {error}"));
+    let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    runtime.block_on(tokio::signal::ctrl_c()).map_err(failed)
+}
+
 /// Ends the process at the first signal.
 pub fn exit_at_once() -> Result<(), Trouble> {
     listen(|| std::process::exit(INTERRUPTED.into()), || ())

@@ -63,11 +63,11 @@ const RULES: &[u8] = b"rules";
 const REQUISITES: &[u8] = b"requisites";
 const HANDS: &[u8] = b"hands";
 
-/// Rows in memory that are worth flushing.
-const FRESH_BYTES: usize = 12 << 20;
-/// At so many quarters of that a commit waits until the generation before has left, so that the
-/// loop is told to sync: memory is bounded by it.
-const FRESH_QUARTERS_MAX: usize = 5;
+/// Bytes of the memtable at which it is flushed.
+const MEMTABLE_BYTES: usize = 12 << 20;
+/// A commit blocks while the memtable exceeds so many quarters of that and the one before it is
+/// still being flushed; the loop is told to sync. This bounds the memory of both.
+const MEMTABLE_QUARTERS_MAX: usize = 5;
 /// So many times as much in the journal is worth it, too: some rows are written again and again.
 const JOURNAL_MAX: u64 = 4;
 
@@ -141,7 +141,7 @@ impl LocalState {
             }
             self.bytes = now.bytes();
         }
-        if self.bytes >= FRESH_QUARTERS_MAX * (self.memtable_bytes / 4) {
+        if self.bytes >= MEMTABLE_QUARTERS_MAX * (self.memtable_bytes / 4) {
             store.wait()?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::parts::partitions_in;
 use super::store::LocalStore;
 use super::table::{Keyspaces, StateTable};
 use super::{
-    COMMITS, COUNTERS, COUNTERS_BESIDE, FRESH_BYTES, HANDS, LINK_MODEL, LocalReader, LocalState,
+    COMMITS, COUNTERS, COUNTERS_BESIDE, HANDS, LINK_MODEL, LocalReader, LocalState, MEMTABLE_BYTES,
     REQUISITES, RULES, SCHEDULER, Shared, file_error, keys, lock, outbound, read, store_error,
 };
 use crate::leaders::LeaderRows;
@@ -110,7 +110,7 @@ impl LocalState {
             shared,
             journal,
             batch: Batch::default(),
-            memtable_bytes: FRESH_BYTES,
+            memtable_bytes: MEMTABLE_BYTES,
             bytes: 0,
             mark: StateMark { commits, archived: archive_end },
         };

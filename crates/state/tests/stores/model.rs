@@ -12,7 +12,7 @@ use rhumb_state::memory::MemoryState;
 const SEED: u64 = 11;
 const THRESHOLD: f64 = 0.8;
 /// Bytes of rows in memory: so few that most rounds begin to flush some, and all of a test's.
-const FRESH_BYTES: [usize; 2] = [6 << 10, 24 << 20];
+const MEMTABLE_BYTES: [usize; 2] = [6 << 10, 24 << 20];
 
 #[test]
 fn both_stores_answer_every_question_alike_also_after_reopening() {
@@ -20,7 +20,7 @@ fn both_stores_answer_every_question_alike_also_after_reopening() {
         let scratch = Scratch::new(&format!("model-{seed}"));
         let mut chance = Chance(Rng::new(seed));
         let mut memory = MemoryState::new(SEED);
-        let memtable_bytes = FRESH_BYTES[seed as usize % 2];
+        let memtable_bytes = MEMTABLE_BYTES[seed as usize % 2];
         let open = |seed| {
             let (local, opening) = open_store(scratch.path(), seed).expect("the store");
             (local.with_fresh_bytes(memtable_bytes), opening)

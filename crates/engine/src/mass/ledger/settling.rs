@@ -18,7 +18,7 @@ const PER_LINK_WHEN_STRETCHED: u64 = 1;
 impl Ledger {
     /// Pushes crawled pages until no more than `rest` lies on them, or until these edge updates are
     /// spent.
-    pub fn settle(&mut self, rest: i64, edges_max: u64) {
+    pub fn push_until(&mut self, rest: i64, edges_max: u64) {
         let end = self.edges.saturating_add(edges_max);
         let mut left = self.rest();
         if left <= rest {

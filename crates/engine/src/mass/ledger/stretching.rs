@@ -212,7 +212,7 @@ mod tests {
         while swept.rest() > rest {
             swept.sweep(u64::MAX);
         }
-        settled.settle(rest, swept.edges * 3 / 2);
+        settled.push_until(rest, swept.edges * 3 / 2);
         assert!(settled.rest() <= rest, "{} of {}", settled.edges, swept.edges);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         };
         let rest = ONE / 100_000;
         let mut settled = books(&mut Rng::new(1));
-        settled.settle(rest, u64::MAX);
+        settled.push_until(rest, u64::MAX);
         settled.audit().unwrap();
         assert!(settled.rest() <= rest);
         let mut swept = books(&mut Rng::new(1));

@@ -148,7 +148,7 @@ fn drawn(reader: &LocalReader, books: Option<Books>) -> Result<WebView, Error> {
 impl Books {
     fn read(reader: &LocalReader) -> Result<Books, Error> {
         let mut mass = reader.mass()?;
-        mass.settle_all();
+        mass.push_all();
         let nodes = mass.ledger().nodes_len();
         let mut books = Books {
             weights: HashMap::new(),

@@ -140,7 +140,7 @@ fn tell_coverage(
         covered.frontier * view.queued_matched as f64 / view.queued.max(1) as f64
     } else {
         let mut mass = reader.mass()?;
-        mass.settle_all();
+        mass.push_all();
         let mut lost = 0.0;
         for row in reader.urls() {
             let (key, record) = row?;

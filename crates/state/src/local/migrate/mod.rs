@@ -14,7 +14,7 @@ use super::mark::StateMark;
 use super::memtable::Generation;
 use super::open::{self, Believed};
 use super::table::{Keyspaces, StateTable};
-use super::{FORMAT, FRESH_BYTES};
+use super::{FORMAT, MEMTABLE_BYTES};
 use fjall::Database;
 use rhumb_engine::discovery;
 use rhumb_engine::error::Error;
@@ -144,7 +144,7 @@ impl Writing {
     fn put(&mut self, table: StateTable, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.memtable.put((table, key, Some(value)), 0, None);
         self.count += 1;
-        if self.memtable.bytes() >= FRESH_BYTES { self.flush() } else { Ok(()) }
+        if self.memtable.bytes() >= MEMTABLE_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), Error> {
