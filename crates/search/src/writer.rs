@@ -23,7 +23,7 @@ use crate::language::{self, LanguageTag};
 use crate::page::SearchPage;
 use crate::schema::{Fields, VERSION, register, schema};
 use crate::stemming::Stems;
-use crate::written::{IndexedText, written};
+use crate::written::{IndexedText, says_more, written};
 
 /// Memory for terms before they become a segment.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -261,14 +261,20 @@ impl Indexer {
         Ok(())
     }
 
-    /// Indexes those pages again that have got texts of links since they were indexed.
+    /// Indexes those pages again of which links have since said a word that their title, headings,
+    /// address and earlier names lack. A page's menu entry is mostly its title: to write a page
+    /// again for that cost as much as the first time.
     pub fn rename(&mut self) -> Result<(), SearchError> {
         let renamed = std::mem::take(&mut self.renamed);
         let numbers = renamed.iter().filter_map(|id_hash| self.numbers.get(id_hash));
         let mut numbers: Vec<u32> = numbers.copied().collect();
         numbers.sort_unstable();
         for number in numbers {
-            let page = SearchPage { anchors: Vec::new(), ..self.beside.page(number)? };
+            let page = self.beside.page(number)?;
+            if !says_more(&page, &self.anchors.of(xxh3_64(page.id.as_bytes()))) {
+                continue;
+            }
+            let page = SearchPage { anchors: Vec::new(), ..page };
             let tag = self.language_of(&page);
             self.write(page, tag)?;
         }

@@ -67,6 +67,16 @@ impl Both<'_> {
     }
 }
 
+/// Whether these texts of links say a word of a page that its title, its headings, its address and
+/// the texts that it was written with lack.
+pub fn says_more(page: &SearchPage, anchors: &[String]) -> bool {
+    let new: Vec<&String> = anchors.iter().filter(|text| !page.anchors.contains(text)).collect();
+    let named = std::iter::once(&page.title).chain(&page.headings).chain(&page.anchors);
+    let mut known: BTreeSet<String> = url_words(&page.url).1.into_iter().collect();
+    named.for_each(|text| known.extend(words(text)));
+    new.into_iter().flat_map(|text| words(text)).any(|word| !known.contains(&word))
+}
+
 /// The host of a URL, and the words of its host and path.
 pub fn url_words(url: &str) -> (String, Vec<String>) {
     let Ok(url) = Url::parse(url) else { return (String::new(), Vec::new()) };

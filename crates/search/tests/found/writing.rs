@@ -115,6 +115,23 @@ fn what_links_say_is_found_whenever_it_comes_and_what_is_removed_is_not() {
 }
 
 #[test]
+fn a_page_is_written_again_for_a_new_word_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut writer = Indexer::open(dir.path()).expect("opened");
+    writer.add(page("https://a.org/tides", "The Moon", "First page.")).expect("taken");
+    writer.commit(IndexMark::default()).expect("committed");
+    writer.anchor("https://a.org/tides", "moon, tides").expect("taken");
+    writer.rename().expect("nothing to do");
+    assert_eq!(writer.uncommitted(), 0);
+    writer.anchor("https://a.org/tides", "moon and stars").expect("taken");
+    writer.rename().expect("indexed again");
+    assert_eq!(writer.uncommitted(), 1);
+    writer.finish(IndexMark::default()).expect("finished");
+    let index = Index::open(dir.path()).expect("an index");
+    assert_eq!(ids(&index, "\"moon, tides\" stars"), ["https://a.org/tides"]);
+}
+
+#[test]
 fn a_new_version_stays_as_important_and_no_name_makes_a_page_older() {
     let dir = tempfile::tempdir().expect("a directory");
     let of = |text: &str, fetched: u32| SearchPage { fetched, ..page("https://a.org/", "", text) };
