@@ -39,9 +39,12 @@ mod server;
 mod shells;
 mod site;
 mod sitemaps;
+#[path = "../binary/strace.rs"]
+mod strace;
 mod taught;
 mod topical;
 mod traced;
 mod traps;
+mod unread;
 mod wanted;
 mod why;
