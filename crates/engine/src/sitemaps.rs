@@ -75,18 +75,20 @@ pub(crate) fn next_of(record: &UrlRecord, next: Next) -> Next {
 }
 
 /// What to make of an answer, if it was asked for on a chance: whatever is no sitemap, and leads to
-/// none, says that there is none.
+/// none, says that there is none. A request that failed says nothing, and is made again like any
+/// other.
 pub(crate) fn as_tried(entry: &Entry, report: FetchReport) -> FetchReport {
     if entry.record.role != Role::TriedSitemap {
         return report;
     }
-    let is_there = match &report.outcome {
+    let stands = match &report.outcome {
         Outcome::Page(page) => page.is_sitemap,
         Outcome::Moved { to: Some(to) } => to.path().to_ascii_lowercase().contains("sitemap"),
         Outcome::Unchanged | Outcome::Cut { .. } => true,
+        Outcome::Failed(_) | Outcome::Busy { .. } => true,
         _ => false,
     };
-    match is_there {
+    match stands {
         true => report,
         false => FetchReport { outcome: Outcome::Gone, ..report },
     }

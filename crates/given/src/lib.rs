@@ -25,20 +25,54 @@ pub fn data(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    let reason = format!("../shared/data/{name} is absent");
-    assert!(!is_ci(std::env::var("CI").ok().as_deref()), "{reason}, and CI=true requires it");
-    left_out(&reason);
+    absent(&format!("../shared/data/{name} is absent"));
     None
+}
+
+/// Reports that the test of this thread is left out for want of what `scripts/test` provides.
+///
+/// # Panics
+///
+/// If `CI` is `true`.
+pub fn absent(reason: &str) {
+    assert!(!is_ci(std::env::var("CI").ok().as_deref()), "{reason}, and CI=true requires it");
+    left_out(reason);
+}
+
+/// Programs that serve the real web (`nginx`, `tinyproxy`, `microsocks`, `nghttpd`): those of the
+/// system, or as Debian packs them, unpacked into a directory of the build. None if they cannot be
+/// had.
+pub fn debian_servers(build: &Path) -> Option<DebianServers> {
+    let root = run_script("debian-servers", &build.join("debian-servers"))?;
+    Some(DebianServers { root })
+}
+
+/// Where programs of Debian packages are.
+pub struct DebianServers {
+    root: PathBuf,
+}
+
+impl DebianServers {
+    /// A program, with the libraries that it came with.
+    pub fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.root.join("bin").join(name));
+        command.env("LD_LIBRARY_PATH", self.root.join("lib"));
+        command
+    }
 }
 
 /// A real tree of documentation (`apache`, `python`, `postgresql`, `git`) as Debian packs it,
 /// unpacked into a directory of the build (`CARGO_TARGET_TMPDIR`), if it can be had.
 pub fn debian_docs(build: &Path, name: &str) -> Option<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/debian-docs");
-    let dir = build.join("debian-docs");
-    let output = Command::new("sh").arg(script).arg(&dir).output();
+    Some(run_script("debian-docs", &build.join("debian-docs"))?.join(name))
+}
+
+/// Runs a script of ours that fills a directory.
+fn run_script(name: &str, dir: &Path) -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name);
+    let output = Command::new("sh").arg(script).arg(dir).output();
     match output {
-        Ok(output) if output.status.success() => Some(dir.join(name)),
+        Ok(output) if output.status.success() => Some(dir.to_owned()),
         Ok(output) => {
             left_out(String::from_utf8_lossy(&output.stderr).trim());
             None

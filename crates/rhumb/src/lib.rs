@@ -1,5 +1,8 @@
 //! What can people say? The command line: words in, and answers that people and scripts read.
 
+// They panic where nobody reads, as on a full disk: see `cli::notice`.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 pub mod cli;
 pub mod dedup;
 pub mod index;

@@ -52,6 +52,12 @@ fn what_pages_are_shown_with_is_fetched_and_breaks_no_invariant() {
     }
 }
 
+/// The request for a sitemap that nobody named is lost: that was taken for its absence.
+#[test]
+fn a_lost_request_for_a_tried_sitemap_is_no_visit() {
+    passes("shown", 7, Faults::usual());
+}
+
 #[test]
 fn narrowed_rules_hold_for_what_waits_and_prove_nothing_false() {
     for (seed, faults) in [(1, Faults::default()), (2, Faults::usual()), (3, Faults::usual())] {

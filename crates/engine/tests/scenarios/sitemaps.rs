@@ -2,8 +2,9 @@
 
 use crate::stage::{Reply, Stage, url};
 use rhumb_engine::admit::{Reach, SITEMAP_HOPS_MAX, Scope};
-use rhumb_engine::config::{Config, Sitemaps};
+use rhumb_engine::config::{Config, Order, Sitemaps};
 use rhumb_engine::event::StopReason;
+use rhumb_engine::outcome::FailKind;
 use rhumb_engine::record::{RecordStatus, Refusal, Role};
 
 pub fn sitemap(pages: &[&str], further: &[&str]) -> [Reply; 1] {
@@ -37,6 +38,27 @@ fn a_sitemap_is_read_before_any_page_whatever_its_name_and_is_no_page() {
     assert_eq!((counters.pages, counters.sitemaps, counters.listed), (3, 1, 2));
     let record = stage.record("a.test/list");
     assert_eq!((record.role, record.status), (Role::Sitemap, RecordStatus::Fetched));
+}
+
+#[test]
+fn a_crawl_of_few_pages_fetches_its_seeds_before_what_a_sitemap_lists() {
+    let seeds = ["a.test/", "a.test/second", "a.test/third"];
+    for order in [Order::Settled, Order::RankMass, Order::Bfs] {
+        let listed: Vec<String> = (0..50).map(|n| format!("a.test/listed/{n}")).collect();
+        let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+        let mut stage = Stage::new(Config { pages_max: Some(3), order, ..of_site() })
+            .answers("a.test/robots.txt", &[Reply::Rules("Sitemap: http://a.test/list\n")])
+            .answers("a.test/list", &sitemap(&listed, &[]));
+        for page in seeds.iter().chain(&listed) {
+            stage = stage.page(page, &[]);
+        }
+        let mut stage = stage.seed(&seeds);
+        assert_eq!(stage.run(), StopReason::Pages);
+        let mut pages: Vec<&str> = stage.pages();
+        pages.retain(|page| *page != "a.test/list");
+        pages.sort_unstable();
+        assert_eq!(pages, seeds, "{order:?}");
+    }
 }
 
 #[test]
@@ -98,6 +120,27 @@ fn a_tried_sitemap_that_moved_is_read_where_it_is() {
     assert_eq!(stage.run(), StopReason::Finished);
     assert_eq!(stage.record("a.test/orphan").status, RecordStatus::Fetched);
     assert_eq!(stage.engine.counters().pages, 2);
+}
+
+/// One lost request must not cost a site all that its sitemap alone lists.
+#[test]
+fn a_tried_sitemap_that_fails_is_asked_for_again() {
+    for failure in [Reply::Fails(FailKind::Closed), Reply::Fails(FailKind::Timeout)]
+        .into_iter()
+        .chain([500, 503, 429].map(Reply::Status))
+    {
+        let [list] = sitemap(&["a.test/orphan"], &[]);
+        let what = format!("{failure:?}");
+        let mut stage = Stage::new(of_site())
+            .page("a.test/", &[])
+            .answers("a.test/sitemap.xml", &[failure, list])
+            .page("a.test/orphan", &[])
+            .seed(&["a.test/"]);
+        assert_eq!(stage.run(), StopReason::Finished, "{what}");
+        assert_eq!(stage.record("a.test/orphan").status, RecordStatus::Fetched, "{what}");
+        let record = stage.record("a.test/sitemap.xml");
+        assert_eq!((record.status, record.past.visits), (RecordStatus::Fetched, 1), "{what}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 pub mod at_rest;
 pub mod control;
+mod counted;
 pub mod coverage;
 pub mod diagnosis;
 pub mod events;
@@ -33,6 +34,7 @@ mod server;
 mod summary;
 mod teller;
 
+pub use counted::counted;
 pub use events::EventLog;
 pub use live::{About, Live};
 pub use printable::printable;

@@ -3,6 +3,7 @@
 //! The engine has decided; here its rules are read once more to name the one that decided. Rules
 //! that have changed since are said to have.
 
+use super::counted::{counted, times};
 use super::last_settings::{self, LastSettings};
 use super::printable;
 use rhumb_engine::admit::{self, Reach};
@@ -46,7 +47,7 @@ impl Reasons<'_> {
         }
         Ok(match record.status {
             RecordStatus::Queued if record.tries > 0 => {
-                format!("failed {} times, to be tried again", record.tries)
+                format!("failed {}, to be tried again", times(record.tries.into()))
             }
             RecordStatus::Queued => "waits to be fetched".to_owned(),
             RecordStatus::Fetched => with_marks("fetched", record.past.marks),
@@ -103,7 +104,10 @@ impl Reasons<'_> {
                 None => "no --include matches it".to_owned(),
             },
             Refusal::Depth => match config.depth_max {
-                Some(max) => format!("{} links from a seed, --max-depth is {max}", record.depth),
+                Some(max) => {
+                    let links = counted(record.depth.into(), "link", "links");
+                    format!("{links} from a seed, --max-depth is {max}")
+                }
                 None => changed(why),
             },
             Refusal::HostBudget => match config.host_pages_max {

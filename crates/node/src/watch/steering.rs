@@ -4,6 +4,7 @@
 
 use super::at_rest;
 use super::control::{self, ControlReply, ControlRequest};
+use super::counted;
 use super::moment::rfc3339;
 use super::status::{check_is_crawl, unexpected};
 use crate::settings::{CRAWL_TOML, SeedLine, Settings};
@@ -133,9 +134,11 @@ impl Steering {
         for SeedLine { url, weight } in new.iter().cloned() {
             self.send(Hand::Seed { url: strip.apply(url), weight })?;
         }
+        let added = counted(new.len() as u64, "seed is added", "seeds are added");
         Ok(match parsed.len() - new.len() {
-            0 => format!("{} seeds are added, also for later runs", new.len()),
-            known => format!("{} seeds are added; {known} were seeds already", new.len()),
+            0 => format!("{added}, also for later runs"),
+            1 => format!("{added}; 1 was a seed already"),
+            known => format!("{added}; {known} were seeds already"),
         })
     }
 

@@ -1,5 +1,6 @@
 //! What came of a crawl, in a table for people: the block at its end, and the counts of its status.
 
+use super::counted;
 use super::coverage::{Covered, percent};
 use super::failing;
 use super::moment::short;
@@ -32,9 +33,13 @@ pub fn table(report: &CrawlReport) -> String {
     row("pages", count(report.pages), pages_note(report));
     row("bytes", HumanBytes(report.bytes).to_string(), String::new());
     row("hosts", count(report.hosts), String::new());
-    row("known URLs", count(report.known_urls), format!("{} still wait", count(report.queued)));
+    row(
+        "known URLs",
+        count(report.known_urls),
+        counted(report.queued, "still waits", "still wait"),
+    );
     if report.sitemaps > 0 {
-        let note = format!("list {} URLs", count(report.listed_by_sitemaps));
+        let note = format!("list {}", counted(report.listed_by_sitemaps, "URL", "URLs"));
         row("sitemaps", count(report.sitemaps), note);
     }
     if report.requisites + report.requisites_waiting + report.requisites_beyond > 0 {
@@ -84,7 +89,7 @@ fn requisites_note(report: &CrawlReport) -> String {
     let (waiting, beyond) = (report.requisites_waiting, report.requisites_beyond);
     let mut notes = Vec::new();
     if waiting > 0 {
-        notes.push(format!("{} still wait", HumanCount(waiting)));
+        notes.push(counted(waiting, "still waits", "still wait"));
     }
     if beyond > 0 {
         let told = format!("{} beyond --max-requisites-per-page", HumanCount(beyond));

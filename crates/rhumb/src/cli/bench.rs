@@ -11,6 +11,7 @@ use super::bench_hostile::{self, HostileFlags};
 use super::bench_soak::{self, SoakFlags};
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 use rhumb_lab::bench::crawl::{self, CrawlFigures};
 use rhumb_lab::bench::memory::{self, Level};
 use rhumb_node::settings::{ArchiveKind, NamedValue, NamedValues};
@@ -161,7 +162,7 @@ fn run_crawl(flags: &CrawlFlags, quiet: bool, out: &mut impl Write) -> Result<En
     };
     let outcome = crawl::run(&options, |contender, lap| {
         if !quiet {
-            eprintln!("{:<18} {:>6.0} pages/s", contender.word(), lap.pages_per_s);
+            notice(format_args!("{:<18} {:>6.0} pages/s", contender.word(), lap.pages_per_s));
         }
     })?;
     if flags.json {
@@ -235,7 +236,11 @@ fn run_memory(flags: &MemoryFlags, quiet: bool, out: &mut impl Write) -> Result<
     let options = memory::MemoryOptions { urls: flags.urls.clone(), tmp: flags.tmp.clone() };
     let levels = memory::run(&options, |level| {
         if !quiet {
-            eprintln!("{} URLs known after {:.0} s", HumanCount(level.known_urls), level.seconds);
+            notice(format_args!(
+                "{} URLs known after {:.0} s",
+                HumanCount(level.known_urls),
+                level.seconds
+            ));
         }
     })?;
     if flags.json {

@@ -8,6 +8,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 use rhumb_lab::bench::soak::{self, Soak, Soaked};
 use rhumb_node::settings::{NamedValue, Period};
 
@@ -62,14 +63,14 @@ pub fn run(flags: &SoakFlags, quiet: bool, out: &mut impl Write) -> Result<Ended
     };
     let soaked = soak::run(&options, |sample| {
         if !quiet {
-            eprintln!(
+            notice(format_args!(
                 "{:>6.0} s {:>5} MiB {:>5} handles {:>8} queued {:>6.0} answers/s",
                 sample.seconds,
                 sample.rss_bytes >> 20,
                 sample.handles,
                 sample.queued,
                 sample.answers_per_s
-            );
+            ));
         }
     })?;
     if flags.json {

@@ -9,6 +9,7 @@ use rhumb_node::cluster::{
     status,
 };
 use rhumb_node::settings::{WrittenSettings, read_seeds};
+use rhumb_node::watch::counted;
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -242,7 +243,7 @@ fn run_seed(flags: &Seeds) -> Result<String, Trouble> {
         let lines = lines.iter().map(|seed| format!("{} {}", seed.url, seed.weight)).collect();
         give(&asked, &CrawlOrder::Seed(lines))?;
     }
-    Ok(format!("{} seeds are added", seeds.len()))
+    Ok(counted(seeds.len() as u64, "seed is added", "seeds are added"))
 }
 
 fn run_check(at: &At, out: &mut impl Write) -> Result<Ended, Trouble> {

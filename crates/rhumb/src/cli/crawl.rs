@@ -8,6 +8,7 @@ use rhumb_engine::event::StopReason;
 
 use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 use super::{interrupts, json};
 use rhumb_node::run::{self, Crawled, StopHandle};
 use rhumb_node::settings::Typed;
@@ -55,13 +56,13 @@ pub struct CrawlVerbFlags {
 pub fn run(flags: CrawlVerbFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, Trouble> {
     let settings = flags.typed.settings()?;
     for note in settings.notes.iter().filter(|_| !quiet) {
-        eprintln!("{note}");
+        notice(note);
     }
     // The address is taken before anything begins, and served from the crawl's own socket.
     let door = flags.dashboard.map(|listen| Door::take(listen, &flags.rights)).transpose()?;
     let serving = door
         .map(|door| {
-            eprintln!("dashboard: {}", door.address());
+            notice(format_args!("dashboard: {}", door.address()));
             door.open(&settings.dir)
         })
         .transpose()?;
@@ -74,14 +75,14 @@ pub fn run(flags: CrawlVerbFlags, quiet: bool, out: &mut impl Write) -> Result<E
     }
     let is_empty = crawled.report.pages == 0;
     if is_empty {
-        eprintln!("error: no page was fetched: {}", printable(&why_empty(&crawled)));
+        notice(format_args!("error: no page was fetched: {}", printable(&why_empty(&crawled))));
     } else if let Some(hint) = crawled.report.hint.as_deref().filter(|_| !quiet) {
-        eprintln!("hint: {}", printable(hint));
+        notice(format_args!("hint: {}", printable(hint)));
     }
     // What is to be done about hosts that fail was said, if nothing else came.
     let is_said = is_empty && crawled.reason == StopReason::HostsFailing;
     if let Some(hint) = how_to_go_on(crawled.reason, &settings.dir).filter(|_| !quiet && !is_said) {
-        eprintln!("{hint}");
+        notice(hint);
     }
     Ok(match crawled.reason {
         StopReason::Interrupted => Ended::Interrupted,

@@ -10,6 +10,7 @@ use rhumb_node::watch::{at_rest, status};
 use rhumb_web::{DashboardPort, Rights, Serving};
 
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 
 /// A token is a line of a file; a longer file holds something else.
 const TOKEN_BYTES_MAX: u64 = 1 << 10;
@@ -82,7 +83,7 @@ pub fn run(flags: &DashboardFlags, quiet: bool, out: &mut impl Write) -> Result<
     writeln!(out, "{}", door.address())?;
     out.flush()?;
     if !quiet {
-        eprintln!("the dashboard of {} is there; Ctrl-C ends it", flags.dir.display());
+        notice(format_args!("the dashboard of {} is there; Ctrl-C ends it", flags.dir.display()));
     }
     at_rest::keep_open(&flags.dir);
     door.open(&flags.dir)?.wait();

@@ -11,6 +11,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use rhumb_neardup::{batch, shingle};
 
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 use super::{interrupts, json};
 use crate::dedup::{self, Clustering, DedupFailure, DedupJob, DedupReport, Watch};
 use rhumb_node::settings::{NamedValue, NamedValues, Size};
@@ -109,9 +110,9 @@ pub fn run(flags: DedupFlags, quiet: bool, out: &mut impl Write) -> Result<Ended
     let mut complain = |what: &str| {
         complaints += 1;
         if complaints <= COMPLAINTS_SHOWN {
-            eprintln!("{what}");
+            notice(what);
         } else if complaints == COMPLAINTS_SHOWN + 1 {
-            eprintln!("more such lines are only counted");
+            notice("more such lines are only counted");
         }
     };
     let report = thread::scope(|scope| {

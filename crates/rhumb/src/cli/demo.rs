@@ -8,6 +8,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::dashboard::{Door, Listen, RightsFlags};
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 use super::{interrupts, json};
 use rhumb_lab::demo::{self, Demo, DemoOptions, Finds, PAGES_MAX, PAGES_MIN};
 use rhumb_node::run::StopHandle;
@@ -62,17 +63,17 @@ pub fn run(flags: &DemoFlags, quiet: bool, out: &mut impl Write) -> Result<Ended
     let watched = (ProgressKind::for_stderr(quiet), &stop);
     let demo = demo::run(&options, watched, |settings, web| {
         if let Some(door) = door {
-            eprintln!("dashboard: {}", door.address());
+            notice(format_args!("dashboard: {}", door.address()));
             serving = Some(door.open(&settings.dir));
         }
         if !quiet {
-            eprintln!(
+            notice(format_args!(
                 "crawling {} pages of {} sites on loopback, from {} seeds, into {}",
                 HumanCount(web.pages.into()),
                 web.sites,
                 settings.seeds.len(),
                 settings.dir.display()
-            );
+            ));
         }
     })?;
     if flags.json {
@@ -82,7 +83,7 @@ pub fn run(flags: &DemoFlags, quiet: bool, out: &mut impl Write) -> Result<Ended
         out.flush()?;
     }
     if let Some(serving) = serving.transpose()?.filter(|_| demo.complete) {
-        eprintln!("\nthe dashboard is still there; Ctrl-C ends it");
+        notice("\nthe dashboard is still there; Ctrl-C ends it");
         interrupts::wait_for_one()?;
         drop(serving);
     }

@@ -9,6 +9,8 @@ use rhumb_engine::error::Error;
 use rhumb_node::settings::SettingsError;
 use rhumb_node::watch::printable;
 
+use super::notice::notice;
+
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const FENCED: u8 = 3;
@@ -65,11 +67,11 @@ pub fn exit(result: Result<Ended, Trouble>) -> ExitCode {
         Ok(Ended::Fenced) => ExitCode::from(FENCED),
         Ok(Ended::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(Trouble::Failed(what)) => {
-            eprintln!("error: {}", printable(&what));
+            notice(format_args!("error: {}", printable(&what)));
             ExitCode::from(FAILED)
         }
         Err(Trouble::Usage(what)) => {
-            eprintln!("error: {}", printable(&what));
+            notice(format_args!("error: {}", printable(&what)));
             ExitCode::from(USAGE)
         }
     }
@@ -84,7 +86,7 @@ pub fn of_parsing(error: &clap::Error) -> ExitCode {
             exit(error.print().map(|()| Ended::Done).map_err(Into::into))
         }
         _ => {
-            eprintln!("{}", one_line(&error.render().to_string()));
+            notice(one_line(&error.render().to_string()));
             ExitCode::from(USAGE)
         }
     }

@@ -11,6 +11,7 @@ use rhumb_node::watch::moment;
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 
 /// Export a crawl for queries and corpora: Parquet tables, WET records, JSON lines.
 ///
@@ -68,7 +69,7 @@ pub fn run(flags: ExportFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let threads = threads(flags.threads)?;
     let source = CrawlSource::open(&flags.dir, first).map_err(trouble)?;
     for gap in &source.gaps {
-        eprintln!("warning: {gap}");
+        notice(format_args!("warning: {gap}"));
     }
     let done = export(&source, &outputs, threads, &moment_of_export()).map_err(trouble)?;
     match flags.json {

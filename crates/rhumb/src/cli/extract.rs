@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 use crate::dedup::input::{Input, Raw, is_warc};
 use rhumb_node::extract::contained::{self, Contained};
 use rhumb_node::extract::{CorpusDone, CorpusRun, ExtractedRow, Wish, run_lines, run_records};
@@ -140,7 +141,7 @@ fn archive_rows(mut input: Input, out: &mut dyn Write, run: CorpusRun) -> io::Re
             return Ok(Some(record));
         }
         let Some(portion) = input.next()? else { return Ok(None) };
-        portion.problems.iter().for_each(|problem| eprintln!("rhumb: {problem}"));
+        portion.problems.iter().for_each(|problem| notice(format_args!("rhumb: {problem}")));
         if let Raw::Records(records) = portion.raw {
             waiting = records.into_iter();
         }
@@ -231,7 +232,7 @@ fn print_document(
         out.flush()?;
     }
     for oddity in &read.oddities {
-        eprintln!("rhumb: {}: {oddity}", flags.input.display());
+        notice(format_args!("rhumb: {}: {oddity}", flags.input.display()));
     }
     let is_nothing = read.text.is_empty() && read.links.is_empty() && !read.oddities.is_empty();
     Ok(if is_nothing { Ended::Failed } else { Ended::Done })

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use rhumb_node::forget::{self, list::TakedownTarget};
+use rhumb_node::watch::counted;
 
 use super::ended::{Ended, Trouble};
 use super::json;
@@ -52,9 +53,11 @@ pub fn run(flags: &ForgetFlags, out: &mut impl Write) -> Result<Ended, Trouble> 
     }
     writeln!(
         out,
-        "{} URLs taken down: {} records overwritten, {} rows of text removed; {} pages that had \
-         their bytes are kept by themselves",
-        done.urls, done.records, done.rows, done.kept_anew
+        "{} taken down: {} overwritten, {} of text removed; {} kept by themselves",
+        counted(done.urls, "URL", "URLs"),
+        counted(done.records, "record", "records"),
+        counted(done.rows, "row", "rows"),
+        counted(done.kept_anew, "page that had their bytes is", "pages that had their bytes are"),
     )?;
     Ok(Ended::Done)
 }

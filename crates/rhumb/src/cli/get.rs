@@ -21,6 +21,7 @@ use rhumb_page::url::{NamedHost, Url};
 use serde::Serialize;
 
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 
 /// What is lacking of a page whose content did not come.
 const SCRIPTED: &str = "its scripts make what it says, and rhumb runs none; --format html prints \
@@ -194,7 +195,7 @@ pub fn run(flags: GetFlags, quiet: bool, out: &mut impl Write) -> Result<Ended, 
         return Err(Trouble::Usage(wrong));
     }
     for note in settings.notes.iter().filter(|_| !quiet) {
-        eprintln!("{note}");
+        notice(note);
     }
     print(&settings, flags.format.0, out)
 }
@@ -210,13 +211,13 @@ fn print(settings: &Settings, format: Format, out: &mut impl Write) -> Result<En
             GetOutcome::Rendered(bytes, lack) => {
                 if let Some(lack) = lack {
                     failed += 1;
-                    eprintln!("rhumb: {asked}: {lack}");
+                    notice(format_args!("rhumb: {asked}: {lack}"));
                 }
                 title(asked, format, is_many, out).and_then(|()| out.write_all(bytes))
             }
             GetOutcome::Failed { why, status } => {
                 failed += 1;
-                eprintln!("rhumb: {asked}: {}", printable(why));
+                notice(format_args!("rhumb: {asked}: {}", printable(why)));
                 failure_row(asked, why, status, format, out)
             }
         };

@@ -9,6 +9,7 @@ use rhumb_search::check_place;
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 use crate::index::{IndexReport, index_crawl, index_lines};
 
 /// Lines that are no page and are named one by one; of more, the number is told.
@@ -51,7 +52,7 @@ pub fn run(flags: &IndexFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     }
     if flags.input.is_dir() {
         let report = index_crawl(&flags.input, flags.out.as_deref()).map_err(trouble)?;
-        report.gaps.iter().for_each(|gap| eprintln!("warning: {gap}"));
+        report.gaps.iter().for_each(|gap| notice(format_args!("warning: {gap}")));
         return told(flags, &report, out);
     }
     let Some(dir) = &flags.out else {
@@ -62,17 +63,17 @@ pub fn run(flags: &IndexFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let mut complain = |what: &str| {
         complaints += 1;
         if complaints <= COMPLAINTS_SHOWN {
-            eprintln!("rhumb: {what}");
+            notice(format_args!("rhumb: {what}"));
         } else if complaints == COMPLAINTS_SHOWN + 1 {
-            eprintln!("rhumb: more such lines are only counted");
+            notice("rhumb: more such lines are only counted");
         }
     };
     let report = index_lines(&flags.input, dir, &mut complain).map_err(Trouble::Failed)?;
     if report.replaced > 0 {
-        eprintln!(
+        notice(format_args!(
             "rhumb: {} ids occur more than once: the last line of each is found",
             report.replaced
-        );
+        ));
     }
     told(flags, &report, out)?;
     Ok(if report.pages == 0 && report.skipped > 0 { Ended::Failed } else { Ended::Done })

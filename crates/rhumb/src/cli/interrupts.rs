@@ -8,6 +8,7 @@ use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::ended::{INTERRUPTED, Trouble};
+use super::notice::notice;
 
 /// Calls `first` at the first signal; at the second calls `second` and ends the process.
 pub fn listen(
@@ -36,11 +37,11 @@ pub fn listen(
 pub fn stop_a_crawl(stop: &StopHandle, dir: &Path) -> Result<(), Trouble> {
     let (stop, to_go_on) = (stop.clone(), run::resume_command(dir));
     let first = move || {
-        eprintln!("stopping: waiting for requests in flight (again to stop at once)");
+        notice("stopping: waiting for requests in flight (again to stop at once)");
         stop.ask();
     };
     // All that was acknowledged is on disk: dying then costs only the requests in flight.
-    listen(first, move || eprintln!("stopped at once; to go on: {to_go_on}"))
+    listen(first, move || notice(format_args!("stopped at once; to go on: {to_go_on}")))
 }
 
 /// Waits for Ctrl-C, also where a crawl before has listened to it.

@@ -42,6 +42,8 @@ impl LoggingFlags {
         tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(io::stderr)
+            // It would tell of a standard error that cannot be written to, there, and panic.
+            .log_internal_errors(false)
             .with_ansi(io::stderr().is_terminal())
             .init();
     }

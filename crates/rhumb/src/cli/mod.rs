@@ -28,6 +28,7 @@ mod logging;
 mod man;
 mod new_files;
 mod node;
+mod notice;
 mod rank;
 mod rank_crawl;
 mod robots;
@@ -46,7 +47,7 @@ mod urls;
 mod wacz;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -124,8 +125,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         contained::read_with(program);
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    ended::exit(match verb {
+    // Not locked: other threads write there too (`--events -`), and would wait for us for ever.
+    let mut out = io::BufWriter::new(io::stdout());
+    let result = match verb {
         Verb::Crawl(flags) => crawl::run(*flags, cli.log.quiet, &mut out),
         Verb::Get(flags) => get::run(*flags, cli.log.quiet, &mut out),
         Verb::Demo(flags) => demo::run(&flags, cli.log.quiet, &mut out),
@@ -156,5 +158,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Bench(flags) => bench::run(&flags, cli.log.quiet, &mut out),
         Verb::Completions(flags) => completions::run(&flags, Cli::command(), &mut out),
         Verb::Man(flags) => man::run(&flags, Cli::command(), &mut out),
-    })
+    };
+    // What was not written is said: dropping the buffer would not tell.
+    ended::exit(result.and_then(|ended| out.flush().map(|()| ended).map_err(Into::into)))
 }

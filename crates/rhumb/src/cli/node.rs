@@ -11,6 +11,7 @@ use rhumb_node::settings::Period;
 
 use super::ended::{Ended, Trouble};
 use super::interrupts;
+use super::notice::notice;
 
 /// Join a crawl on many machines, and do a share of it.
 ///
@@ -80,13 +81,13 @@ pub fn run(flags: NodeFlags, quiet: bool, out: &mut impl Write) -> Result<Ended,
     let leaver = Leaver::default();
     let asked = leaver.clone();
     let first = move || {
-        eprintln!("leaving: partitions go to other nodes (again to end at once)");
+        notice("leaving: partitions go to other nodes (again to end at once)");
         asked.ask();
     };
-    interrupts::listen(first, || eprintln!("ended at once"))?;
+    interrupts::listen(first, || notice("ended at once"))?;
     let began = |id: &str, address: &str| {
         if !quiet {
-            eprintln!("node {id} answers at http://{address}/status");
+            notice(format_args!("node {id} answers at http://{address}/status"));
         }
     };
     match run_node(&options, &leaver, began)? {
@@ -97,7 +98,7 @@ pub fn run(flags: NodeFlags, quiet: bool, out: &mut impl Write) -> Result<Ended,
         }
         NodeEnd::Left | NodeEnd::Restart => Ok(Ended::Done),
         NodeEnd::Fenced(why) => {
-            eprintln!("error: fenced: {why}");
+            notice(format_args!("error: fenced: {why}"));
             Ok(Ended::Fenced)
         }
     }

@@ -12,6 +12,7 @@ use rhumb_lab::order::{DAMPING, TRUTH_ERROR, TrustWeights, trust};
 use super::ended::{Ended, Trouble};
 use super::json;
 use super::new_files::NewFiles;
+use super::notice::notice;
 use super::rank_crawl::LinksOfCrawl;
 
 /// Ending of the list of URLs beside a graph.
@@ -86,10 +87,10 @@ impl GraphFlags {
         let loaded = self.saved(|into| rhumb_graph::read(path, self.first, into).map_err(trouble));
         let Loaded { graph, left_out, .. } = loaded?;
         if left_out.self_links + left_out.repeated > 0 {
-            eprintln!(
+            notice(format_args!(
                 "left out: {} links of pages to themselves, {} repeated links",
                 left_out.self_links, left_out.repeated
-            );
+            ));
         }
         Ok(graph)
     }
@@ -144,7 +145,7 @@ pub fn run(flags: &RankFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
         None => flags.graph.read()?,
     };
     if graph.pages() == 0 {
-        eprintln!("warning: the graph has no pages");
+        notice("warning: the graph has no pages");
     }
     if let Some(name) = &flags.export_bv {
         write_bv(&graph, crawl.as_ref(), name)?;

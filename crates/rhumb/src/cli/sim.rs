@@ -16,6 +16,7 @@ use rhumb_sim::scenario::{Faults, NAMES, Scenario};
 use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
+use super::notice::notice;
 use super::{json, sim_refresh};
 use rhumb_node::settings::nearest;
 
@@ -122,7 +123,7 @@ fn run_scenario(flags: &RunFlags, out: &mut impl Write) -> Result<Ended, Trouble
     let simulated = simulate(&scenario, None);
     let seconds = began.elapsed().as_secs_f64();
     let pages_per_s = simulated.counters.pages as f64 / seconds.max(1e-9);
-    eprintln!("{seconds:.1} s of real time, {pages_per_s:.0} pages/s");
+    notice(format_args!("{seconds:.1} s of real time, {pages_per_s:.0} pages/s"));
     let again = (simulated.counters.pages <= PAGES_TWICE_MAX)
         .then(|| simulate(&scenario, None).digest == simulated.digest);
     let outcome = Outcome { flags, scenario, simulated, again };

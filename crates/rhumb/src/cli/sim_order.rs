@@ -12,6 +12,7 @@ use rhumb_lab::order::{Algorithm, Experiment, OrderRecord, Until, tight};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 use super::rank::{GraphFlags, trouble};
 use super::sim_order_text as text;
 use rhumb_lab::serve::cpu::Account;
@@ -214,10 +215,10 @@ fn warn_of_dead_ends(experiment: &Experiment<'_>) {
         share if share.is_finite() => format!(", with {:.1} % of all mass", share.abs()),
         _ => String::new(),
     };
-    eprintln!(
+    notice(format_args!(
         "warning: {count} of {} trusted pages have no links ({:.1} % of the trust); beyond them \
          {beyond} pages can be reached{left}",
         weights.len(),
         100.0 * trust
-    );
+    ));
 }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 
 /// Find a topic's part of a known web, in several orders, and see how much of it each can prove.
 ///
@@ -135,12 +136,12 @@ fn answer(
         |name: &str| part.as_ref().is_none_or(|part| name.to_lowercase().contains(part));
     for (name, subject) in collection.subjects.iter().filter(|(name, _)| is_wanted(name)) {
         if subject.pages.is_empty() {
-            eprintln!("warning: {name}: a subject without pages is left out");
+            notice(format_args!("warning: {name}: a subject without pages is left out"));
             continue;
         }
         for draw in 0..subject.seeds.len() {
             let Some(setting) = Setting::new(collection, &texts, subject, draw) else {
-                eprintln!("warning: {name}: nothing could be learnt from draw {draw}");
+                notice(format_args!("warning: {name}: nothing could be learnt from draw {draw}"));
                 continue;
             };
             aucs.push(setting.auc());

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::ended::{Ended, Trouble};
 use super::json;
+use super::notice::notice;
 
 /// Words that made a score which are told.
 const REASONS: usize = 12;
@@ -101,7 +102,7 @@ fn train(flags: &TrainFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let examples: Vec<Example> = flags.like.iter().cloned().map(Example::File).collect();
     let trained = making::trained(&examples, flags.against.as_deref(), &text_at);
     let (learnt, warnings) = trained.map_err(Trouble::Usage)?;
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    warnings.iter().for_each(|warning| notice(format_args!("warning: {warning}")));
     let auc = learnt.auc;
     let bytes = file::write(&Topic::of(TopicPart::Learnt(Box::new(learnt.model))));
     let path = flags.out.display();
@@ -149,7 +150,7 @@ fn test(flags: &TestFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
 /// The topic that is named, after what its owner should know of it.
 pub(super) fn made(specs: &[TopicSpec], against: Option<&Path>) -> Result<Topic, Trouble> {
     let made = making::made(specs, against, &text_at).map_err(Trouble::Usage)?;
-    made.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    made.warnings.iter().for_each(|warning| notice(format_args!("warning: {warning}")));
     Ok(made.topic)
 }
 

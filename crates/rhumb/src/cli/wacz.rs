@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::ended::{Ended, Trouble};
 use super::export::{moment_of_export, new, threads, trouble};
 use super::json;
+use super::notice::notice;
 
 /// Pack a crawl as WACZ 1.1.1: WARC files, index and pages in one file that browsers replay.
 ///
@@ -72,7 +73,7 @@ pub fn run(flags: WaczFlags, out: &mut impl Write) -> Result<Ended, Trouble> {
     let threads = threads(flags.threads)?;
     let source = CrawlSource::open(&flags.dir, &output).map_err(trouble)?;
     for gap in &source.gaps {
-        eprintln!("warning: {gap}");
+        notice(format_args!("warning: {gap}"));
     }
     let job = WaczJob {
         output,

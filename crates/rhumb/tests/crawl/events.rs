@@ -1,9 +1,14 @@
 //! `--events`: what happens, a line of JSON each.
 
-use crate::scripted::{Scripted, answer, html, not_found};
+use crate::scripted::{Asked, Scripted, answer, html, not_found};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// A page of every fate; `/ill` fails for good, and at once.
 fn site() -> Scripted {
@@ -80,17 +85,47 @@ fn everything_that_happens_is_told_once_in_a_file_that_each_run_appends_to() {
     assert_eq!(both[told.len()]["event"], "started");
 }
 
+/// A crawl from the first page without a report on standard output.
+fn without_json(site: &Scripted, arguments: &[&str]) -> Command {
+    let usual = site.command(arguments);
+    let mut command = Command::new(usual.get_program());
+    command.args(usual.get_args().filter(|argument| *argument != "--json"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The second page is not answered before the first one's event was read.
+#[test]
+fn events_come_on_standard_output_while_the_crawl_runs() {
+    const PATIENCE: Duration = Duration::from_secs(120);
+    let (tell, told) = channel();
+    let told = Mutex::new(told);
+    let site = Scripted::serve(move |asked: &Asked| match asked.path.as_str() {
+        "/" => html("<a href=/second>2</a>"),
+        "/second" => match told.lock().unwrap().recv_timeout(PATIENCE) {
+            Ok(()) => html("<p>second</p>"),
+            Err(_) => not_found(),
+        },
+        _ => not_found(),
+    });
+    let mut child = without_json(&site, &["--events", "-"]).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut fetched = Vec::new();
+    for line in lines {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        if line["event"] == "fetched" && line["kind"] == "page" {
+            fetched.push(line["url"].clone());
+            let _ = tell.send(());
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fetched, [json!(site.url("/")), json!(site.url("/second"))]);
+}
+
 #[test]
 fn events_go_to_standard_output_if_asked() {
     let site = site();
-    let command = site.command(&["--events", "-", "--max-pages", "1"]);
-    let without_json: Vec<_> = command
-        .get_args()
-        .filter(|argument| *argument != "--json")
-        .map(ToOwned::to_owned)
-        .collect();
-    let mut command = std::process::Command::new(command.get_program());
-    let output = command.args(without_json).output().unwrap();
+    let output = without_json(&site, &["--events", "-", "--max-pages", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();

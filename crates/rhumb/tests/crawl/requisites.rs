@@ -112,7 +112,7 @@ fn replays_whole(name: &str) {
     replay.arg(root.join("scripts/whole_pages.py")).arg(binary::rhumb()).arg(tree);
     let replayed = replay.output().unwrap();
     if replayed.status.code() == Some(NO_BROWSER) {
-        return rhumb_given::left_out("there is no Chromium");
+        return rhumb_given::absent("there is no Chromium");
     }
     let [said, errors] = [&replayed.stdout, &replayed.stderr].map(|s| String::from_utf8_lossy(s));
     assert!(replayed.status.success(), "{said}{errors}");

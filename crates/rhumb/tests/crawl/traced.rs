@@ -3,6 +3,7 @@
 //!
 //! Without strace these tests are left out (`scripts/test` installs it where it can).
 
+pub use crate::strace::can_trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -12,16 +13,6 @@ use std::process::{Command, Stdio};
 /// System calls by which files and their names change, or are made to last.
 const CALLS: &str = "trace=write,writev,pwrite64,pwritev,ftruncate,fallocate,fsync,fdatasync,open,\
                      openat,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir";
-
-/// False if there is no strace, or it may not trace; then the test is reported as left out.
-pub fn can_trace() -> bool {
-    let traced = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
-    let can = traced.is_ok_and(|output| output.status.success());
-    if !can {
-        rhumb_given::left_out("strace is not installed, or may not trace");
-    }
-    can
-}
 
 /// The same command under strace with these options, which writes what it sees to `trace`.
 pub fn traced(command: &Command, trace: &Path, options: &[&str]) -> Command {

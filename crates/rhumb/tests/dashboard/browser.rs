@@ -18,7 +18,7 @@ fn opened(arguments: &[&str], urls: &[String]) -> Option<Vec<Value>> {
         Command::new("python3").arg(script).args(arguments).args(urls).output().expect("python3");
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(ABSENT) {
-        rhumb_given::left_out(said.trim());
+        rhumb_given::absent(said.trim());
         return None;
     }
     assert!(output.status.success(), "{said}");

@@ -3,6 +3,9 @@
 
 #[path = "../binary/mod.rs"]
 mod binary;
+mod cut_short;
 mod fixture;
 mod migrated;
 mod site;
+#[path = "../binary/strace.rs"]
+mod strace;

@@ -21,6 +21,7 @@ pub use url::{HostStatus, NextVisit, Patience, UrlHistory, UrlStatus, of_url};
 
 use super::at_rest;
 use super::control::{self, ControlReply, ControlRequest};
+use super::counted;
 use super::coverage::{self, Covered};
 use super::diagnosis;
 use super::failing::failing_hosts;
@@ -166,7 +167,7 @@ pub fn of_dir_briefly(dir: &Path) -> Result<CrawlStatus, Error> {
 fn by_last_report(dir: &Path, report: CrawlReport) -> CrawlStatus {
     let waits = match report.queued {
         0 => "no URL waits".to_owned(),
-        queued => format!("{queued} URLs wait"),
+        queued => counted(queued, "URL waits", "URLs wait"),
     };
     let resume = resume_command(dir);
     let why = format!("no crawl is running on {}; {waits}: run `{resume}` to go on", dir.display());
@@ -233,7 +234,7 @@ fn why_at_rest(
             return format!("no crawl is running on {shown}, and no URL waits: it is complete");
         }
         (0, _) => "links that were found wait to be sifted".to_owned(),
-        (queued, _) => format!("{queued} URLs wait"),
+        (queued, _) => counted(queued, "URL waits", "URLs wait"),
     };
     if let Some(closed) = report.closed(moment::now()) {
         waits += &format!(" ({closed})");

@@ -6,6 +6,7 @@ use super::overdue::OverduePage;
 use super::pattern::MostFetched;
 use super::url::{HostStatus, NextVisit, QUEUE_LOOK_MAX, UrlHistory, UrlStatus};
 use super::{CrawlStatus, StatusHosts};
+use crate::watch::counted;
 use crate::watch::failing::FailingHost;
 use crate::watch::moment::{self, short};
 use crate::watch::summary::{causes, table};
@@ -22,15 +23,15 @@ pub fn of_status(status: &CrawlStatus) -> String {
         text += &format!("{closed}\n");
     }
     if status.report.hosts_held > 0 {
-        let held = HumanCount(status.report.hosts_held);
+        let held = counted(status.report.hosts_held, "host", "hosts");
         text += &format!(
-            "held back: {held} hosts of sites that have more of them than their pages are worth \
+            "held back: {held} of sites that have more of them than their pages are worth \
              (--lift-traps names lets them in)\n"
         );
     }
     if status.report.links_beyond > 0 {
-        let beyond = HumanCount(status.report.links_beyond);
-        text += &format!("not followed: {beyond} links beyond the first of pages with too many\n");
+        let beyond = counted(status.report.links_beyond, "link", "links");
+        text += &format!("not followed: {beyond} beyond the first of pages with too many\n");
     }
     if let Some(hint) = &status.report.hint {
         text += &format!("hint: {hint}\n");
@@ -87,8 +88,10 @@ fn headline(status: &CrawlStatus) -> String {
             format!("in use, but nobody answers; its last report, of {}, says", report.written)
         }
         (true, _) => format!(
-            "running, {} in flight, {} hosts active, {:.1} pages/s",
-            report.in_flight, report.hosts_awake, report.run.pages_per_s_now
+            "running, {} in flight, {} active, {:.1} pages/s",
+            report.in_flight,
+            counted(report.hosts_awake, "host", "hosts"),
+            report.run.pages_per_s_now
         ),
         (false, Some(because)) => format!("not running; the last run ended: {because}"),
         (false, None) => "not running; the last run did not end by itself".to_owned(),
@@ -176,7 +179,9 @@ fn add_history(facts: &mut Facts, record: &UrlHistory) {
         NextVisit::Never => "never".to_owned(),
         NextVisit::At(at) => at.clone(),
         NextVisit::InTurn { ahead: Some(0) } => "the next of its host".to_owned(),
-        NextVisit::InTurn { ahead: Some(n) } => format!("after {n} others of its host"),
+        NextVisit::InTurn { ahead: Some(n) } => {
+            format!("after {} of its host", counted(*n, "other", "others"))
+        }
         NextVisit::InTurn { ahead: None } => {
             format!("after more than {QUEUE_LOOK_MAX} others of its host")
         }

@@ -2,6 +2,7 @@
 //! which hosts hold the rest up.
 
 use super::{PaceView, each_host};
+use crate::watch::counted;
 use rhumb_engine::config::Polite;
 use rhumb_engine::error::Error;
 use rhumb_engine::host::HostRecord;
@@ -174,9 +175,9 @@ fn advice(view: &SpeedView, polite: &Polite) -> Vec<String> {
     if view.hosts_with_work == 0 {
         if view.resting_hosts > 0 {
             advice.push(format!(
-                "only hosts that fail have work: {} URLs wait at {} of them; the next run tries \
-                 them at once",
-                view.resting_queued, view.resting_hosts
+                "only hosts that fail have work: {} at {} of them; the next run tries them at once",
+                counted(view.resting_queued, "URL waits", "URLs wait"),
+                view.resting_hosts
             ));
         }
         return advice;
