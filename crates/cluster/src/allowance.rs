@@ -209,12 +209,14 @@ impl Grantor {
         }
     }
 
-    /// Every partition has told its books of these limits, and together they have reached one.
-    pub fn is_spent(&self) -> bool {
+    /// What is left of the limits when every partition has told its books of them, once together
+    /// they have reached one: of that there is none.
+    pub fn left_when_spent(&self) -> Option<Amounts> {
         let of_order = |told: &&GrantRequest| told.order == self.order;
         let books = self.told.values().filter(of_order);
         let all = books.clone().fold(Amounts::default(), |sum, told| sum.plus(told.books));
-        books.count() == self.partitions as usize && self.limits.minus(all).lacks_any()
+        let left = self.limits.minus(all);
+        (books.count() == self.partitions as usize && left.lacks_any()).then_some(left)
     }
 }
 
@@ -306,6 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn of_two_limits_it_is_known_which_was_reached() {
+        let limits = Amounts { bytes: 1_000, ..pages(100) };
+        let mut grantor = Grantor::new(1, 1, limits, Grants::default());
+        let holder = Holder::new(0, 1, books(0), true);
+        grantor.asked(holder.request(1, Amounts { bytes: 999, ..books(7) }, true));
+        assert_eq!(grantor.left_when_spent(), None);
+        grantor.asked(holder.request(1, Amounts { bytes: 1_007, ..books(8) }, true));
+        let left = grantor.left_when_spent().expect("all bytes have come");
+        assert_eq!((left.pages, left.bytes), (92, 0));
+    }
+
+    #[test]
     fn under_a_new_limit_each_begins_with_what_it_has() {
         let mut grantor = Grantor::new(1, 1, pages(10), Grants::default());
         let mut holder = Holder::new(0, 1, books(0), true);
@@ -338,7 +352,7 @@ mod tests {
                 assert!(crawl.booked() <= 200, "seed {seed}: {} pages", crawl.booked());
             }
             assert_eq!(crawl.booked(), 200, "seed {seed}: {:?}", crawl.grantor);
-            assert!(crawl.grantor.is_spent());
+            assert!(crawl.grantor.left_when_spent().is_some());
         }
     }
 

@@ -31,6 +31,11 @@ pub enum MemberEvent {
     OpenFailed {
         partition: u32,
     },
+    /// It was not opened: another has opened it, in an epoch that was not known here.
+    Claimed {
+        partition: u32,
+        epoch: u64,
+    },
     /// Another opened it since.
     Fenced {
         partition: u32,
@@ -75,8 +80,9 @@ pub enum Command {
     /// Write this one. Heart-beats of one run must take effect in order: each is written on the
     /// condition that the last one is still there, where the store has such a condition.
     Beat(Box<Heartbeat>),
-    /// Open a partition's database for writing, in the next epoch.
-    Open { partition: u32 },
+    /// Open a partition's database for writing, in the next epoch; but leave it to whoever has
+    /// claimed a later epoch than the last that is known.
+    Open { partition: u32, known: u64 },
     /// Fetches may begin before this moment, to be compared with the clock immediately before the
     /// first byte goes out. It replaces what was said before.
     Allow { partition: u32, epoch: u64, until: Time },

@@ -51,6 +51,8 @@ pub struct Member {
     joined: Option<Time>,
     is_looking: bool,
     look_due: Time,
+    /// The last look that was answered.
+    looked_at: Option<Time>,
     admission: Admission,
     leaving: Option<Leaving>,
     exit: Option<Exit>,
@@ -122,6 +124,7 @@ impl Member {
             joined: None,
             is_looking: false,
             look_due: Time::ZERO,
+            looked_at: None,
             admission: Admission::Unknown,
             leaving: None,
             exit: None,
@@ -151,6 +154,13 @@ impl Member {
                 if self.in_phase(partition, Phase::Opening).is_some() {
                     self.held.remove(&partition);
                     self.not_before.insert(partition, now + self.timing.beat_every);
+                }
+            }
+            MemberEvent::Claimed { partition, epoch } => {
+                // Its heart-beat will name it; if none does, it is free when such a one is.
+                if self.in_phase(partition, Phase::Opening).is_some() {
+                    self.held.remove(&partition);
+                    self.view.name(now, partition, epoch);
                 }
             }
             MemberEvent::Fenced { partition } => {
@@ -236,6 +246,10 @@ impl Member {
         commands: &mut Vec<Command>,
     ) {
         self.is_looking = false;
+        let last = self.looked_at.replace(now);
+        if let Some(last) = last.filter(|last| now.since(*last) >= self.timing.hold) {
+            self.view.missed(last, now, &self.timing);
+        }
         let (own, others): (Vec<_>, Vec<_>) =
             beats.into_iter().partition(|beat| beat.node.id == self.node.id);
         others.into_iter().for_each(|beat| self.view.see(now, beat));
@@ -364,7 +378,7 @@ impl Member {
             self.ready.remove(&partition);
             self.copying.remove(&partition);
             self.held.insert(partition, Held::opening(known));
-            commands.push(Command::Open { partition });
+            commands.push(Command::Open { partition, known });
         }
     }
 

@@ -3,8 +3,9 @@
 //! Each node computes this for itself from the living nodes that it sees; nodes that see the same
 //! agree. A node of weight w draws w hashes for each partition, and the greatest counts, so that
 //! shares are proportional to weights, exactly and without floating point, which may differ between
-//! machines. The best pairs come first, and no node gets more than its share rounded up: with few
-//! partitions plain rendezvous is uneven by half. (Thaler and Ravishankar, 1998; the bound is that
+//! machines. The best pairs come first, and every node gets its share rounded down or up: with few
+//! partitions plain rendezvous is uneven by half, and a bound from above alone would leave one of
+//! three nodes without any of four. (Thaler and Ravishankar, 1998; the bound is that
 //! of Mirrokni, Thorup and Zadimoghaddam, 2018, without slack.)
 
 use rhumb_engine::rng::mix;
@@ -18,8 +19,12 @@ pub const WEIGHT_MAX: u32 = 64;
 pub fn assign<'a>(partitions: u32, nodes: &[(&'a str, u32)]) -> Vec<Option<&'a str>> {
     let weight = |w: u32| w.clamp(1, WEIGHT_MAX);
     let whole: u64 = nodes.iter().map(|(_, w)| u64::from(weight(*w))).sum();
-    let room = |w: u32| (u64::from(partitions) * u64::from(weight(w))).div_ceil(whole);
-    let mut rooms: Vec<u64> = nodes.iter().map(|(_, w)| room(*w)).collect();
+    let part = |w: u32| u64::from(partitions) * u64::from(weight(w));
+    let mut rooms: Vec<u64> = nodes.iter().map(|(_, w)| part(*w) / whole).collect();
+    // What is left by rounding down goes to nodes whose share is not whole, one to each.
+    let mut left = u64::from(partitions) - rooms.iter().sum::<u64>();
+    let mut may_have_more: Vec<bool> =
+        nodes.iter().map(|(_, w)| !part(*w).is_multiple_of(whole)).collect();
     let mut pairs: Vec<(u64, u32, usize)> = (0..partitions)
         .flat_map(|p| (0..nodes.len()).map(move |n| (p, n)))
         .map(|(p, n)| (score(p, nodes[n].0, weight(nodes[n].1)), p, n))
@@ -28,10 +33,17 @@ pub fn assign<'a>(partitions: u32, nodes: &[(&'a str, u32)]) -> Vec<Option<&'a s
     let mut owners = vec![None; partitions as usize];
     for (_, partition, node) in pairs {
         let owner = &mut owners[partition as usize];
-        if owner.is_none() && rooms[node] > 0 {
-            rooms[node] -= 1;
-            *owner = Some(nodes[node].0);
+        if owner.is_some() {
+            continue;
         }
+        if rooms[node] > 0 {
+            rooms[node] -= 1;
+        } else if left > 0 && std::mem::take(&mut may_have_more[node]) {
+            left -= 1;
+        } else {
+            continue;
+        }
+        *owner = Some(nodes[node].0);
     }
     owners
 }
@@ -64,14 +76,22 @@ mod tests {
     }
 
     #[test]
-    fn each_of_few_nodes_has_its_share_rounded_up_at_most() {
-        for count_of_nodes in 1..=5 {
+    fn each_node_has_its_share_rounded_down_or_up() {
+        for (partitions, count_of_nodes) in
+            [4, 16].into_iter().flat_map(|p| (1..=7).map(move |n| (p, n)))
+        {
             let ids: Vec<String> = (0..count_of_nodes).map(|n| format!("node-{n}")).collect();
             let nodes: Vec<(&str, u32)> = ids.iter().map(|id| (id.as_str(), 1)).collect();
-            let owners = assign(16, &nodes);
+            let owners = assign(partitions, &nodes);
             assert!(owners.iter().all(Option::is_some));
-            let most = ids.iter().map(|id| count(&owners, id)).max();
-            assert!(most <= Some(16usize.div_ceil(count_of_nodes)), "{most:?}");
+            let share = partitions as usize / count_of_nodes;
+            for id in &ids {
+                let has = count(&owners, id);
+                assert!((share..=share + 1).contains(&has), "{id} of {count_of_nodes} has {has}");
+            }
         }
+        let names = [("one", 1), ("two", 1), ("three", 1)];
+        let owners = assign(4, &names);
+        assert!(names.iter().all(|(id, _)| count(&owners, id) > 0), "{owners:?}");
     }
 }

@@ -46,6 +46,17 @@ impl ClusterView {
         self.others.insert(beat.node.id.clone(), SeenBeat { beat, at: now });
     }
 
+    /// Nobody was looked at since that moment, so nobody is given up for it: who lived then, and
+    /// what was held then, counts as seen now. When the store was away for all, all go on.
+    pub fn missed(&mut self, since: Time, now: Time, timing: &Timing) {
+        for seen in self.others.values_mut().filter(|seen| seen.is_living(since, timing)) {
+            seen.at = now;
+        }
+        for known in self.epochs.values_mut().filter(|known| !known.is_free(since, timing)) {
+            known.named_at = now;
+        }
+    }
+
     /// A heart-beat named this epoch.
     pub fn name(&mut self, now: Time, partition: u32, epoch: u64) {
         let last = self.epochs.get(&partition).map_or(0, |known| known.epoch);

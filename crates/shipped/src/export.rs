@@ -2,7 +2,7 @@
 
 use crate::database::folder;
 use crate::objects::Objects;
-use crate::pieces::{CDXJ, WARC};
+use crate::pieces::{CDXJ, WARC, pieces};
 use rhumb_engine::error::{Error, ErrorKind};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +21,11 @@ impl Objects {
     /// The names and lengths of the WARC files that are whole.
     pub async fn whole_files(&self) -> Result<Vec<(String, u64)>, Error> {
         self.names(WARC).await
+    }
+
+    /// Whether a partition has pieces of a file that is not whole.
+    pub async fn has_pieces(&self, partition: u32) -> Result<bool, Error> {
+        Ok(!self.names(&pieces(partition)).await?.is_empty())
     }
 
     /// What is wrong with the files of a crawl of so many partitions, in words: whole files without

@@ -5,6 +5,7 @@
 //! | `crawl.toml` | what the crawl is | once, if absent |
 //! | `orders/000007` | what its owner asks of it | if absent, in order |
 //! | `nodes/ID` | a node's heart-beat | by its node, over and over |
+//! | `p/017/claim` | the last epoch in which it was opened, and by whom | by every opening |
 //! | `p/017/db/…` | a partition's database | by SlateDB |
 //! | `p/017/warc/NAME/…` | pieces of a WARC file that is being written | if absent |
 //! | `warc/…`, `cdxj/…` | whole files and their index lines | when they are whole |

@@ -22,6 +22,11 @@ const PARTS_MAX: usize = 2;
 pub const WARC: &str = "warc";
 pub const CDXJ: &str = "cdxj";
 
+/// Where the pieces of a partition's files are.
+pub fn pieces(partition: u32) -> String {
+    format!("p/{partition:03}/warc")
+}
+
 /// The pieces of a partition's files.
 #[derive(Clone)]
 pub struct Pieces {
@@ -31,7 +36,7 @@ pub struct Pieces {
 
 impl Pieces {
     fn folder(&self, file: &str) -> String {
-        format!("p/{:03}/warc/{file}", self.partition)
+        format!("{}/{file}", pieces(self.partition))
     }
 
     /// Puts the bytes of a file from one offset to another, if need be in several pieces.

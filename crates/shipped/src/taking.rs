@@ -114,12 +114,26 @@ impl ShippedStore {
         // SlateDB's tasks belong to the runtime that opens it.
         let task = self.handle().spawn(async move {
             let database = open(&objects, partition, &budget).await?;
-            let taking = Taking { database: Arc::new(database), partition, node, dir };
+            let taking = Taking { objects, database: Arc::new(database), partition, node, dir };
             taking.take().await
         });
         let ended = |e| Error::new(ErrorKind::Retry, format!("taking partition {partition}: {e}"));
         task.await.map_err(ended)?
     }
+}
+
+impl ShippedStore {
+    /// The last epoch in which another node than this one has opened a partition, as far as it said
+    /// so: it may have ended long ago.
+    pub async fn claimed(&self, partition: u32, node: &str) -> Result<Option<u64>, Error> {
+        let Some(claim) = self.objects.get(&claim_name(partition)).await? else { return Ok(None) };
+        let claim: Epoch = rows::decode("a claim", &claim)?;
+        Ok(Some(claim.epoch).filter(|_| claim.node != node))
+    }
+}
+
+fn claim_name(partition: u32) -> String {
+    format!("p/{partition:03}/claim")
 }
 
 /// A store may answer a put that met another as it answers one that found something there, when
@@ -137,6 +151,7 @@ async fn open(objects: &Objects, partition: u32, budget: &MemoryBudget) -> Resul
 }
 
 struct Taking {
+    objects: Objects,
     database: Arc<Database>,
     partition: u32,
     node: String,
@@ -187,6 +202,7 @@ impl Taking {
         }
         let format = FORMAT.to_owned();
         let row = Epoch { epoch, node: self.node.clone(), number, format };
+        self.claim(&row).await;
         batch.put(rows::EPOCH, rows::encode(&row));
         self.database.write(batch).await?;
         self.database.flush().await?;
@@ -195,6 +211,15 @@ impl Taking {
             self.fill(copied.mark, copied.last()).await?;
         }
         Ok((row, opened, copied))
+    }
+
+    /// Tells those who are about to open it, too, that they would fence an owner that nobody has
+    /// heard of yet. It is a courtesy: without it they do.
+    async fn claim(&self, row: &Epoch) {
+        let put = self.objects.put(&claim_name(self.partition), rows::encode(row).into()).await;
+        if let Err(error) = put {
+            tracing::warn!(partition = self.partition, error = %error.what, "no claim");
+        }
     }
 
     async fn epoch(&self) -> Result<Option<Epoch>, Error> {

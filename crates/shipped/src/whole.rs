@@ -68,8 +68,22 @@ impl Finishing {
         let mut batch = WriteBatch::new();
         batch.delete(rows::file_key(file));
         self.database.write(batch).await?;
+        self.remove_local(file);
         tracing::debug!(file, length, "file is whole in the store");
         Ok(())
+    }
+
+    /// Here it is of no use any more. The last file stays: by its number the next one is named, and
+    /// an opening at home compares where it ends.
+    fn remove_local(&self, file: &str) {
+        let files = rhumb_archive::warc_files(&self.dir).unwrap_or_default();
+        let is_it = |(_, path): &&(u32, PathBuf)| path.file_name().is_some_and(|name| name == file);
+        let last = files.iter().map(|(number, _)| *number).max();
+        if let Some((_, path)) = files.iter().find(is_it).filter(|(n, _)| Some(*n) < last)
+            && let Err(error) = std::fs::remove_file(path)
+        {
+            tracing::warn!(path = %path.display(), %error, "cannot be removed");
+        }
     }
 
     async fn put(&self, file: &str, length: u64) -> Result<(), Error> {

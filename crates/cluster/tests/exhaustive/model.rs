@@ -449,7 +449,7 @@ impl World {
         let operation = match command {
             Command::Look => Operation::Look,
             Command::Beat(beat) => Operation::Beat(beat.counter, BeatOf(beat)),
-            Command::Open { partition } => Operation::Open(partition),
+            Command::Open { partition, .. } => Operation::Open(partition),
             Command::Prove { partition, epoch } => Operation::Prove(partition, epoch),
             Command::Release { partition, epoch } => Operation::Release(partition, epoch),
             Command::Allow { partition, epoch, until } => {

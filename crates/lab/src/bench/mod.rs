@@ -19,6 +19,8 @@ mod rival;
 mod scratch;
 pub mod soak;
 
+pub use process::children_cpu_us;
+
 use std::io;
 
 use rhumb_engine::error::{Error, ErrorKind};

@@ -27,7 +27,8 @@ pub fn run(command: &mut Command) -> io::Result<Ran> {
     Ok(Ran { output, seconds, cpu_us: children_cpu_us().saturating_sub(before_us) })
 }
 
-fn children_cpu_us() -> u64 {
+/// User and system time of all children of this process that were waited for.
+pub fn children_cpu_us() -> u64 {
     ticks(&fs::read_to_string("/proc/self/stat").unwrap_or_default()) * (1_000_000 / TICKS_PER_S)
 }
 

@@ -159,9 +159,8 @@ impl Books {
         if self.ends_at_s.is_some_and(|at| now_s >= at) {
             return Some(StopReason::Time);
         }
-        if self.is_limited && self.grantor.is_spent() {
-            let is_pages = self.limits.pages != u64::MAX;
-            return Some(if is_pages { StopReason::Pages } else { StopReason::Bytes });
+        if let Some(left) = self.grantor.left_when_spent().filter(|_| self.is_limited) {
+            return Some(if left.pages == 0 { StopReason::Pages } else { StopReason::Bytes });
         }
         if let (Some(wanted), Some(sums)) = (self.coverage_wanted, self.sums(now, mandate)) {
             let coverage = sums.of_importance();

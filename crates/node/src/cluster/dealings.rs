@@ -7,6 +7,7 @@ use super::order::CrawlOrder;
 use super::wire::Note;
 use rhumb_cluster::address::{GRANT_FOR, SLOTS_ALONE, partition_of};
 use rhumb_engine::time::{Span, Time};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +49,20 @@ impl Node {
             }
             Note::Message { .. } | Note::Acknowledgement { .. } => {}
         }
+    }
+
+    /// The way to the owners of all other partitions, as far as they are known.
+    pub(super) fn routes(&self) -> BTreeMap<u32, String> {
+        let mut owners: BTreeMap<u32, (u64, String)> = BTreeMap::new();
+        for seen in self.member.view().others.values() {
+            for (&partition, &epoch) in &seen.beat.owned {
+                if owners.get(&partition).is_none_or(|(last, _)| *last < epoch) {
+                    owners.insert(partition, (epoch, seen.beat.node.address.clone()));
+                }
+            }
+        }
+        owners.retain(|partition, _| !self.held.contains_key(partition));
+        owners.into_iter().map(|(partition, (_, address))| (partition, address)).collect()
     }
 
     /// The owner of the partition that an address hashes to grants it.

@@ -5,7 +5,7 @@ use super::books::{Books, limits_of};
 use super::held::{HeldPart, is_needy};
 use super::listen::Answering;
 use super::order::{CrawlOrder, Mandate, OrderEffect};
-use super::partition::{Closing, OpenPart, Opener, PartEvent, close};
+use super::partition::{Closing, OpenAnswer, OpenPart, Opener, PartEvent, close};
 use super::perform::Performer;
 use super::run::{Leaver, NodeEnd};
 use super::send::Post;
@@ -59,7 +59,7 @@ pub enum Happened {
     },
     Opened {
         partition: u32,
-        opened: Result<Box<OpenPart>, Error>,
+        opened: Result<OpenAnswer, Error>,
     },
     Closed {
         partition: u32,
@@ -278,7 +278,7 @@ impl Node {
                 (self.beat, self.beating) = (Some((*beat).clone()), true);
                 self.performer.beat(NodeObject { beat: *beat, told });
             }
-            Command::Open { partition } => self.open(partition),
+            Command::Open { partition, known } => self.open(partition, known),
             Command::Allow { partition, until, .. } => {
                 if let Some(held) = self.held.get_mut(&partition) {
                     held.allowed_until = until;
@@ -312,7 +312,7 @@ impl Node {
         Ok(())
     }
 
-    fn open(&mut self, partition: u32) {
+    fn open(&mut self, partition: u32, known: u64) {
         let (inbox, opener) = (self.inbox.clone(), Arc::clone(&self.parts.opener));
         let mandate = self.parts.mandate.clone();
         let before = self.closing.remove(&partition);
@@ -321,7 +321,7 @@ impl Node {
             // What it was before, here, has let go of its files.
             before.into_iter().for_each(|thread| drop(thread.join()));
             let opened = match mandate.ended {
-                None => opener.open(partition, &mandate).map(Box::new),
+                None => opener.open_unclaimed(partition, known, &mandate),
                 Some(_) => Err(Error::new(ErrorKind::Retry, "the crawl is over")),
             };
             drop(inbox.send(Happened::Opened { partition, opened }));
@@ -333,14 +333,14 @@ impl Node {
         }
     }
 
-    fn opened(
-        &mut self,
-        partition: u32,
-        opened: Result<Box<OpenPart>, Error>,
-    ) -> Result<(), Error> {
+    fn opened(&mut self, partition: u32, opened: Result<OpenAnswer, Error>) -> Result<(), Error> {
         self.opening -= 1;
         let open = match opened {
-            Ok(open) => *open,
+            Ok(OpenAnswer::Open(open)) => *open,
+            Ok(OpenAnswer::Claimed(epoch)) => {
+                tracing::info!(partition, epoch, "another node has opened the partition");
+                return self.tell_member(MemberEvent::Claimed { partition, epoch });
+            }
             Err(error) => {
                 tracing::warn!(partition, error = %error.what, "partition cannot be opened");
                 if matches!(error.kind, ErrorKind::Invalid | ErrorKind::Corrupt) {
@@ -446,6 +446,10 @@ impl Node {
         let epoch = held.open.epoch;
         let closing = held.closing.unwrap_or(Closing::Release);
         let within = if closing == Closing::Release { SHIP_TRY } else { WHOLE_TRY };
+        let in_flight = held.open.latest().map_or(0, |snapshot| snapshot.in_flight);
+        if in_flight > 0 {
+            tracing::warn!(partition, in_flight, "requests are left behind: they are made again");
+        }
         let (inbox, store) = (self.inbox.clone(), Arc::clone(&self.parts.opener.store));
         self.lost(partition, &held);
         // Its last words are published, and shipped before it counts as closed.
@@ -499,20 +503,6 @@ impl Node {
                 self.tell_member(MemberEvent::LookFailed)
             }
         }
-    }
-
-    /// The way to the owners of all other partitions, as far as they are known.
-    fn routes(&self) -> BTreeMap<u32, String> {
-        let mut owners: BTreeMap<u32, (u64, String)> = BTreeMap::new();
-        for seen in self.member.view().others.values() {
-            for (&partition, &epoch) in &seen.beat.owned {
-                if owners.get(&partition).is_none_or(|(last, _)| *last < epoch) {
-                    owners.insert(partition, (epoch, seen.beat.node.address.clone()));
-                }
-            }
-        }
-        owners.retain(|partition, _| !self.held.contains_key(partition));
-        owners.into_iter().map(|(partition, (_, address))| (partition, address)).collect()
     }
 
     fn tick(&mut self) -> Result<(), Error> {

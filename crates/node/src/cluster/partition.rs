@@ -89,22 +89,40 @@ impl OpenPart {
     }
 }
 
+/// What came of an opening that did not fail.
+pub enum OpenAnswer {
+    Open(Box<OpenPart>),
+    /// Another has opened it, in this epoch, and may be about to fetch: it is left alone.
+    Claimed(u64),
+}
+
 /// Where a node has the files of one partition.
 pub fn part_files(dir: &Path, partition: u32) -> PathBuf {
     dir.join(format!("p{partition:03}"))
 }
 
 impl Opener {
+    /// Opens a partition unless another did so in a later epoch than the one that is known. What
+    /// that one fetches before it is fenced would be lost, and fetched again: nodes that start
+    /// together all want what they have not yet heard that others have.
+    pub fn open_unclaimed(
+        &self,
+        partition: u32,
+        known: u64,
+        mandate: &Mandate,
+    ) -> Result<OpenAnswer, Error> {
+        let claimed = self.store.handle().block_on(self.store.claimed(partition, &self.node))?;
+        match claimed.filter(|epoch| *epoch > known) {
+            Some(epoch) => Ok(OpenAnswer::Claimed(epoch)),
+            None => Ok(OpenAnswer::Open(Box::new(self.open(partition, mandate)?))),
+        }
+    }
+
     /// Opens a partition, which fences whoever had it, and starts its loop; it may fetch nothing
     /// yet. All that it has committed is shipped then.
-    pub fn open(&self, partition: u32, mandate: &Mandate) -> Result<OpenPart, Error> {
-        let dir = part_files(&self.dir, partition);
-        let settings = self.crawl.settings(&mandate.written, dir.clone())?;
-        let settings = mandate.with_seeds(settings);
-        let invalid = |what: String| Error::new(ErrorKind::Invalid, what);
-        let config = settings.engine_config().map_err(|error| invalid(error.to_string()))?;
-        std::fs::create_dir_all(&dir)
-            .map_err(|error| invalid(format!("{}: {error}", dir.display())))?;
+    fn open(&self, partition: u32, mandate: &Mandate) -> Result<OpenPart, Error> {
+        let (settings, config) = self.prepared(partition, mandate)?;
+        let dir = settings.dir.clone();
         let taken = self.store.take(partition, &self.node, &dir);
         let taken = self.store.handle().block_on(taken)?;
         let (epoch, is_new) = (taken.epoch(), taken.opened() == OpenedAs::New);
@@ -155,6 +173,37 @@ impl Opener {
             counters,
             order: mandate.order,
         })
+    }
+
+    /// Makes the files of a partition whole that nobody has any more: the crawl is over.
+    pub fn finish(&self, partition: u32, mandate: &Mandate) -> Result<(), Error> {
+        let (settings, config) = self.prepared(partition, mandate)?;
+        let dir = settings.dir.clone();
+        let taken = self.store.take(partition, &self.node, &dir);
+        let taken = self.store.handle().block_on(taken)?;
+        let (opened, follow) = self.open_files((partition, &dir), &settings, (&config, &taken))?;
+        let shipping = self.follow(taken, follow, partition, Arc::default());
+        let progress = self.store.handle().block_on(shipping.finish(SHIPPED_WITHIN));
+        drop(opened);
+        self.store.handle().block_on(shipping.close());
+        check_shipped(&progress, 0, partition)?;
+        if progress.files > 0 {
+            let what = format!("partition {partition}: not all files are whole yet");
+            return Err(Error::new(ErrorKind::Retry, what));
+        }
+        Ok(())
+    }
+
+    /// A partition's directory, with what it is opened by.
+    fn prepared(&self, partition: u32, mandate: &Mandate) -> Result<(Settings, Config), Error> {
+        let dir = part_files(&self.dir, partition);
+        let invalid = |what: String| Error::new(ErrorKind::Invalid, what);
+        std::fs::create_dir_all(&dir)
+            .map_err(|error| invalid(format!("{}: {error}", dir.display())))?;
+        let settings = self.crawl.settings(&mandate.written, dir)?;
+        let settings = mandate.with_seeds(settings);
+        let config = settings.engine_config().map_err(|error| invalid(error.to_string()))?;
+        Ok((settings, config))
     }
 
     /// The local store and the archive of a partition that is taken.

@@ -7,6 +7,8 @@ use super::node::{Happened, Node, NodeParts};
 use super::order::{CrawlOrder, Mandate};
 use super::partition::{Opener, PartTell};
 use super::send::{Post, Sending};
+use super::status::SILENT_AFTER_S;
+use super::told::NodeObject;
 use super::wire::Note;
 use crate::run::{Carrier, Clock, Outgoing, make_network};
 use rhumb_cluster::beat::Identity;
@@ -14,6 +16,7 @@ use rhumb_engine::error::{Error, ErrorKind};
 use rhumb_engine::event::StopReason;
 use rhumb_engine::time::Span;
 use rhumb_shipped::{BYTES_DEFAULT, Objects, ShippedStore};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -86,6 +89,7 @@ pub fn run(
     tracing::info!(node = home.id, %address, crawl = objects.address(), "node begins");
     began(&home.id, &address);
     let mut is_own = home.is_own;
+    let mut is_over = false;
     loop {
         let listener = listener.again()?;
         let end =
@@ -93,6 +97,10 @@ pub fn run(
         match end? {
             NodeEnd::Restart if !leaver.is_asked() => is_own = true,
             NodeEnd::Restart => return Ok(NodeEnd::Left),
+            // Once more, for what nobody had when it ended.
+            NodeEnd::Finished(_) if !is_over && !leaver.is_asked() => {
+                (is_own, is_over) = (true, true);
+            }
             end => return Ok(end),
         }
     }
@@ -155,9 +163,6 @@ fn run_once(
 ) -> Result<NodeEnd, Error> {
     let runtime = Runtime::new().map_err(no_threads)?;
     let mandate = runtime.block_on(mandate_of(objects, crawl))?;
-    if let Some(reason) = mandate.ended {
-        return Ok(NodeEnd::Finished(reason));
-    }
     let settings = crawl.settings(&mandate.written, home.dir.clone())?;
     let clock = Clock::start();
     let network = make_network(&settings, &runtime)?.among_others(&settings, clock.clone());
@@ -186,6 +191,11 @@ fn run_once(
         dir: home.dir.clone(),
         tell: part_tell(inbox.clone()),
     };
+    if let Some(reason) = mandate.ended {
+        finish_unowned(&opener, &mandate);
+        runtime.shutdown_background();
+        return Ok(NodeEnd::Finished(reason));
+    }
     let identity = Identity {
         id: home.id.clone(),
         run: std::hash::RandomState::new().hash_one(std::process::id()),
@@ -211,6 +221,40 @@ fn run_once(
     let ended = Node::new(parts, inbox)?.run(&happened);
     runtime.shutdown_background();
     ended
+}
+
+/// The crawl is over. Partitions that had no owner when it ended may have pieces of files, which
+/// nobody else will make whole: any node that is started does.
+fn finish_unowned(opener: &Opener, mandate: &Mandate) {
+    let objects = opener.store.objects();
+    let left = opener.store.handle().block_on(async {
+        let owned: BTreeSet<u32> = living(objects).await?.into_iter().collect();
+        let mut left = Vec::new();
+        for partition in (0..opener.crawl.partitions).filter(|p| !owned.contains(p)) {
+            if objects.has_pieces(partition).await? {
+                left.push(partition);
+            }
+        }
+        Ok::<_, Error>(left)
+    });
+    let finished = left.and_then(|left| {
+        left.into_iter().try_for_each(|partition| {
+            tracing::info!(partition, "nobody has it: its files are made whole");
+            opener.finish(partition, mandate)
+        })
+    });
+    if let Err(error) = finished {
+        tracing::warn!(error = %error.what, "not all files of the crawl are whole");
+    }
+}
+
+/// The partitions that nodes own which are still there.
+async fn living(objects: &Objects) -> Result<Vec<u32>, Error> {
+    let ages: BTreeMap<String, u64> = objects.node_ages_s().await?.into_iter().collect();
+    let nodes = objects.nodes().await?.into_iter();
+    let living = nodes.filter(|(id, _)| ages.get(id).is_some_and(|age| *age <= SILENT_AFTER_S));
+    let beats = living.filter_map(|(_, bytes)| Some(NodeObject::decode(&bytes)?.beat));
+    Ok(beats.flat_map(|beat| beat.owned.into_keys()).collect())
 }
 
 fn part_tell(inbox: Sender<Happened>) -> PartTell {

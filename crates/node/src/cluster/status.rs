@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Whose heart-beat is older than this, by the store's clock as against ours, counts as silent.
-const SILENT_AFTER_S: u64 = 30;
+pub const SILENT_AFTER_S: u64 = 30;
 /// Of many that are alike the first are told.
 const STUCK_MAX: usize = 100;
 

@@ -6,12 +6,10 @@
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use object_store::aws::AmazonS3Builder;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
-use rhumb_shipped::Objects;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -20,17 +18,27 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-const BUCKET: &str = "crawls";
+pub const BUCKET: &str = "crawls";
 /// Until moto listens; Python takes its time.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Longer than most requests take, and much shorter than a lease.
+const SLOW: Duration = Duration::from_millis(800);
 
 /// What the proxy does besides passing on.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// Connections are cut before anything is passed on.
     pub is_away: bool,
+    /// The same of those at the side entrance.
+    pub is_side_away: bool,
     /// The answer of the put with this number is lost, after it was made; counted from 0.
     pub lost_answer: Option<u64>,
+    /// Of each so many puts the answer of this one is lost.
+    pub lost_of_each: Option<(u64, u64)>,
+    /// Of each so many puts one meets trouble, in turn: its answer is lost, it is refused, it is
+    /// slow.
+    pub trouble_each: Option<u64>,
     /// The put with this number is answered so, and not passed on.
     pub answered: Option<(u64, StatusCode)>,
     /// Before every request is passed on.
@@ -43,19 +51,63 @@ pub struct Faults {
     pub forbids: bool,
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum PutTrouble {
+    LostAnswer,
+    Refused,
+    Slow,
+}
+
+impl Faults {
+    fn trouble_of(&self, put: u64) -> Option<PutTrouble> {
+        if self.lost_of_each.is_some_and(|(each, this)| put % each == this) {
+            return Some(PutTrouble::LostAnswer);
+        }
+        let each = self.trouble_each.filter(|each| put.is_multiple_of(*each))?;
+        Some(
+            [PutTrouble::LostAnswer, PutTrouble::Refused, PutTrouble::Slow]
+                [(put / each % 3) as usize],
+        )
+    }
+}
+
+/// What came to the proxy.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BucketTraffic {
+    pub requests: u64,
+    /// Of bodies of puts: what belongs to WARC files, in pieces and whole, and all else.
+    pub warc_bytes: u64,
+    pub other_bytes: u64,
+}
+
 #[derive(Default)]
 struct Shared {
+    traffic: Mutex<BucketTraffic>,
     faults: Mutex<Faults>,
     puts: Mutex<u64>,
     /// One conditional put of a name at a time.
     names: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
+impl Shared {
+    fn count(&self, head: &Parts, bytes: u64) {
+        let mut traffic = self.traffic.lock().expect("no panic");
+        traffic.requests += 1;
+        match head.uri.path().contains("/warc/") {
+            true => traffic.warc_bytes += bytes,
+            false => traffic.other_bytes += bytes,
+        }
+    }
+}
+
 pub struct Bucket {
     server: Child,
+    /// Of the server, and of the proxy.
+    upstream: u16,
     port: u16,
+    side_port: u16,
     shared: Arc<Shared>,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Bucket {
@@ -68,8 +120,11 @@ impl Bucket {
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let port = listener.local_addr().expect("its port").port();
         let shared = Arc::new(Shared::default());
-        runtime.spawn(serve(listener, upstream, Arc::clone(&shared)));
-        let bucket = Bucket { server, port, shared, _runtime: runtime };
+        let side = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
+        let side_port = side.local_addr().expect("its port").port();
+        runtime.spawn(serve(listener, (upstream, false), Arc::clone(&shared)));
+        runtime.spawn(serve(side, (upstream, true), Arc::clone(&shared)));
+        let bucket = Bucket { server, upstream, port, side_port, shared, runtime };
         bucket.create();
         Some(bucket)
     }
@@ -77,7 +132,7 @@ impl Bucket {
     fn create(&self) {
         let request = Request::put(format!("/{BUCKET}")).body(Full::new(Bytes::new()));
         let upstream = self.port;
-        let made = self._runtime.block_on(pass_on(upstream, request.expect("a request")));
+        let made = self.runtime.block_on(pass_on(upstream, request.expect("a request")));
         assert_eq!(made.expect("an answer").status(), StatusCode::OK);
     }
 
@@ -86,26 +141,31 @@ impl Bucket {
         *self.shared.puts.lock().expect("no panic") = 0;
     }
 
+    /// Where it answers, on this machine.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Another port of the same: who comes there can be cut off alone.
+    pub fn side_port(&self) -> u16 {
+        self.side_port
+    }
+
+    /// Removes all that is there.
+    pub fn forget(&self) {
+        let request = Request::post("/moto-api/reset").body(Full::new(Bytes::new()));
+        let done = self.runtime.block_on(pass_on(self.upstream, request.expect("a request")));
+        assert_eq!(done.expect("an answer").status(), StatusCode::OK);
+        self.create();
+    }
+
+    pub fn traffic(&self) -> BucketTraffic {
+        *self.shared.traffic.lock().expect("no panic")
+    }
+
     /// Puts since the faults were set.
     pub fn puts(&self) -> u64 {
         *self.shared.puts.lock().expect("no panic")
-    }
-
-    pub fn objects(&self, crawl: &str) -> Objects {
-        // The client comes without cryptography; whoever was first has chosen.
-        let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
-        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-        let store = AmazonS3Builder::new()
-            .with_bucket_name(BUCKET)
-            .with_endpoint(format!("http://127.0.0.1:{}", self.port))
-            .with_region("us-east-1")
-            .with_access_key_id("test")
-            .with_secret_access_key("test")
-            .with_client_options(ClientOptions::new().with_allow_http(true))
-            .with_retry(retry)
-            .build();
-        let store: Arc<dyn ObjectStore> = Arc::new(store.expect("a client"));
-        Objects::over(store, true, crawl).expect("a name")
     }
 }
 
@@ -147,7 +207,7 @@ fn moto() -> Option<(Child, u16)> {
     Some((server, number))
 }
 
-async fn serve(listener: TcpListener, upstream: u16, shared: Arc<Shared>) {
+async fn serve(listener: TcpListener, upstream: (u16, bool), shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
@@ -162,18 +222,23 @@ async fn serve(listener: TcpListener, upstream: u16, shared: Arc<Shared>) {
 /// No answer: the connection is cut.
 type Answer = Result<Response<Full<Bytes>>, std::io::Error>;
 
-async fn proxied(request: Request<Incoming>, upstream: u16, shared: Arc<Shared>) -> Answer {
+async fn proxied(
+    request: Request<Incoming>,
+    (upstream, is_side): (u16, bool),
+    shared: Arc<Shared>,
+) -> Answer {
     let cut = || Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
     let faults = shared.faults.lock().expect("no panic").clone();
     let (mut head, body) = request.into_parts();
     let body = body.collect().await.map_err(std::io::Error::other)?.to_bytes();
-    if faults.is_away {
+    if faults.is_away || (is_side && faults.is_side_away) {
         return cut();
     }
     if faults.forbids {
         return Ok(answer(StatusCode::FORBIDDEN));
     }
     let is_put = head.method == Method::PUT;
+    shared.count(&head, body.len() as u64);
     let number = is_put.then(|| {
         let mut puts = shared.puts.lock().expect("no panic");
         *puts += 1;
@@ -182,7 +247,12 @@ async fn proxied(request: Request<Incoming>, upstream: u16, shared: Arc<Shared>)
     if let Some((_, status)) = faults.answered.filter(|(n, _)| Some(*n) == number) {
         return Ok(answer(status));
     }
-    tokio::time::sleep(faults.delay).await;
+    let trouble = number.and_then(|number| faults.trouble_of(number));
+    match trouble {
+        Some(PutTrouble::Refused) => return Ok(answer(StatusCode::SERVICE_UNAVAILABLE)),
+        Some(PutTrouble::Slow) => tokio::time::sleep(SLOW).await,
+        Some(PutTrouble::LostAnswer) | None => tokio::time::sleep(faults.delay).await,
+    }
     let is_conditional =
         ["if-none-match", "if-match"].iter().any(|h| head.headers.contains_key(*h));
     if faults.ignores_conditions {
@@ -200,7 +270,8 @@ async fn proxied(request: Request<Incoming>, upstream: u16, shared: Arc<Shared>)
         }
         false => pass_on(upstream, request).await,
     };
-    if number.is_some() && faults.lost_answer == number {
+    let is_lost = number.is_some() && faults.lost_answer == number;
+    if is_lost || trouble == Some(PutTrouble::LostAnswer) {
         return cut();
     }
     if faults.lists_nothing && is_list {

@@ -1,14 +1,17 @@
 //! The same over an S3 server that loses answers, refuses, is slow, is gone, and lies.
 
-use crate::bucket::{Bucket, Faults};
+use crate::bucket::{BUCKET, Bucket, Faults};
 use crate::chance::Chance;
 use crate::partition::{Partition, Place, SEED};
 use crate::taking::assert_same;
 use hyper::StatusCode;
+use object_store::aws::AmazonS3Builder;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use rhumb_engine::error::ErrorKind;
 use rhumb_engine::rng::Rng;
 use rhumb_shipped::{Objects, Put};
 use rhumb_state::memory::MemoryState;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -16,10 +19,28 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(work)
 }
 
+/// A crawl in the bucket, asked by a client that tries nothing again by itself.
+fn objects_in(bucket: &Bucket, crawl: &str) -> Objects {
+    // The client comes without cryptography; whoever was first has chosen.
+    let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+    let store = AmazonS3Builder::new()
+        .with_bucket_name(BUCKET)
+        .with_endpoint(format!("http://127.0.0.1:{}", bucket.port()))
+        .with_region("us-east-1")
+        .with_access_key_id("test")
+        .with_secret_access_key("test")
+        .with_client_options(ClientOptions::new().with_allow_http(true))
+        .with_retry(retry)
+        .build();
+    let store: Arc<dyn ObjectStore> = Arc::new(store.expect("a client"));
+    Objects::over(store, true, crawl).expect("a name")
+}
+
 #[test]
 fn a_store_that_lies_is_refused_and_an_honest_one_is_not() {
     let Some(bucket) = Bucket::start() else { return };
-    let objects = bucket.objects("probed");
+    let objects = objects_in(&bucket, "probed");
     let refused = |faults: Faults| {
         bucket.set(faults);
         let error = block_on(objects.probe()).expect_err("a store that cannot be used");
@@ -44,7 +65,7 @@ fn a_store_that_lies_is_refused_and_an_honest_one_is_not() {
 #[test]
 fn an_order_is_put_once_whatever_becomes_of_the_answer() {
     let Some(bucket) = Bucket::start() else { return };
-    let objects = bucket.objects("orders");
+    let objects = objects_in(&bucket, "orders");
     let faults = [
         Faults { lost_answer: Some(0), ..Faults::default() },
         Faults { answered: Some((0, StatusCode::CONFLICT)), ..Faults::default() },
@@ -83,12 +104,12 @@ fn short_life(objects: &Objects, seed: u64) {
 fn the_answer_of_each_put_in_turn_is_lost_and_nothing_is() {
     let Some(bucket) = Bucket::start() else { return };
     bucket.set(Faults::default());
-    short_life(&bucket.objects("whole"), 1);
+    short_life(&objects_in(&bucket, "whole"), 1);
     let puts = bucket.puts();
     assert!(puts > 5, "{puts}");
     for lost in 0..puts {
         bucket.set(Faults { lost_answer: Some(lost), ..Faults::default() });
-        short_life(&bucket.objects(&format!("lost-{lost}")), 1);
+        short_life(&objects_in(&bucket, &format!("lost-{lost}")), 1);
     }
 }
 
@@ -104,16 +125,16 @@ fn a_store_that_refuses_for_a_while_or_is_slow_costs_time_alone() {
     ];
     for (status, put) in refused {
         bucket.set(Faults { answered: Some((put, status)), ..Faults::default() });
-        short_life(&bucket.objects(&format!("refused-{}-{put}", status.as_u16())), 2);
+        short_life(&objects_in(&bucket, &format!("refused-{}-{put}", status.as_u16())), 2);
     }
     bucket.set(Faults { delay: Duration::from_millis(30), ..Faults::default() });
-    short_life(&bucket.objects("slow"), 3);
+    short_life(&objects_in(&bucket, "slow"), 3);
 }
 
 #[test]
 fn a_store_that_is_gone_is_waited_for_and_what_gathers_is_told() {
     let Some(bucket) = Bucket::start() else { return };
-    let (place, objects) = (Place::new(), bucket.objects("gone"));
+    let (place, objects) = (Place::new(), objects_in(&bucket, "gone"));
     let mut model = MemoryState::new(SEED);
     let mut chance = Chance(Rng::new(4));
     let take = |name: &str| Partition::take_in(objects.clone(), name, &place.node(name));

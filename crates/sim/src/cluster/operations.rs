@@ -27,7 +27,7 @@ pub struct Operation {
 pub enum Kind {
     Look,
     Beat(Box<Heartbeat>),
-    Open { partition: u32, opening: u64 },
+    Open { partition: u32, opening: u64, known: u64 },
     Put { partition: u32, opening: u64, number: u64, put: SimPut },
     Copy(u32),
     Order(usize, OwnerOrder),
@@ -37,6 +37,8 @@ enum Effect {
     Seen(Vec<Heartbeat>, usize),
     Done,
     Fenced,
+    /// Another has the database open, in this epoch.
+    Claimed(u64),
     /// The database was opened, in this epoch; it was another opening's before.
     Opened {
         epoch: u64,
@@ -66,10 +68,10 @@ impl SimCluster {
         match command {
             Command::Look => self.begin(n, Kind::Look),
             Command::Beat(beat) => self.begin(n, Kind::Beat(beat)),
-            Command::Open { partition } => {
+            Command::Open { partition, known } => {
                 self.counter += 1;
                 let opening = self.counter;
-                self.begin(n, Kind::Open { partition, opening });
+                self.begin(n, Kind::Open { partition, opening, known });
             }
             Command::Copy { partition } => self.begin(n, Kind::Copy(partition)),
             Command::Prove { partition, .. } => self.prove(n, partition),
@@ -126,7 +128,13 @@ impl SimCluster {
                 }
                 Effect::Done
             }
-            Kind::Open { partition, opening } => {
+            // Whoever looks for a claim may just miss it.
+            Kind::Open { partition, known, .. }
+                if self.databases[partition as usize].epoch > known && id.is_multiple_of(2) =>
+            {
+                Effect::Claimed(self.databases[partition as usize].epoch)
+            }
+            Kind::Open { partition, opening, .. } => {
                 let (epoch, before) = self.database_opened(n, partition, opening);
                 Effect::Opened { epoch, before }
             }
@@ -176,7 +184,10 @@ impl SimCluster {
             (Kind::Beat(beat), None) => {
                 self.event(n, MemberEvent::BeatFailed { counter: beat.counter });
             }
-            (Kind::Open { partition, opening }, Some(Effect::Opened { epoch, before })) => {
+            (Kind::Open { partition, .. }, Some(Effect::Claimed(epoch))) => {
+                self.event(n, MemberEvent::Claimed { partition, epoch });
+            }
+            (Kind::Open { partition, opening, .. }, Some(Effect::Opened { epoch, before })) => {
                 self.opened(n, partition, (opening, epoch), before);
             }
             (Kind::Open { partition, .. }, _) => {

@@ -172,7 +172,7 @@ impl SimCluster {
         let end = match collection.end(life.order) {
             Some(End::Finished) => Some(StopReason::Finished),
             Some(End::HostsFailing) => Some(StopReason::HostsFailing),
-            None => (limited && grantor.is_spent()).then_some(StopReason::Pages),
+            None => (limited && grantor.left_when_spent().is_some()).then_some(StopReason::Pages),
         };
         if let (Some(reason), true) = (end, is_last) {
             self.begin(n, Kind::Order(orders, OwnerOrder::Stop(reason)));

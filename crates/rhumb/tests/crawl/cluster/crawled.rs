@@ -5,20 +5,15 @@ use crate::killed::web;
 use crate::site::{Site, pages_in_archive, reachable};
 
 #[test]
-#[ignore = "was cut off unfinished beside a build; passes alone"]
+#[ignore = "not yet run beside others: this machine had no time for it"]
 fn three_nodes_find_every_page_and_never_ask_a_host_twice_at_once() {
     let mut cluster = Cluster::of(Site::serve(web(2_000)), 4, &[]);
-    // A partition that moves in mid-crawl repeats what was in flight.
-    cluster.done("pause", &[]);
-    let nodes = ["one", "two", "three"];
-    for node in nodes {
+    // Together: each wants what it has not yet heard that another has.
+    for node in ["one", "two", "three"] {
         cluster.start(node, &[]);
     }
-    cluster.wait_until("a share for each node", |cluster| {
-        nodes.iter().all(|node| cluster.owned_by(node) > 0) && cluster.status()["owned"] == 4
-    });
-    cluster.done("resume", &[]);
     cluster.finish();
+    cluster.assert_none_twice();
     let requests = cluster.site.requests();
     assert!(requests.iter().all(|request| request.open_on_host <= 1), "two at one host");
     let web = &cluster.site.served.web;

@@ -47,8 +47,39 @@ fn what_cannot_be_is_refused_with_what_to_do_and_damages_nothing() {
     fs::write(&toml, text.replace("format = 1", "format = 99")).unwrap();
     let format = said(&cluster.ask("status", &[]));
     assert!(format.contains("format 99") && format.contains("run the version"), "{format}");
+    // Its rows are of a newer one.
+    fs::write(&toml, text.replace("state = \"", "state = \"newer than ")).unwrap();
+    let dir = cluster.dir("older").display().to_string();
+    let older = node(&["--store", &store, "--crawl", "web", "--dir", &dir]);
+    assert!(older.contains("newer than") && older.contains("run the version"), "{older}");
     fs::write(&toml, text).unwrap();
     cluster.start("one", &[]);
+    cluster.finish();
+    assert_eq!(cluster.status()["finished"], true);
+}
+
+#[test]
+#[ignore = "not yet run beside others: this machine had no time for it"]
+fn a_node_of_another_version_that_says_more_is_understood_and_its_version_told() {
+    let mut cluster = Cluster::of(Site::serve(web(400)), 4, &[]);
+    cluster.done("pause", &[]);
+    cluster.start("one", &[]);
+    cluster.wait_until("a node", |cluster| cluster.owned_by("one") == 4);
+    let nodes = cluster.site.dir.path().join("bucket/web/nodes");
+    let object = fs::read_to_string(nodes.join("one")).unwrap();
+    let mut newer: serde_json::Value = serde_json::from_str(&object).unwrap();
+    newer["beat"]["node"]["id"] = "newer".into();
+    newer["beat"]["node"]["version"] = "99.0.0".into();
+    newer["beat"]["owned"] = serde_json::json!({});
+    newer["beat"]["is_happy"] = true.into();
+    newer["told"]["weather"] = "fine".into();
+    fs::write(nodes.join("newer"), newer.to_string()).unwrap();
+    let status = cluster.status();
+    let found = status["nodes"].as_array().unwrap();
+    let found = found.iter().find(|node| node["id"] == "newer").expect("it is told of");
+    assert_eq!(found["version"], "99.0.0");
+    // It is waited for while it may live, and no longer.
+    cluster.done("resume", &[]);
     cluster.finish();
     assert_eq!(cluster.status()["finished"], true);
 }
@@ -85,7 +116,7 @@ fn notes_without_the_token_or_of_nonsense_are_refused_and_the_node_answers_on() 
     assert_eq!(cluster.status()["stopped_because"], "interrupted");
 }
 
-fn get(address: &str, path: &str) -> String {
+pub fn get(address: &str, path: &str) -> String {
     let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     talk(address, head.as_bytes())
 }
