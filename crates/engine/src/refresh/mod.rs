@@ -4,7 +4,7 @@
 //! either is forgotten, and [`tide`] what moves all pages at once. [`index`] says how long a page
 //! may wait at a price, [`turn`] keeps it in turn while that is doubtful, and [`scheduler`] finds
 //! the price at which the budget is spent, on a [`sample`] of the pages. [`detect`] says what a
-//! visit found, [`trust`] how far servers are believed.
+//! visit found, [`trust`] how far servers are believed. [`constants`] are those that trials chose.
 //!
 //! The engine's side of it: [`past`] is what visits left in a URL's record, `learn` what one more
 //! visit teaches and when the next is due, `announce` moves a visit up when a sitemap or a feed
@@ -16,6 +16,7 @@
 pub(crate) mod announce;
 pub mod belief;
 pub mod budget;
+pub mod constants;
 pub mod detect;
 pub mod index;
 mod learn;

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::event::{Row, Step};
 use crate::record::UrlRecord;
 use crate::refresh::budget::RequestBudget;
+use crate::refresh::constants::RefreshConstants;
 use crate::refresh::scheduler::{CollectionEstimate, Scheduler, SchedulerSettings};
 use crate::time::{Span, Time};
 use std::collections::HashSet;
@@ -76,6 +77,7 @@ impl Revisiting {
             objective: config.objective,
             budget_per_day: config.budget.per_period(),
             day: config.budget.period,
+            constants: RefreshConstants::default(),
         };
         let mut scheduler =
             scheduler.unwrap_or_else(|| Scheduler::new(settings, 1.0 / GUESS_PERIODS));

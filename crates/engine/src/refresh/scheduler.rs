@@ -12,6 +12,7 @@
 //! laboratory, `crates/lab/src/refresh/host_caps.rs`).
 
 use super::belief::{Belief, Gamma, VisitFinding};
+use super::constants::RefreshConstants;
 use super::index::{Objective, Wait, due_after, is_due};
 use super::population::{Population, Seasons};
 use super::sample::{PageSample, SampledPage};
@@ -40,8 +41,6 @@ const ROUNDS_MAX: f64 = 8.0;
 const ROUND_DAYS_MAX: f64 = 1e6;
 /// Weights beyond this ratio are not obeyed: they would starve the rest.
 const WEIGHT_RANGE: (f64, f64) = (1e-3, 1e3);
-/// A visit to a page of which little is known is worth more than what it finds.
-const EXPLORATION: f64 = 0.05;
 /// A visit late by this share of its wait is not late.
 const HOST_LAG_FREE: f64 = 0.1;
 const HOST_LAG_GAIN: f64 = 0.05;
@@ -55,12 +54,15 @@ pub struct SchedulerSettings {
     pub budget_per_day: f64,
     /// How long a day is: the period of a crawl's budget.
     pub day: Span,
+    #[serde(skip)]
+    pub constants: RefreshConstants,
 }
 
 impl SchedulerSettings {
     /// With days of 24 hours.
     pub fn new(objective: Objective, budget_per_day: f64) -> SchedulerSettings {
-        SchedulerSettings { objective, budget_per_day, day: Span::secs(86_400) }
+        let constants = RefreshConstants::default();
+        SchedulerSettings { objective, budget_per_day, day: Span::secs(86_400), constants }
     }
 }
 
@@ -141,7 +143,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// `guess_per_day` is a first guess of how often pages change.
     pub fn new(settings: SchedulerSettings, guess_per_day: f64) -> Scheduler {
-        let tuning = Tuning::default();
+        let tuning = Tuning::new(&settings.constants);
         let best = tuning.best();
         Scheduler {
             settings,
@@ -278,13 +280,13 @@ impl Scheduler {
     }
 
     fn doubt(&self) -> Doubt {
-        Doubt::after(self.population.changes())
+        Doubt::after(self.population.changes(), &self.settings.constants)
     }
 
     /// Whether a page is due `days` after its last visit: cheaper than to ask when it is.
     pub fn is_due(&self, subject: &ScheduledPage, days: f64) -> bool {
         let (gamma, host) = (self.gamma(subject), &subject.host);
-        let worth = worth(surcharged(self.price, host), gamma, subject.weight);
+        let worth = self.worth(surcharged(self.price, host), gamma, subject.weight);
         let own = self.doubt().own_wait(days, self.turn(self.price, host, subject.weight));
         days >= self.days_max(subject.days_max)
             || is_due(self.settings.objective, gamma, worth, own)
@@ -344,8 +346,13 @@ impl Scheduler {
     }
 
     fn wait_at(&self, price: f64, gamma: Gamma, weight: f64, days_max: f64) -> Wait {
-        let worth = worth(price, gamma, weight);
+        let worth = self.worth(price, gamma, weight);
         due_after(self.settings.objective, gamma, worth, self.days_max(days_max))
+    }
+
+    /// What V(t) must reach.
+    fn worth(&self, price: f64, gamma: Gamma, weight: f64) -> f64 {
+        price / (bounded(weight) * (1.0 + self.settings.constants.exploration / gamma.a))
     }
 
     fn days_max(&self, wanted: f64) -> f64 {
@@ -404,11 +411,6 @@ impl Scheduler {
 /// What a visit to a page of this host must bring.
 fn surcharged(price: f64, host: &HostStanding) -> f64 {
     if host.surcharge > 0.0 { price * f64::from(host.surcharge).exp() } else { price }
-}
-
-/// What V(t) must reach.
-fn worth(price: f64, gamma: Gamma, weight: f64) -> f64 {
-    price / (bounded(weight) * (1.0 + EXPLORATION / gamma.a))
 }
 
 fn bounded(weight: f64) -> f64 {

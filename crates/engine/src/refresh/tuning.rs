@@ -6,16 +6,15 @@
 //! Dawid, "Statistical theory: the prequential approach", J. R. Statist. Soc. A 147(2), 1984.
 
 use super::belief::{Belief, Gamma, VisitFinding};
+use super::constants::RefreshConstants;
 use serde::{Deserialize, Serialize};
 
 /// Candidates for the shape of the prior. Pages of a shape of 30 differ by a fifth.
 const SHAPES: [f64; 6] = [0.25, 0.5, 1.0, 3.0, 9.0, 30.0];
 /// Candidates for what is left of old evidence after a visit.
 pub const KEPT: [f64; 4] = [0.7, 0.85, 0.95, 1.0];
-/// What is believed before anything was predicted, and how strongly: a handful of visits. Pages are
-/// taken to be alike until they were seen to differ: where they do, that is soon seen; where they
-/// do not, visits that follow differences of chance lose to uniform ones.
-const SHAPE_FIRST: f64 = 4.0;
+/// What is believed before anything was predicted, besides the shape, and how strongly: a handful
+/// of visits.
 const KEPT_FIRST: f64 = 0.9;
 const KEPT_SCALE: f64 = 0.1;
 /// What is left of a score at each look: the population may change, too.
@@ -39,18 +38,17 @@ pub struct Tuning {
     scores: [[f64; KEPT.len()]; SHAPES.len()],
 }
 
-impl Default for Tuning {
-    fn default() -> Tuning {
+impl Tuning {
+    /// Before anything was predicted.
+    pub fn new(constants: &RefreshConstants) -> Tuning {
         let doubt = |shape: f64, kept: f64| {
-            let octaves = (shape / SHAPE_FIRST).log2();
+            let octaves = (shape / constants.shape_first).log2();
             let far = (kept - KEPT_FIRST) / KEPT_SCALE;
             -(octaves * octaves + far * far) / 2.0
         };
         Tuning { scores: SHAPES.map(|shape| KEPT.map(|kept| doubt(shape, kept))) }
     }
-}
 
-impl Tuning {
     /// Scores every candidate's prediction of a visit after `t` days, then lets each learn from
     /// it. They share the mean of the prior in force.
     pub fn predicted(&mut self, rivals: &mut Rivals, prior: Gamma, t: f64, seen: VisitFinding) {
@@ -98,7 +96,7 @@ mod tests {
 
     /// Visits pages whose rates are drawn by `rate`, every day, and tells what predicts best.
     fn tuned(mut rate: impl FnMut(&mut Rng, u32) -> f64) -> Best {
-        let mut tuning = Tuning::default();
+        let mut tuning = Tuning::new(&RefreshConstants::default());
         let mut rng = Rng::new(5);
         let prior = Gamma { a: 0.7, b: 0.7 / 0.5 };
         for page in 0..300 {

@@ -14,12 +14,9 @@
 //! The doubt shrinks with the root of the changes that were seen of all pages (firm thresholding:
 //! Gao and Bruce, "WaveShrink with firm shrinkage", Statistica Sinica 7, 1997).
 
+use super::constants::RefreshConstants;
 use super::index::Wait;
 
-/// The doubt before anything was seen: waits within a factor of e^0.2 are the same.
-const DOUBT_FIRST: f64 = 0.2;
-/// So many changes seen divide it by the root of two.
-const CHANGES_HALVING: f64 = 500.0;
 /// Beyond so many doubts a page's own wait holds.
 const DOUBTS_MAX: f64 = 3.0;
 
@@ -28,8 +25,9 @@ const DOUBTS_MAX: f64 = 3.0;
 pub struct Doubt(f64);
 
 impl Doubt {
-    pub fn after(changes_seen: f64) -> Doubt {
-        Doubt(DOUBT_FIRST * (CHANGES_HALVING / (CHANGES_HALVING + changes_seen)).sqrt())
+    pub fn after(changes_seen: f64, constants: &RefreshConstants) -> Doubt {
+        let RefreshConstants { doubt_first, changes_halving, .. } = *constants;
+        Doubt(doubt_first * (changes_halving / (changes_halving + changes_seen)).sqrt())
     }
 
     /// What becomes of a page's own wait.
@@ -64,13 +62,17 @@ impl Doubt {
 mod tests {
     use super::*;
 
+    fn after(changes_seen: f64) -> Doubt {
+        Doubt::after(changes_seen, &RefreshConstants::default())
+    }
+
     fn settled(doubt: Doubt, days: f64) -> f64 {
         doubt.turn_wait(Wait { days, elasticity: 0.5 }, 10.0).days
     }
 
     #[test]
     fn near_the_round_is_the_round_far_from_it_is_far_and_nothing_jumps_or_turns_back() {
-        let doubt = Doubt::after(0.0);
+        let doubt = after(0.0);
         assert_eq!(settled(doubt, 9.0), 10.0);
         assert_eq!(settled(doubt, 12.0), 10.0);
         assert_eq!(settled(doubt, 4.0), 4.0);
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_page_is_due_exactly_when_its_settled_wait_is_over() {
-        let doubt = Doubt::after(200.0);
+        let doubt = after(200.0);
         for days in [2.0, 5.5, 7.0, 8.9, 9.99, 10.01, 11.5, 14.0, 25.0] {
             for own in [3.0, 6.0, 8.0, 9.5, 10.5, 12.0, 13.5, 20.0] {
                 let is_over = settled(doubt, own) <= days;
@@ -97,8 +99,8 @@ mod tests {
 
     #[test]
     fn what_was_seen_takes_the_doubt_away() {
-        assert!(settled(Doubt::after(0.0), 12.0) < settled(Doubt::after(2_000.0), 12.0));
-        assert!((settled(Doubt::after(1e6), 12.0) - 12.0).abs() < 1e-9);
-        assert!(Doubt::after(0.0).turn_wait(Wait { days: 5.0, elasticity: 0.0 }, 0.0).days == 5.0);
+        assert!(settled(after(0.0), 12.0) < settled(after(2_000.0), 12.0));
+        assert!((settled(after(1e6), 12.0) - 12.0).abs() < 1e-9);
+        assert!(after(0.0).turn_wait(Wait { days: 5.0, elasticity: 0.0 }, 0.0).days == 5.0);
     }
 }

@@ -7,15 +7,14 @@
 //! intervals add up to the time gone by, there are few enough of them to be written down: one row
 //! for each multiset of intervals, one entry in it for each T.
 //!
-//! The prior is Gamma(½, 1), so λ = z²/2 with a normal z: the midpoint rule in z is exact to twelve
-//! digits for all these integrands.
+//! The prior is Gamma(½, 1), so λ = z²/2 with a normal z, or lognormal, λ = e^2z/10: the midpoint
+//! rule in z is exact to many digits for all these integrands.
 
+use rhumb_lab::refresh::rates::RateSpread;
 use std::collections::HashMap;
 
 const Z_STEP: f64 = 0.1;
 const Z_MAX: f64 = 8.5;
-/// Pages that were seen to change more often than this are not followed any further.
-pub const CHANGES_MAX: usize = 9;
 
 /// One rate of the prior and its share.
 #[derive(Clone, Copy)]
@@ -29,7 +28,7 @@ pub struct Row {
     pub begin: usize,
     /// Steps left until the end if T is 0.
     pub left: usize,
-    /// Nothing is recorded after this many changes.
+    /// Nothing is recorded after the changes of this one.
     pub is_last: bool,
     intervals: Vec<u8>,
 }
@@ -51,14 +50,15 @@ pub struct Beliefs {
 }
 
 impl Beliefs {
-    pub fn new(steps: usize, step_days: f64) -> Beliefs {
-        let nodes: Vec<Node> = (0..(Z_MAX / Z_STEP) as usize).map(node).collect();
+    /// Pages that were seen to change more than `changes_max` times are not followed any further.
+    pub fn new(spread: RateSpread, changes_max: usize, steps: usize, step_days: f64) -> Beliefs {
+        let nodes = nodes(spread);
         let decayed = |step: usize| {
             let days = step as f64 * step_days;
             nodes.iter().map(|node| (-node.rate * days).exp()).collect()
         };
         let decay = (0..=steps).map(decayed).collect();
-        let rows = rows(steps);
+        let rows = rows(steps, changes_max);
         let entries = rows.last().map_or(0, |row| row.begin + row.left + 1);
         let (chance, fresh) = (vec![0.0; entries], vec![0.0; entries]);
         let changed = vec![u32::MAX; entries];
@@ -110,21 +110,31 @@ impl Beliefs {
     }
 }
 
-fn node(number: usize) -> Node {
-    let z = (number as f64 + 0.5) * Z_STEP;
-    let density = 2.0 * (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    Node { rate: z * z / 2.0, share: density * Z_STEP }
+fn nodes(spread: RateSpread) -> Vec<Node> {
+    let count = (Z_MAX / Z_STEP) as usize;
+    let normal = |z: f64| (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * Z_STEP;
+    let midpoint = |number: usize| (number as f64 + 0.5) * Z_STEP;
+    match spread {
+        RateSpread::Gamma => {
+            let of = |z: f64| Node { rate: z * z / 2.0, share: 2.0 * normal(z) };
+            (0..count).map(midpoint).map(of).collect()
+        }
+        RateSpread::Lognormal => {
+            let of = |z: f64| Node { rate: 0.1 * (2.0 * z).exp(), share: normal(z) };
+            (0..2 * count).map(midpoint).map(|z| of(z - Z_MAX)).collect()
+        }
+    }
 }
 
-fn rows(steps: usize) -> Vec<Row> {
+fn rows(steps: usize, changes_max: usize) -> Vec<Row> {
     let mut multisets = Vec::new();
-    grow(steps, &mut Vec::new(), &mut multisets);
+    grow(steps, changes_max, &mut Vec::new(), &mut multisets);
     let sum = |intervals: &Vec<u8>| -> usize { intervals.iter().map(|d| usize::from(*d)).sum() };
     multisets.sort_by_key(sum);
     let mut begin = 0;
     let of = |intervals: Vec<u8>| {
         let left = steps - sum(&intervals);
-        let is_last = intervals.len() == CHANGES_MAX;
+        let is_last = intervals.len() == changes_max;
         let row = Row { begin, left, is_last, intervals };
         begin += left + 1;
         row
@@ -133,15 +143,15 @@ fn rows(steps: usize) -> Vec<Row> {
 }
 
 /// All multisets that begin with these intervals and end before the time does.
-fn grow(left: usize, intervals: &mut Vec<u8>, all: &mut Vec<Vec<u8>>) {
+fn grow(left: usize, changes_max: usize, intervals: &mut Vec<u8>, all: &mut Vec<Vec<u8>>) {
     all.push(intervals.clone());
-    if intervals.len() == CHANGES_MAX {
+    if intervals.len() == changes_max {
         return;
     }
     let least = intervals.last().map_or(1, |last| usize::from(*last));
     for steps in least..left {
         intervals.push(steps as u8);
-        grow(left - steps, intervals, all);
+        grow(left - steps, changes_max, intervals, all);
         intervals.pop();
     }
 }

@@ -22,9 +22,18 @@ pub struct Plan<'a> {
     prices: &'a [f64],
     temperature: f64,
     worth: Vec<f64>,
+    /// Of pages that are told their rate, by nodes; empty if none is.
+    told: Vec<Told>,
 }
 
-/// What comes of a plan, a page.
+/// What is done with a page of known rate, from each step on.
+struct Told {
+    worth: Vec<f64>,
+    /// Visits to each later step, by the step from which it goes on.
+    visits: Vec<Vec<f64>>,
+}
+
+/// What comes of a plan, a page. Of pages that are told their rate only the visits are followed.
 pub struct Lived {
     pub fresh_days: f64,
     /// Those before the last step that counts.
@@ -41,12 +50,14 @@ impl<'a> Plan<'a> {
         beyond: Beyond,
     ) -> Plan<'a> {
         let worth = vec![0.0; beliefs.chance.len()];
-        let mut plan = Plan { beliefs, prices, temperature, worth };
-        let told = if beyond == Beyond::Told { plan.told() } else { Vec::new() };
+        let mut plan = Plan { beliefs, prices, temperature, worth, told: Vec::new() };
+        if beyond == Beyond::Told {
+            plan.told = plan.told();
+        }
         let mut choices = Vec::new();
         for row in beliefs.rows.iter().rev() {
             if row.is_last {
-                plan.end(row, &told);
+                plan.end(row);
                 continue;
             }
             for t in (0..row.left).rev() {
@@ -77,32 +88,46 @@ impl<'a> Plan<'a> {
     }
 
     /// Pages that are not followed any further.
-    fn end(&mut self, row: &Row, told: &[Vec<f64>]) {
+    fn end(&mut self, row: &Row) {
         let Beliefs { steps, fresh, .. } = self.beliefs;
         let shares = self.beliefs.shares(row);
         for t in 0..row.left {
             let now = steps - row.left + t;
-            self.worth[row.begin + t] = if told.is_empty() {
+            self.worth[row.begin + t] = if self.told.is_empty() {
                 fresh[row.begin + row.left] - fresh[row.begin + t]
             } else {
-                let each = shares.iter().zip(self.beliefs.decay(t)).zip(told);
-                each.map(|((share, decay), worth)| share * decay * worth[now]).sum()
+                let each = shares.iter().zip(self.beliefs.decay(t)).zip(&self.told);
+                each.map(|((share, decay), told)| share * decay * told.worth[now]).sum()
             };
         }
     }
 
-    /// What a page of known rate is worth from each step on, by nodes.
-    fn told(&self) -> Vec<Vec<f64>> {
+    fn told(&self) -> Vec<Told> {
         let Beliefs { steps, step_days, nodes, .. } = self.beliefs;
         let of = |rate: f64| {
             let fresh = |wait: usize| -(-rate * step_days * wait as f64).exp_m1() / rate;
-            let mut worth = vec![0.0; steps + 1];
+            let mut told =
+                Told { worth: vec![0.0; steps + 1], visits: vec![Vec::new(); steps + 1] };
+            let mut choices = Vec::new();
             for now in (0..*steps).rev() {
-                let next = (now + 1..*steps)
-                    .map(|then| fresh(then - now) - self.prices[then] + worth[then]);
-                worth[now] = next.fold(fresh(steps - now), f64::max);
+                choices.clear();
+                choices.extend(
+                    (now + 1..*steps)
+                        .map(|then| fresh(then - now) - self.prices[then] + told.worth[then]),
+                );
+                choices.push(fresh(steps - now));
+                told.worth[now] = soft_max(&choices, self.temperature);
+                lots(&mut choices, self.temperature);
+                choices.pop();
+                let mut visits = vec![0.0; steps + 1];
+                for (then, lot) in (now + 1..).zip(&choices).filter(|(_, lot)| **lot > 0.0) {
+                    visits[then] += lot;
+                    let later = visits.iter_mut().zip(&told.visits[then]);
+                    later.for_each(|(visits, later)| *visits += lot * later);
+                }
+                told.visits[now] = visits;
             }
-            worth
+            told
         };
         nodes.iter().map(|node| of(node.rate)).collect()
     }
@@ -128,6 +153,7 @@ impl<'a> Plan<'a> {
                 };
                 if row.is_last {
                     live(row.left - t, reached[at]);
+                    self.visits_when_told(row, t, reached[at], &mut lived.visits);
                     continue;
                 }
                 self.choices(row, t, &mut choices);
@@ -144,6 +170,19 @@ impl<'a> Plan<'a> {
             }
         }
         lived
+    }
+
+    /// Adds the visits to pages that are told their rate at this entry.
+    fn visits_when_told(&self, row: &Row, t: usize, reached: f64, visits: &mut [f64]) {
+        if self.told.is_empty() {
+            return;
+        }
+        let now = self.beliefs.steps - row.left + t;
+        let shares = self.beliefs.shares(row);
+        for ((share, decay), told) in shares.iter().zip(self.beliefs.decay(t)).zip(&self.told) {
+            let later = visits.iter_mut().zip(&told.visits[now]);
+            later.for_each(|(visits, later)| *visits += reached * share * decay * later);
+        }
     }
 }
 

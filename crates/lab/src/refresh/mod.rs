@@ -8,7 +8,7 @@
 //! [`score`] judges it. The engine's own scheduler is [`learned`], with its calendar in a
 //! [`wheel`]; estimators and known rates are placed anew in [`epochs`]; [`peers`] are the rules of
 //! other crawlers. [`made`] makes up histories by known rules, and [`cross`] compares on set after
-//! set.
+//! set. [`rhythm`] tells the policy of hours and weekdays, to see what that would bring.
 //! [`learning`] is the scheduler on pages whose rates are known to us and not to it; [`whole`] is
 //! the whole engine on a synthetic web that changes, and [`whole_score`] what it bought.
 
@@ -27,6 +27,7 @@ pub mod peers;
 pub mod policy;
 pub mod rates;
 pub mod replay;
+pub mod rhythm;
 pub mod score;
 pub mod table;
 pub mod wheel;

@@ -64,7 +64,7 @@ Examples:
   rhumb sim refresh --rates gamma --pages 20000 --budget 2000 --days 60 --objective freshness
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --policy uniform --policy learned
   rhumb sim refresh --whole --pages 2000 --budget 3000 --days 12
-  rhumb sim refresh --cross --histories a.tsv.gz b.tsv.gz c.tsv.gz --draws 40
+  rhumb sim refresh --cross --histories a.tsv.gz b.tsv.gz c.tsv.gz --draws 40 --constants
   rhumb sim refresh --histories p.tsv.gz --days 365 --budget 120 --plot f.svg --figure intervals")]
 pub struct RefreshFlags {
     /// gamma, lognormal, or a file with one rate (changes a day) a line
@@ -84,6 +84,11 @@ pub struct RefreshFlags {
     /// Draws of each set's pages, with --cross
     #[arg(long, value_name = "N", default_value_t = 20, requires = "cross")]
     draws: usize,
+
+    /// Also choose the policy's constants anew on all other sets, for each given set that is left
+    /// out, and judge them on it
+    #[arg(long, requires = "cross")]
+    constants: bool,
 
     /// Pages on the grid of gamma or lognormal [100000], of the synthetic web [2000], or of each
     /// set that --cross makes up [400]
@@ -303,7 +308,8 @@ fn cross(flags: &RefreshFlags) -> Result<sim_refresh_cross::CrossAsked, Trouble>
     }
     sets.extend(MadeKind::ALL.into_iter().map(|kind| Set::made(kind, pages, seed)));
     let RefreshFlags { draws, json, .. } = *flags;
-    Ok(sim_refresh_cross::CrossAsked { sets, objective, draws, seed, notes, json })
+    let constants = flags.constants;
+    Ok(sim_refresh_cross::CrossAsked { sets, objective, draws, seed, constants, notes, json })
 }
 
 /// What is unusual about histories, and what is made of it.

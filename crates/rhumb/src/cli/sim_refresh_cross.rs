@@ -4,10 +4,13 @@
 use std::io::Write;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use rhumb_engine::refresh::constants::RefreshConstants;
 use rhumb_engine::refresh::index::Objective;
+use rhumb_lab::refresh::cross::constants::{self, ConstantsLeftOut};
 use rhumb_lab::refresh::cross::spread::FigureSpread;
 use rhumb_lab::refresh::cross::{
-    CrossLine, PROMISED_PAGES, RIVALS, Set, SetLeftOut, best_rival, broken, left_out, lines, mean,
+    CrossLine, LEAST, PROMISED_PAGES, RIVALS, Set, SetLeftOut, best_rival, broken, left_out, lines,
+    mean,
 };
 use serde::Serialize;
 
@@ -18,8 +21,6 @@ use super::json;
 pub const DRAWS_MAX: usize = 10_000;
 /// Pages of each set that is made up.
 pub const MADE_PAGES: usize = 400;
-/// What the policy may lose to uniform on a set that the promise covers.
-const LEAST: f64 = -0.005;
 
 /// What is compared, and how often.
 pub struct CrossAsked {
@@ -27,6 +28,8 @@ pub struct CrossAsked {
     pub objective: Objective,
     pub draws: usize,
     pub seed: u64,
+    /// Choose the policy's constants anew without each given set.
+    pub constants: bool,
     /// What was odd about the files.
     pub notes: Vec<String>,
     pub json: bool,
@@ -36,6 +39,8 @@ pub struct CrossAsked {
 struct Printed {
     lines: Vec<LineRow>,
     left_out: Vec<LeftOutRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constants_left_out: Vec<ConstantsRow>,
     summary: Summary,
     notes: Vec<String>,
 }
@@ -71,6 +76,22 @@ struct SpreadRow {
     low_95: f64,
     high_95: f64,
     worst: f64,
+    /// With 95 % confidence this share of all such draws is no worse.
+    no_worse: f64,
+}
+
+#[derive(Serialize)]
+struct ConstantsRow {
+    set: String,
+    pages: usize,
+    doubt_first: f64,
+    changes_halving: f64,
+    shape_first: f64,
+    exploration: f64,
+    by_chosen: f64,
+    by_shipped: f64,
+    by_uniform: f64,
+    worst: f64,
 }
 
 #[derive(Serialize)]
@@ -98,6 +119,10 @@ struct Summary {
 
 pub fn run(mut asked: CrossAsked, out: &mut impl Write) -> Result<Ended, Trouble> {
     let mut all = Vec::new();
+    let chosen = match asked.constants {
+        true => constants::left_out(&asked.sets, asked.objective, &constants::grid()),
+        false => Vec::new(),
+    };
     for set in asked.sets.drain(..) {
         match lines(&set, asked.objective, asked.draws, asked.seed) {
             Some(more) => {
@@ -115,9 +140,11 @@ pub fn run(mut asked: CrossAsked, out: &mut impl Write) -> Result<Ended, Trouble
         let left_out = left_out(&all).iter().map(LeftOutRow::of).collect();
         let summary = Summary::of(&all);
         let lines = all.iter().map(LineRow::of).collect();
-        json::print(out, &Printed { lines, left_out, summary, notes: asked.notes })?;
+        let constants_left_out = chosen.iter().map(ConstantsRow::of).collect();
+        let notes = asked.notes;
+        json::print(out, &Printed { lines, left_out, constants_left_out, summary, notes })?;
     } else {
-        write!(out, "{}", text(&all, &asked.notes))?;
+        write!(out, "{}", text(&all, &chosen, &asked.notes))?;
         out.flush()?;
     }
     Ok(Ended::Done)
@@ -163,8 +190,27 @@ impl LineRow {
 
 impl SpreadRow {
     fn of(spread: FigureSpread) -> SpreadRow {
-        let FigureSpread { count, mean, low, high, worst } = spread;
-        SpreadRow { draws: count, mean, low_95: low, high_95: high, worst }
+        let FigureSpread { count, mean, low, high, worst, no_worse } = spread;
+        SpreadRow { draws: count, mean, low_95: low, high_95: high, worst, no_worse }
+    }
+}
+
+impl ConstantsRow {
+    fn of(out: &ConstantsLeftOut) -> ConstantsRow {
+        let RefreshConstants { doubt_first, changes_halving, shape_first, exploration } =
+            out.chosen;
+        ConstantsRow {
+            set: out.set.clone(),
+            pages: out.pages,
+            doubt_first,
+            changes_halving,
+            shape_first,
+            exploration,
+            by_chosen: out.by_chosen,
+            by_shipped: out.by_shipped,
+            by_uniform: out.by_uniform,
+            worst: out.worst,
+        }
     }
 }
 
@@ -200,12 +246,12 @@ impl Summary {
             by_best_rival: mean(&given, |line| line.rivals[best]),
             less_uniform_by_set: by_set(&|line| line.learned - line.uniform),
             less_best_rival_by_set: by_set(&|line| line.learned - line.rivals[best]),
-            broken: broken(all, LEAST).iter().map(named).collect(),
+            broken: broken(all).iter().map(named).collect(),
         }
     }
 }
 
-fn text(all: &[CrossLine], notes: &[String]) -> String {
+fn text(all: &[CrossLine], chosen: &[ConstantsLeftOut], notes: &[String]) -> String {
     let mut said = format!("{}\n", table(all).trim_fmt());
     let summary = Summary::of(all);
     let signed = |spread: &SpreadRow| {
@@ -229,12 +275,41 @@ fn text(all: &[CrossLine], notes: &[String]) -> String {
              learned {learned:.4}, {rival} {by_rival:.4}, uniform {by_uniform:.4}\n"
         );
     }
+    chosen.iter().for_each(|out| said += &chosen_without(out));
     said += &match &summary.broken[..] {
         [] => format!("No given set of {PROMISED_PAGES} pages loses more than {:.3}.\n", -LEAST),
         broken => format!("Loses more than {:.3}: {}\n", -LEAST, broken.join("; ")),
     };
+    said += &worst_draws(all).unwrap_or_default();
     notes.iter().for_each(|note| said += &format!("Note: {note}\n"));
     said
+}
+
+fn chosen_without(out: &ConstantsLeftOut) -> String {
+    let ConstantsLeftOut { set, by_chosen, by_shipped, by_uniform, worst, .. } = out;
+    let RefreshConstants { doubt_first, changes_halving, shape_first, exploration } = out.chosen;
+    format!(
+        "{set} left out: constants chosen on the other sets are doubt {doubt_first}, halved after \
+         {changes_halving} changes, shape {shape_first}, bonus {exploration}; with them \
+         {by_chosen:.4}, with those of crawls {by_shipped:.4}, uniform {by_uniform:.4}, least \
+         {worst:+.4} from it\n"
+    )
+}
+
+/// The given set and budget whose draws do worst against uniform on average, of those promised.
+fn worst_draws(all: &[CrossLine]) -> Option<String> {
+    let is_covered = |line: &&CrossLine| line.is_given && line.pages >= PROMISED_PAGES;
+    let drawn = all.iter().filter(is_covered).filter(|line| line.less_uniform.count > 0);
+    let line = drawn.min_by(|a, b| a.less_uniform.mean.total_cmp(&b.less_uniform.mean))?;
+    let FigureSpread { count, mean, low, high, worst, no_worse } = line.less_uniform;
+    Some(format!(
+        "Worst on draws of those sets: {} × {}, {mean:+.4} ({low:+.4} to {high:+.4} with 95 %); \
+         the worst of {count} draws is {worst:+.4}, and with 95 % confidence at least {:.0} % of \
+         such draws are no worse than the worst.\n",
+        line.set,
+        line.times,
+        no_worse * 100.0
+    ))
 }
 
 fn table(all: &[CrossLine]) -> Table {

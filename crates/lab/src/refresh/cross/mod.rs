@@ -5,9 +5,11 @@
 //! revisiting and the textbook's Bayes once more on many draws: pages drawn without replacement
 //! of a given set, or another set of the same rule. Nothing in the policy is fitted to a set, so
 //! leaving one out leaves out a choice: [`left_out`] picks the best rival on the other sets and
-//! holds the policy against it on the one that was left out. [`bound`] says what nobody exceeds.
+//! holds the policy against it on the one that was left out. [`bound`] says what nobody exceeds,
+//! [`constants`] what the policy's constants are worth on sets they were not chosen on.
 
 pub mod bound;
+pub mod constants;
 pub mod spread;
 
 use super::histories::Histories;
@@ -37,6 +39,8 @@ const UNIFORM: ReplayContender = ReplayContender::Known(Policy::Uniform);
 const DRAWN_MAX: usize = 400;
 /// Sets of fewer pages are reported, and promise nothing: one page is more than a per cent.
 pub const PROMISED_PAGES: usize = 100;
+/// What the policy may lose to uniform on a set that the promise covers.
+pub const LEAST: f64 = -0.005;
 
 /// Histories that go together.
 pub struct Set {
@@ -190,9 +194,9 @@ pub fn mean(lines: &[&CrossLine], value: impl Fn(&CrossLine) -> f64) -> f64 {
 }
 
 /// Lines of given sets that the promise covers and that broke it.
-pub fn broken(lines: &[CrossLine], least: f64) -> Vec<&CrossLine> {
+pub fn broken(lines: &[CrossLine]) -> Vec<&CrossLine> {
     let is_covered = |line: &&CrossLine| line.is_given && line.pages >= PROMISED_PAGES;
-    lines.iter().filter(is_covered).filter(|l| l.learned - l.uniform < least).collect()
+    lines.iter().filter(is_covered).filter(|l| l.learned - l.uniform < LEAST).collect()
 }
 
 #[cfg(test)]
