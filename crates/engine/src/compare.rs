@@ -229,6 +229,7 @@ impl Engine {
         if matches!(report.outcome, Outcome::Page(_)) && other.is_none() && kin.near.is_none() {
             let site = self.frontier.awake.at(slot).site;
             self.traffic.shares.fetched(site, now);
+            self.traffic.sites.brought_fresh(site);
         }
         let copied = other.map(|twin| &twin.url).or(kin.near.as_ref().map(|near| &near.url));
         self.learn_pattern(slot, &entry, &report, copied);

@@ -104,6 +104,8 @@ impl Engine {
         // The owner may have laid it to rest since it was put in line.
         let may_be_asked = host.record.not_before <= now || !host.referrals.is_empty();
         let may_be_asked = may_be_asked && self.opens(now, slot).is_none();
+        let may_be_asked = may_be_asked && !self.rests_as_spent(slot);
+        let may_be_asked = may_be_asked && !self.naps_beside_line(now, slot);
         let host = self.frontier.awake.at(slot);
         let Some(ip) = host.addresses.current(now).filter(|_| may_be_asked) else {
             host.queued_up = false;
@@ -270,6 +272,9 @@ impl Engine {
         step: &mut Step,
     ) {
         let id = self.traffic.next_id();
+        if let Requested::Page { entry, .. } = &requested {
+            self.charge_site(slot, entry);
+        }
         let host = self.frontier.awake.at(slot);
         host.doing = Doing::Fetching(id);
         let (etag, last_modified, depth) = match &requested {

@@ -30,6 +30,7 @@ use crate::requisites::{RecentRequisites, RequisiteCounters};
 use crate::review::RulesFingerprint;
 use crate::rng::Rng;
 use crate::shares::Shares;
+use crate::site_budget::SiteBudgets;
 use crate::time::{OwnTime, Time};
 use crate::traffic::{FLIGHT_BYTES, GATE_BYTES, Traffic};
 use crate::traps::learnt::Patterns;
@@ -347,6 +348,7 @@ impl Engine {
         // A name rests as long as its longest delay, whether or not its host is awake.
         awake * (host + 4 * 16 + 4 * GATE_BYTES)
             + Shares::HEAP_BYTES_MAX
+            + SiteBudgets::HEAP_BYTES_MAX
             + RecentRequisites::HEAP_BYTES_MAX
             + 4 * rows * (back_queue::ENTRY_BYTES + size_of::<Place>())
             + messages * CHUNK_MAX * DISCOVERY_BYTES

@@ -105,6 +105,9 @@ impl Engine {
         if let Some(flow) = &mut self.limits.flow {
             flow.end(flight.charged, report.bytes);
         }
+        if let Requested::Page { entry, .. } = &flight.requested {
+            self.charge_bytes(slot, entry, report.bytes);
+        }
         self.books.counters.answers += 1;
         self.books.counters.bytes += report.bytes;
         report

@@ -91,6 +91,11 @@ impl<K: Copy + Eq + Hash> Gates<K> {
         state.is_some_and(|state| state.flying >= room || state.not_before > now)
     }
 
+    /// Hosts that wait in line.
+    pub fn line(&self, key: K) -> usize {
+        self.by_key.get(&key).map_or(0, |state| state.waiting.len())
+    }
+
     /// Forgets those that nobody uses and whose rest is over.
     fn sweep(&mut self, now: Time) {
         self.by_key.retain(|_, s| s.flying > 0 || !s.waiting.is_empty() || s.not_before > now);

@@ -56,6 +56,12 @@ impl HostRecord {
         self.failing.filter(|_| matches!(self.sleep, Some(SleepPlace::Resting { .. })))
     }
 
+    /// It rests and does not fail: its site has had its share of names or its budget, or it is
+    /// outside its hours.
+    pub fn is_held(&self) -> bool {
+        self.failing.is_none() && matches!(self.sleep, Some(SleepPlace::Resting { .. }))
+    }
+
     /// URLs of it that had their turn: what its budget is measured by. What waits to be visited
     /// again had its turn, too, and was fetched then.
     pub fn had_turns(&self) -> u64 {

@@ -19,8 +19,16 @@ pub const NAP_MIN: Span = Span::secs(30);
 /// An address is good for at least this long, whatever the name server says: names are resolved
 /// up to a nap before the request, and an answer must be of use for one.
 pub const ADDRESS_MIN: Span = Span::secs(60);
-/// A host whose site has had its share of names is looked at again after so long.
-const HELD_REST: Span = Span::secs(600);
+/// A host whose site has had its share of names, or its budget, is looked at again after so long.
+pub(crate) const HELD_REST: Span = Span::secs(600);
+/// Hosts of one site, and hosts in line at one address, that may be awake: this part of all, and no
+/// fewer than so many.
+const CROWD_PART: usize = 4;
+const CROWD_MIN: usize = 64;
+/// A host beyond that sleeps so long before it is looked at again.
+const CROWD_NAP: Span = Span(NAP_MIN.0 + 1);
+/// So many hosts awake are enough as long as look-ups are what is waited for.
+const AWAKE_FOR_LOOKUPS: usize = 3_072;
 /// Requests in a row while others sleep that could be awake.
 pub const TURNS_MAX: u32 = 64;
 
@@ -31,7 +39,11 @@ impl Engine {
             return self.wake_for_requisites(now, step);
         }
         let starving = self.free_slots() > 0 && self.frontier.ready.is_empty();
+        // What a crawl of many hosts waits for at its begin is names, and not hosts to name.
+        let are_enough =
+            self.frontier.awake_limit >= AWAKE_FOR_LOOKUPS && self.traffic.lookups.are_waited_for();
         if starving
+            && !are_enough
             && self.frontier.sleepers.are_waiting(now)
             && self.frontier.awake.len() >= self.frontier.awake_limit
         {
@@ -91,7 +103,8 @@ impl Engine {
         let rest_until = match record.sleep {
             Some(SleepPlace::Resting { run: of, due, .. }) if of == run => {
                 let is_failing = record.failing.is_some();
-                *self.frontier.resting_as(&host, is_failing, &self.config.hours) -= 1;
+                let was_asked = record.answers > 0;
+                *self.frontier.resting_as(&host, (is_failing, was_asked), &self.config.hours) -= 1;
                 // A host with hours is asked when they begin, whatever it lay down for.
                 let is_timed = !is_failing && self.config.hours.of_host(&host).is_some();
                 if is_timed { Time::ZERO } else { due }
@@ -117,11 +130,40 @@ impl Engine {
         let agent = self.config.agent_at(&awake.key);
         let robots = robots.filter(|robots| robots.are_for(agent));
         (awake.robots, awake.referrals, awake.rest_until) = (robots, referrals, rest_until);
+        if self.is_crowd(awake.site) {
+            // Back to sleep, unless somebody else needs it awake.
+            awake.record.not_before = awake.record.not_before.max(now + CROWD_NAP);
+        }
         let slot = self.frontier.awake.insert(awake);
         if is_new || rest.is_some() {
             self.frontier.mark_dirty(slot);
         }
         self.advance(now, slot, step);
+    }
+
+    /// As many hosts as one site, or one address, may have awake.
+    fn crowd_max(&self) -> usize {
+        (self.config.hosts_awake_max / CROWD_PART).max(CROWD_MIN)
+    }
+
+    pub(crate) fn is_crowd(&self, site: u64) -> bool {
+        self.frontier.awake.of_site(site) >= self.crowd_max()
+    }
+
+    /// Whether a host that is due finds so long a line at its address that it sleeps instead.
+    pub(crate) fn naps_beside_line(&mut self, now: Time, slot: u32) -> bool {
+        let host = self.frontier.awake.at(slot);
+        let Some(ip) = host.addresses.current(now).filter(|_| host.referrals.is_empty()) else {
+            return false;
+        };
+        let per_address = self.config.polite.per_address;
+        let line = self.traffic.gateways.line_at(ip, per_address, now);
+        let is_long = line >= self.crowd_max();
+        if is_long {
+            let host = self.frontier.awake.at(slot);
+            host.record.not_before = host.record.not_before.max(now + CROWD_NAP);
+        }
+        is_long
     }
 
     pub(crate) fn resolved(
@@ -177,6 +219,7 @@ impl Engine {
         if host.awaits_robots && host.referrals.is_empty() {
             return;
         }
+        self.rest_if_spent(now, slot);
         let contact = self.first_contact(now, slot);
         let closed = self.close(now, slot);
         let rests = self.frontier.awake.at(slot).rest_until > now;
@@ -287,7 +330,8 @@ impl Engine {
         (record.now_after, record.later_after) = (now.nothing_until(), later.nothing_until());
         if matches!(place, Some(SleepPlace::Resting { .. })) {
             let is_failing = record.failing.is_some();
-            *self.frontier.resting_as(&key, is_failing, &self.config.hours) += 1;
+            let was_asked = record.answers > 0;
+            *self.frontier.resting_as(&key, (is_failing, was_asked), &self.config.hours) += 1;
             if !is_failing {
                 self.frontier.closed_until = self.frontier.closed_until.max(closed_until);
             }

@@ -56,6 +56,7 @@ pub mod screen;
 pub mod seeds;
 mod shares;
 mod sifted;
+mod site_budget;
 mod sitemaps;
 pub mod snapshot;
 mod tally;

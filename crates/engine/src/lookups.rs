@@ -31,6 +31,11 @@ pub(crate) struct Lookups {
 }
 
 impl Lookups {
+    /// Hosts that were never asked wait for look-ups of others: more of them awake would wait, too.
+    pub fn are_waited_for(&self) -> bool {
+        self.all >= RESOLVING_MAX || self.new >= RESOLVING_NEW_MAX
+    }
+
     fn has_room(&self, is_new: bool) -> bool {
         self.all < RESOLVING_MAX && !(is_new && self.new >= RESOLVING_NEW_MAX)
     }

@@ -138,6 +138,12 @@ impl Gateways {
         }
     }
 
+    /// Hosts in line at an address where a request could not begin now.
+    pub fn line_at(&self, ip: IpAddr, per_address: u16, now: Time) -> usize {
+        let is_shut = self.addresses.is_shut(ip, per_address, now);
+        if is_shut { self.addresses.line(ip) } else { 0 }
+    }
+
     pub fn len(&self) -> usize {
         self.names.len() + self.sites.len() + self.addresses.len() + self.doubtful.len()
     }

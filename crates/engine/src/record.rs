@@ -172,10 +172,13 @@ pub enum Refusal {
     /// Its site has more hosts than its pages are worth (`shares`). No URL is refused for that: its
     /// host is held back, and looked at again.
     Names,
+    /// Its site has had its budget of pages or bytes (`site_budget`). No URL is refused for that,
+    /// either.
+    SiteBudget,
 }
 
 impl Refusal {
-    pub const ALL: [Refusal; 21] = [
+    pub const ALL: [Refusal; 22] = [
         Refusal::Scope,
         Refusal::Filter,
         Refusal::Depth,
@@ -197,6 +200,7 @@ impl Refusal {
         Refusal::Size,
         Refusal::Forgotten,
         Refusal::Names,
+        Refusal::SiteBudget,
     ];
 
     /// Only an answer's head tells: whether the rule still refuses it, another request must show.
@@ -206,7 +210,8 @@ impl Refusal {
 
     /// A rule against traps and junk: the owner can lift it by its name.
     pub fn is_liftable(self) -> bool {
-        matches!(self, Refusal::Trap | Refusal::Pattern | Refusal::Names) || self.is_junk()
+        let is_of_hosts = matches!(self, Refusal::Names | Refusal::SiteBudget);
+        is_of_hosts || matches!(self, Refusal::Trap | Refusal::Pattern) || self.is_junk()
     }
 
     /// Junk is no part of the web that the owner meant.
@@ -247,6 +252,7 @@ impl Refusal {
             Refusal::Size => "size",
             Refusal::Forgotten => "forgotten",
             Refusal::Names => "names",
+            Refusal::SiteBudget => "site_budget",
         }
     }
 }

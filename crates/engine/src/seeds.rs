@@ -48,7 +48,9 @@ impl Engine {
 
     fn take_into_scope(&mut self, url: &Url, weight: f64, step: &mut Step) {
         self.config.scope.add(url);
-        self.traffic.seed_hosts.insert(xxh3_64(url.host_key().as_str().as_bytes()));
+        let host = url.host_key();
+        self.traffic.seed_hosts.insert(xxh3_64(host.as_str().as_bytes()));
+        self.traffic.seed_sites.insert(xxh3_64(host.site().as_str().as_bytes()));
         step.rows.push(Row::Seed { url: url.clone(), weight });
     }
 }

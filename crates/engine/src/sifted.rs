@@ -19,6 +19,7 @@ use crate::time::Time;
 use crate::traps;
 use rhumb_page::url::HostKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Hosts that a batch of admissions concerns.
 #[derive(Default)]
@@ -318,7 +319,9 @@ impl Engine {
         self.move_bed(host, &mut record, work, step);
         if is_new_host {
             self.books.counters.hosts += 1;
-            if self.frontier.awake.len() < self.frontier.awake_limit {
+            let site = xxh3_64(host.site().as_str().as_bytes());
+            let has_room = self.frontier.awake.len() < self.frontier.awake_limit;
+            if has_room && !self.is_crowd(site) {
                 self.frontier.sleepers.remove(record.sleep.expect("it was just laid down"));
                 if let Some(opened) = self.clock.reopened {
                     // Its row may have been lost after it was asked.
@@ -370,7 +373,9 @@ impl Engine {
             if let Some(old) = record.sleep.replace(place) {
                 let is_failing = record.failing.is_some();
                 if self.is_resting(old) {
-                    *self.frontier.resting_as(host, is_failing, &self.config.hours) -= 1;
+                    let was_asked = record.answers > 0;
+                    *self.frontier.resting_as(host, (is_failing, was_asked), &self.config.hours) -=
+                        1;
                 }
                 self.frontier.sleepers.remove(old);
                 step.rows.push(Row::Sleep { host: host.clone(), place: old, asleep: false });

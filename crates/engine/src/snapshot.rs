@@ -34,6 +34,8 @@ pub struct EngineSnapshot {
     pub hosts_failing: u64,
     /// Hosts that were not asked yet: their sites have had their share of names in this run.
     pub hosts_held: u64,
+    /// Hosts of sites that have had their budget of pages or bytes in this run.
+    pub hosts_spent: u64,
     /// Hosts that wait for their hours to begin, and when the next of these do.
     pub hosts_closed: u64,
     pub opens: Option<Time>,
@@ -139,6 +141,8 @@ impl Engine {
                 + self.frontier.sleepers.resting_before(),
             hosts_failing: self.frontier.resting.failing,
             hosts_held: self.frontier.resting.held,
+            // At the end all rest but those that have requisites.
+            hosts_spent: if self.limits.is_finishing() { 0 } else { self.frontier.resting.spent },
             hosts_closed: self.frontier.resting.closed,
             opens: self.opens_next(now),
             outbox: self.counters().next_outbox - self.counters().outbox_head,
@@ -212,6 +216,7 @@ impl EngineSnapshot {
             all.hosts_asleep_until += part.hosts_asleep_until;
             all.hosts_failing += part.hosts_failing;
             all.hosts_held += part.hosts_held;
+            all.hosts_spent += part.hosts_spent;
             all.hosts_closed += part.hosts_closed;
             all.opens = [all.opens, part.opens].into_iter().flatten().min();
             all.requisites = all.requisites.plus(&part.requisites);

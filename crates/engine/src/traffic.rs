@@ -9,6 +9,7 @@ use crate::queue::{Entry, Place};
 use crate::record::Role;
 use crate::refresh::past::Visits;
 use crate::shares::Shares;
+use crate::site_budget::SiteBudgets;
 use crate::time::Time;
 use rhumb_neardup::sketch::SKETCH_BYTES;
 use rhumb_page::url::HostKey;
@@ -23,8 +24,11 @@ pub(crate) struct Traffic {
     pub lookups: Lookups,
     pub crowded: Crowded,
     pub shares: Shares,
+    pub sites: SiteBudgets,
     /// Hosts that the owner named, by the hash of their key: they need no leave to be contacted.
     pub seed_hosts: HashSet<u64>,
+    /// Sites that the owner named, by their hash: they have no budget.
+    pub seed_sites: HashSet<u64>,
     /// Names that nobody has, looked up to find out whether any name has an address; their sites.
     pub probes: HashMap<HostKey, u64>,
 }
@@ -97,7 +101,8 @@ impl Traffic {
     pub fn heap_bytes(&self) -> usize {
         self.gateways.len() * GATE_BYTES
             + self.shares.heap_bytes()
-            + self.seed_hosts.len() * 16
+            + self.sites.heap_bytes()
+            + (self.seed_hosts.len() + self.seed_sites.len()) * 16
             + self.flights.len() * FLIGHT_BYTES
     }
 }

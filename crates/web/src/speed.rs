@@ -229,7 +229,10 @@ fn apart(view: &SpeedView, status: &CrawlStatus) -> HtmlTable {
         ),
         (
             "their hours have not begun, or their sites have had their share of names",
-            (view.held_hosts.max(report.hosts_held + report.hosts_closed), view.held_queued),
+            (
+                view.held_hosts.max(report.hosts_held + report.hosts_spent + report.hosts_closed),
+                view.held_queued,
+            ),
             opens.unwrap_or_else(|| "the next run asks more names of a site".to_owned()),
         ),
         (

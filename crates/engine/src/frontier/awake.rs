@@ -154,6 +154,8 @@ pub struct AwakeHosts {
     free: Vec<u32>,
     /// Looked up, never iterated.
     by_host: HashMap<HostKey, u32>,
+    /// How many hosts of each site. Looked up, never iterated.
+    by_site: HashMap<u64, u32>,
     tickets: u32,
 }
 
@@ -169,6 +171,11 @@ impl AwakeHosts {
 
     pub fn is_empty(&self) -> bool {
         self.by_host.is_empty()
+    }
+
+    /// Hosts of one site.
+    pub fn of_site(&self, site: u64) -> usize {
+        self.by_site.get(&site).map_or(0, |hosts| *hosts as usize)
     }
 
     pub fn slot_of(&self, host: &HostKey) -> Option<u32> {
@@ -190,7 +197,7 @@ impl AwakeHosts {
 
     pub fn insert(&mut self, mut awake: Awake) -> u32 {
         awake.ticket = self.next_ticket();
-        let key = awake.key.clone();
+        let (key, site) = (awake.key.clone(), awake.site);
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(awake);
@@ -201,6 +208,7 @@ impl AwakeHosts {
                 (self.slots.len() - 1) as u32
             }
         };
+        *self.by_site.entry(site).or_default() += 1;
         let before = self.by_host.insert(key, slot);
         assert!(before.is_none(), "a host wakes once");
         slot
@@ -209,6 +217,11 @@ impl AwakeHosts {
     pub fn remove(&mut self, slot: u32) -> Awake {
         let awake = self.slots[slot as usize].take().expect("an awake host in this slot");
         self.by_host.remove(&awake.key);
+        let of_site = self.by_site.get_mut(&awake.site).expect("a site with a host awake");
+        *of_site -= 1;
+        if *of_site == 0 {
+            self.by_site.remove(&awake.site);
+        }
         self.free.push(slot);
         awake
     }

@@ -58,6 +58,8 @@ pub(crate) struct Resting {
     pub failing: u64,
     /// Their sites have had their share of names.
     pub held: u64,
+    /// Their sites have had their budget of pages or bytes.
+    pub spent: u64,
     /// Hosts with hours.
     pub closed: u64,
 }
@@ -108,11 +110,17 @@ impl Frontier {
     }
 
     /// The count that a host which rests is part of: of those that fail, of those that have hours,
-    /// or of those whose site has had its share.
-    pub fn resting_as(&mut self, host: &HostKey, is_failing: bool, hours: &Hours) -> &mut u64 {
+    /// or of those whose site has had its share: of names, if it was never asked, else its budget.
+    pub fn resting_as(
+        &mut self,
+        host: &HostKey,
+        (is_failing, was_asked): (bool, bool),
+        hours: &Hours,
+    ) -> &mut u64 {
         match is_failing {
             true => &mut self.resting.failing,
             false if hours.of_host(host).is_some() => &mut self.resting.closed,
+            false if was_asked => &mut self.resting.spent,
             false => &mut self.resting.held,
         }
     }

@@ -1,5 +1,6 @@
 //! The engine on a small stage: what it asks for, when, and in what order.
 
+mod budgets;
 mod choice;
 mod crowds;
 mod cut;

@@ -192,3 +192,16 @@ fn what_http_is_asked_to_wait_https_of_that_name_waits_too() {
     let held = stage.log.windows(2).any(|w| w[1].0.since(w[0].0) >= Span::secs(100));
     assert!(held, "{:?}", stage.told());
 }
+
+#[test]
+fn http_and_https_that_redirect_to_each_other_are_asked_once_each() {
+    let to = |at: &str| [Reply::Moved(url(at))];
+    let mut stage = Stage::new(Config::default())
+        .answers("a.test/", &to("https://a.test/"))
+        .answers("https://a.test/", &to("http://a.test/"))
+        .answers("a.test/deep?x=1", &to("https://a.test/deep?x=1"))
+        .answers("https://a.test/deep?x=1", &to("http://a.test/deep?x=1"))
+        .seed(&["a.test/", "a.test/deep?x=1"]);
+    assert_eq!(stage.run(), StopReason::Finished);
+    assert_eq!(stage.pages().len(), 4, "{:?}", stage.told());
+}

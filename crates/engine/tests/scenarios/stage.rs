@@ -69,6 +69,8 @@ pub struct Stage {
     /// What pages and stylesheets are shown with.
     shown_with: HashMap<Url, Vec<Requisite>>,
     took: HashMap<Url, Span>,
+    /// Bytes of each answer of a host.
+    weight: HashMap<String, u64>,
     /// Hosts that do not answer at all, and between which times.
     silent: HashMap<String, (Time, Time)>,
     addresses: HashMap<String, Vec<Resolution>>,
@@ -108,6 +110,7 @@ impl Stage {
             text_of: HashMap::new(),
             shown_with: HashMap::new(),
             took: HashMap::new(),
+            weight: HashMap::new(),
             silent: HashMap::new(),
             addresses: HashMap::new(),
             dead: HashSet::new(),
@@ -170,6 +173,12 @@ impl Stage {
 
     pub fn takes(mut self, at: &str, span: Span) -> Stage {
         self.took.insert(url(at), span);
+        self
+    }
+
+    /// Each page of this host has so many bytes.
+    pub fn weighs(mut self, host: &str, bytes: u64) -> Stage {
+        self.weight.insert(host.to_owned(), bytes);
         self
     }
 
@@ -416,7 +425,8 @@ impl Stage {
                 Some(missing) => cut_by(missing, self.page_of(&fetch.url, links)),
             }),
         };
-        FetchReport { outcome, status, bytes: 1_000, at: self.now, took, held: true }
+        let bytes = self.weight.get(fetch.url.host()).copied().unwrap_or(1_000);
+        FetchReport { outcome, status, bytes, at: self.now, took, held: true }
     }
 
     fn page_of(&self, at: &Url, links: Vec<Url>) -> PageContent {

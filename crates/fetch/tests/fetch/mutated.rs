@@ -2,6 +2,8 @@
 
 #[path = "../../../../fuzz/mutate.rs"]
 mod mutate;
+#[path = "../../../../fuzz/naming.rs"]
+mod naming;
 #[path = "../../../../fuzz/wire.rs"]
 mod wire;
 
@@ -17,6 +19,25 @@ fn mutated_answers_are_read_within_their_limits() {
     ];
     let words = ["\r\n", "\n", ":", "0\r\n\r\n", "ffff\r\n", "\0", "Content-Length: 9\r\n", "é"];
     mutate::mutate((1, 1_500), &seeds, &words, wire::response);
+}
+
+#[test]
+fn mutated_answers_of_a_name_server_are_addresses_within_bounds_or_failures() {
+    // A head without its number; behind the question, records: A, AAAA, CNAME, and a pointer.
+    let head = |count: u8| [0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0];
+    let a = [0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 127, 0, 0, 9];
+    let six = [&[0xc0, 12, 0, 28, 0, 1, 0, 0, 1, 44, 0, 16][..], &[7; 16]].concat();
+    let cname = [0xc0, 12, 0, 5, 0, 1, 0, 0, 1, 44, 0, 2, 0xc0, 12];
+    let many = a.repeat(40);
+    let seeds = [
+        [&head(1)[..], &a].concat(),
+        [&head(2)[..], &a, &six].concat(),
+        [&head(2)[..], &cname, &a].concat(),
+        [&head(40)[..], &many].concat(),
+        head(0).to_vec(),
+    ];
+    let words = ["\u{c}", "\0\u{1}\0\u{1}", "\u{ff}\u{ff}", "n1\u{4}test"];
+    mutate::mutate((3, 400), &seeds, &words, naming::dns);
 }
 
 #[test]

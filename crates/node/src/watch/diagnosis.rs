@@ -191,6 +191,7 @@ fn way_round(why: Refusal) -> &'static str {
         | Refusal::Login
         | Refusal::Reply
         | Refusal::Names
+        | Refusal::SiteBudget
         | Refusal::Archive => "name this rule in --lift-traps",
         Refusal::Sitemaps => "raise --max-sitemaps-per-host",
         Refusal::MediaType => "add its type to --types",

@@ -9,9 +9,9 @@ use super::printable;
 use rhumb_engine::admit::{self, Reach};
 use rhumb_engine::config::Config;
 use rhumb_engine::error::Error;
+use rhumb_engine::host::HostRecord;
 use rhumb_engine::marks::Marks;
 use rhumb_engine::outcome::FailKind;
-use rhumb_engine::queue::SleepPlace;
 use rhumb_engine::record::{RecordStatus, Refusal, UrlRecord};
 use rhumb_engine::requisites;
 use rhumb_engine::traps::grown::{TrapRule, trap_rule};
@@ -24,6 +24,9 @@ use std::sync::Arc;
 
 const HELD_BACK: &str = "its site has more hosts than its pages are worth: it is looked at again \
                          now and then, and by the next run (--lift-traps names lets it in)";
+const SITE_SPENT: &str = "its site has had the pages or bytes that it is worth in a run: it is \
+                          looked at again now and then, and by the next run (--lift-traps \
+                          site_budget lets it go on)";
 
 /// What reasons are read from.
 pub struct Reasons<'a> {
@@ -42,8 +45,8 @@ impl Reasons<'_> {
         if let (RecordStatus::Queued, Some(kind)) = (record.status, self.failing_host(url)?) {
             return Ok(format!("its host fails: {}; the next run tries it again", failure(kind)));
         }
-        if record.status == RecordStatus::Queued && self.is_held_back(url)? {
-            return Ok(HELD_BACK.to_owned());
+        if let (RecordStatus::Queued, Some(why)) = (record.status, self.held_back(url)?) {
+            return Ok(why.to_owned());
         }
         Ok(match record.status {
             RecordStatus::Queued if record.tries > 0 => {
@@ -64,17 +67,20 @@ impl Reasons<'_> {
         })
     }
 
-    /// Whether the host of a URL rests because its site has had its share of names. One outside its
-    /// hours rests in the same way.
-    fn is_held_back(&self, url: &Url) -> Result<bool, Error> {
+    /// Why the host of a URL rests though it does not fail: its site has had its share of names, or
+    /// its budget. One outside its hours rests in the same way.
+    fn held_back(&self, url: &Url) -> Result<Option<&'static str>, Error> {
         let key = url.host_key();
         let config = self.last.as_ref().and_then(|last| last.config.as_ref());
         let hours = config.and_then(|config| config.hours.of_host(&key));
         let host = self.reader.holding(url).snapshot().host(&key)?.filter(|_| hours.is_none());
-        Ok(host.is_some_and(|host| {
-            let rests = matches!(host.sleep, Some(SleepPlace::Resting { .. }));
-            rests && host.answers == 0 && host.failing.is_none()
-        }))
+        // Where pages are shown with others, hosts rest at the end for that, too.
+        let may_be_spent = config.is_some_and(|config| config.requisites_max.is_none());
+        let why = |host: HostRecord| match host.answers {
+            0 => Some(HELD_BACK),
+            _ => may_be_spent.then_some(SITE_SPENT),
+        };
+        Ok(host.filter(HostRecord::is_held).and_then(why))
     }
 
     /// How the host of a URL fails, if it does so often that it is left alone.
@@ -264,6 +270,7 @@ pub fn rule(why: Refusal) -> &'static str {
         Refusal::Size => "longer than [limits] body_bytes_max, by its Content-Length",
         Refusal::Forgotten => "it was taken down with rhumb forget",
         Refusal::Names => "its site has had its share of hosts",
+        Refusal::SiteBudget => "its site has had its budget of pages or bytes",
     }
 }
 

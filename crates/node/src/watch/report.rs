@@ -104,6 +104,8 @@ pub struct CrawlReport {
     /// Hosts that were not asked yet: their sites have more names than their pages are worth, and
     /// the next run asks more of them.
     pub hosts_held: u64,
+    /// Hosts of sites that have had the pages or bytes that they are worth; the next run goes on.
+    pub hosts_spent: u64,
     /// Hosts that wait for their hours to begin, and when the next of these do.
     pub hosts_closed: u64,
     pub opens: Option<String>,
@@ -172,6 +174,7 @@ impl CrawlReport {
             hosts_asleep: snapshot.hosts_asleep + snapshot.hosts_asleep_until,
             hosts_failing: snapshot.hosts_failing,
             hosts_held: snapshot.hosts_held,
+            hosts_spent: snapshot.hosts_spent,
             hosts_closed: snapshot.hosts_closed,
             opens: snapshot.opens.map(rfc3339),
             next_due: snapshot
@@ -232,6 +235,7 @@ impl CrawlReport {
             stopped_because: last.stopped_because,
             hosts_failing: last.hosts_failing,
             hosts_held: last.hosts_held,
+            hosts_spent: last.hosts_spent,
             hosts_closed: last.hosts_closed,
             opens: last.opens,
             failing_hosts: last.failing_hosts,

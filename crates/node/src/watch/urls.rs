@@ -122,7 +122,8 @@ impl HostPattern {
 pub struct UrlLine {
     pub url: String,
     pub state: UrlState,
-    /// A word: why it was refused or failed, `http_404`, `retry`, `scripted` of a page that says
+    /// A word: why it was refused or failed, `http_404`, `retry`, `rests` of one whose host is held
+    /// back or outside its hours, `scripted` of a page that says
     /// next to nothing without its scripts; none where there is no need.
     pub cause: Option<String>,
     /// The page that names it; none for seeds, and for sitemaps that robots.txt names.
@@ -186,13 +187,13 @@ fn list_part(
         let Some(stretch) = Stretch::find(reader, query, after.as_deref(), left)? else { break };
         let pages = reader.urls_numbered(&stretch.referrers)?;
         for row in rows(reader, query, after.as_deref()) {
-            let Listed { row, state, failing } = row?;
+            let Listed { row, state, host } = row?;
             if left == 0 || row.key_bytes() > &stretch.last[..] {
                 break;
             }
             let found_on = row.record.found_on.page().and_then(|id| pages.get(&id));
             left -= 1;
-            if !take(line(&row, (state, failing), found_on)?) {
+            if !take(line(&row, (state, host), found_on)?) {
                 return Ok(false);
             }
         }
@@ -237,9 +238,20 @@ impl Stretch {
 struct Listed {
     row: UrlRow,
     state: UrlState,
-    /// How its host fails, if it waits there.
-    failing: Option<FailKind>,
+    /// How its host fails, if it waits there; or that it rests.
+    host: HostState,
 }
+
+/// What is to be said of a host where URLs wait.
+#[derive(Clone, Copy, Default)]
+struct HostState {
+    failing: Option<FailKind>,
+    /// Its site has had its share, or it is outside its hours.
+    is_held: bool,
+}
+
+/// The cause of a URL that waits at such a host.
+const RESTS: &str = "rests";
 
 /// The rows that are asked for, behind a key.
 fn rows(
@@ -248,12 +260,12 @@ fn rows(
     after: Option<&[u8]>,
 ) -> impl Iterator<Item = Result<Listed, Error>> {
     let prefix = query.host.as_ref().map_or("", |host| &host.prefix);
-    let mut hosts = FailingHosts { reader, last: None };
+    let mut hosts = WaitingHosts { reader, last: None };
     reader.url_rows(prefix.as_bytes(), after).filter_map(move |row| {
         let listed = row.and_then(|row| {
             let waits = row.record.status == RecordStatus::Queued;
-            let failing = if waits { hosts.failing(row.key_bytes())? } else { None };
-            Ok(UrlState::of(&row.record, failing).map(|state| Listed { row, state, failing }))
+            let host = if waits { hosts.of(row.key_bytes())? } else { HostState::default() };
+            Ok(UrlState::of(&row.record, host.failing).map(|state| Listed { row, state, host }))
         });
         let is_wanted = |listed: &Listed| {
             (query.states.is_empty() || query.states.contains(&listed.state))
@@ -263,42 +275,46 @@ fn rows(
     })
 }
 
-/// How hosts fail. A host's URLs follow each other, so the last host is remembered.
-struct FailingHosts<'a> {
+/// How hosts stand. A host's URLs follow each other, so the last host is remembered.
+struct WaitingHosts<'a> {
     reader: &'a LocalReader,
-    last: Option<(Vec<u8>, Option<FailKind>)>,
+    last: Option<(Vec<u8>, HostState)>,
 }
 
-impl FailingHosts<'_> {
+impl WaitingHosts<'_> {
     /// Of the host that the key of a URL begins with.
-    fn failing(&mut self, key: &[u8]) -> Result<Option<FailKind>, Error> {
+    fn of(&mut self, key: &[u8]) -> Result<HostState, Error> {
         let host = key.split(|&byte| byte == b'/').next().unwrap_or_default();
-        if let Some((last, failing)) = &self.last
+        if let Some((last, state)) = &self.last
             && last == host
         {
-            return Ok(*failing);
+            return Ok(*state);
         }
         let host_key = std::str::from_utf8(host).ok().and_then(HostKey::from_text);
         let record = match host_key {
             Some(host_key) => self.reader.holding_host(&host_key).snapshot().host(&host_key)?,
             None => None,
         };
-        let failing = record.and_then(|record| record.rests_for());
-        self.last = Some((host.to_vec(), failing));
-        Ok(failing)
+        let state = record.map_or(HostState::default(), |record| HostState {
+            failing: record.rests_for(),
+            is_held: record.is_held(),
+        });
+        self.last = Some((host.to_vec(), state));
+        Ok(state)
     }
 }
 
 fn line(
     row: &UrlRow,
-    (state, failing): (UrlState, Option<FailKind>),
+    (state, host): (UrlState, HostState),
     found_on: Option<&Url>,
 ) -> Result<UrlLine, Error> {
     let record = &row.record;
+    let word = host.failing.map(FailKind::word).or_else(|| host.is_held.then_some(RESTS));
     Ok(UrlLine {
         url: row.url()?.as_str().to_owned(),
         state,
-        cause: failing.map(|kind| kind.word().to_owned()).or_else(|| cause(record)),
+        cause: word.map(str::to_owned).or_else(|| cause(record)),
         found_on: found_on.map(|url| url.as_str().to_owned()),
         depth: record.depth,
         status: (record.http_status != 0).then_some(record.http_status),

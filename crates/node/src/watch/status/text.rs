@@ -29,6 +29,13 @@ pub fn of_status(status: &CrawlStatus) -> String {
              (--lift-traps names lets them in)\n"
         );
     }
+    if status.report.hosts_spent > 0 {
+        let spent = HumanCount(status.report.hosts_spent);
+        text += &format!(
+            "held back: {spent} hosts of sites that have had the pages or bytes that they are \
+             worth (--lift-traps site_budget lets them go on)\n"
+        );
+    }
     if status.report.links_beyond > 0 {
         let beyond = counted(status.report.links_beyond, "link", "links");
         text += &format!("not followed: {beyond} beyond the first of pages with too many\n");
