@@ -55,6 +55,7 @@ pub(super) async fn exchange(
 ) -> Result<Response, FetchFailure> {
     connection.tee.begin(HEADS_MAX * limits.header_bytes_max);
     let was_used = std::mem::replace(&mut connection.is_used, true);
+    connection.tee.lock().expects_silence = was_used;
     let mut watch = Watch::new(limits, started, Instant::now());
     let mut timer = pin!(tokio::time::sleep_until(watch.next.into()));
 

@@ -44,6 +44,8 @@ pub(super) struct Copied {
     pub is_full: bool,
     /// The next read that finds nothing is to ask the kernel whether the other end has gone.
     pub ask_kernel: bool,
+    /// Nothing may be here when the next request is written: it would be taken for its answer.
+    pub expects_silence: bool,
 }
 
 /// A handle on the copy.
@@ -251,6 +253,10 @@ impl AsyncWrite for TeeStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        // Asked between two system calls: a task that waits for its turn is late by milliseconds.
+        if std::mem::take(&mut self.tee.lock().expects_silence) && self.wire.poll_end().is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
         let polled = self.wire.poll_write(cx, buf);
         if let Poll::Ready(Ok(written)) = &polled {
             self.tee.lock().sent.extend_from_slice(&buf[..*written]);

@@ -1,5 +1,6 @@
 //! The copy against what it is a copy of, through take-overs, losses and two owners at once.
 
+#[allow(dead_code, reason = "nodes, in crates/rhumb/tests/crawl/cluster, need more of it")]
 mod bucket;
 mod killed;
 mod objects;

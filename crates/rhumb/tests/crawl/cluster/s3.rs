@@ -61,7 +61,7 @@ fn a_node_over_s3_loses_nothing_when_the_answer_of_each_put_is_lost_in_turn() {
         bucket.forget();
         bucket.set(Faults { lost_of_each: Some((LOST_OF, lost)), ..Faults::default() });
         let site = Site::serve(web(300));
-        let mut cluster = Cluster::over_s3(site, BUCKET, bucket.port(), 2);
+        let mut cluster = Cluster::over_s3(site, (BUCKET, bucket.port()), 2, &[]);
         cluster.start("one", &[]);
         cluster.finish();
         assert_whole(&cluster);
