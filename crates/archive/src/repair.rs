@@ -4,8 +4,8 @@
 //! Only the last file can be torn: the next one is begun after the one before was synced. Little of
 //! it must be read: a line of the index part is written after its record was synced, so the file is
 //! whole up to the last record that the part names, and a record behind it was never promised. A
-//! part that is missing, has a hole or contradicts its file is made again from the file. The bytes that are cut
-//! lie behind the position that the caller synced last, or are one torn record.
+//! part that is missing, has a hole or contradicts its file is made again from the file. The bytes
+//! that are cut lie behind the position that the caller synced last, or are one torn record.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
