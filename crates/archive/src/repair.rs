@@ -4,14 +4,12 @@
 //! Only the last file can be torn: the next one is begun after the one before was synced. Little of
 //! it must be read: a line of the index part is written after its record was synced, so the file is
 //! whole up to the last record that the part names, and a record behind it was never promised. A
-//! part that is missing or contradicts its file is made again from the file. The bytes that are cut
-//! lie behind the position that the caller synced last, or are one torn record.
+//! part that is missing, has a hole or contradicts its file is made again from the file. The bytes
+//! that are cut lie behind the position that the caller synced last, or are one torn record.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
-
-use memchr::memrchr;
 
 use crate::cdxj::{CdxjEntry, LINE_BYTES_MAX};
 use crate::error::ArchiveError;
@@ -94,26 +92,33 @@ fn repair_from(warc: &Path, part: &Path, last: &CdxjEntry) -> Result<u64, Archiv
 }
 
 /// The last whole line of a part, which is cut behind it; `None` if there is no part, no line, or
-/// something else in it.
+/// something else in it: a power cut leaves holes wherever it was not synced.
 fn last_entry(part: &Path) -> Result<Option<CdxjEntry>, ArchiveError> {
     let io = |error| ArchiveError::io(part, "read", error);
-    let mut file = match File::open(part) {
-        Ok(file) => file,
+    let mut lines = match File::open(part) {
+        Ok(file) => BufReader::new(file),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
     };
-    let length = file.metadata().map_err(io)?.len();
-    // Room for a whole line and a torn one behind it.
-    let start = length.saturating_sub(2 * LINE_BYTES_MAX as u64);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start)).map_err(io)?;
-    file.take(2 * LINE_BYTES_MAX as u64).read_to_end(&mut bytes).map_err(io)?;
-    let Some(newline) = memrchr(b'\n', &bytes) else {
-        return Ok(None);
-    };
-    cut(part, start + newline as u64 + 1)?;
-    let line_start = memrchr(b'\n', &bytes[..newline]).map_or(0, |before| before + 1);
-    Ok(CdxjEntry::parse(&bytes[line_start..newline]))
+    let (mut last, mut end, mut line) = (None::<CdxjEntry>, 0, Vec::new());
+    loop {
+        line.clear();
+        let mut one = lines.by_ref().take(LINE_BYTES_MAX as u64);
+        end += one.read_until(b'\n', &mut line).map_err(io)? as u64;
+        if line.last() != Some(&b'\n') {
+            end -= line.len() as u64;
+            break;
+        }
+        let entry = CdxjEntry::parse(&line).filter(|_| !line.contains(&0));
+        let after = last.as_ref().map(|last| last.offset);
+        let Some(entry) = entry.filter(|entry| after.is_none_or(|after| entry.offset > after))
+        else {
+            return Ok(None);
+        };
+        last = Some(entry);
+    }
+    cut(part, end)?;
+    Ok(last)
 }
 
 /// Shortens a file, if it is longer.

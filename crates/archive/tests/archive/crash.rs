@@ -54,6 +54,25 @@ fn a_part_torn_at_any_byte_is_completed_from_its_warc() {
     }
 }
 
+/// Parts are not synced while their file grows.
+#[test]
+fn a_part_in_which_a_power_cut_left_a_hole_is_made_again() {
+    let dir = scratch();
+    write_captures(dir.path(), 3, 0);
+    let part = part_of(dir.path());
+    let whole = fs::read(&part).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        for length in [1, 20, 512] {
+            let mut holed = whole.clone();
+            let end = whole.len().min(at + length);
+            holed[at..end].fill(0);
+            fs::write(&part, holed).unwrap();
+            drop(open(dir.path(), WriterLimits::default()));
+            assert_eq!(fs::read(&part).unwrap(), whole, "{length} bytes at {at}");
+        }
+    }
+}
+
 #[test]
 fn a_part_that_contradicts_its_warc_is_made_again() {
     let dir = scratch();

@@ -32,7 +32,7 @@ const CALLS: [&str; 14] = [
 /// Those that want room.
 const FILLING: [&str; 6] = ["write", "writev", "pwrite64", "fallocate", "openat", "mkdir"];
 /// Of one kind of call that is made more often than this, so many are drawn.
-const DRAWN: usize = 3;
+const DRAWN: usize = 2;
 /// A run that hangs is a failure, too; nothing here takes a tenth of it.
 const SECONDS_MAX: &str = "120";
 
@@ -136,7 +136,7 @@ fn rows(dir: &Path) -> UrlRows {
 /// All calls of a kind, or some of many.
 fn some(count: u64, rng: &mut Rng) -> Vec<u64> {
     match count {
-        0..=3 => (1..=count).collect(),
+        0..=2 => (1..=count).collect(),
         _ => (0..DRAWN).map(|_| 1 + rng.draw() % count).collect(),
     }
 }
