@@ -91,7 +91,8 @@ pub struct WrittenSettings {
     pub max_requisites_per_page: Option<u32>,
 
     /// Do without rules against traps and junk: none, all, or names with commas (trap, pattern,
-    /// wiki_view, feed, api, list_order, snapshot, login, reply, archive, names, site_budget) [none]
+    /// wiki_view, feed, api, list_order, snapshot, login, reply, archive, names, site_budget)
+    /// [none]
     #[arg(long, value_name = "RULES", help_heading = "Where to go")]
     pub lift_traps: Option<LiftList>,
 

@@ -5,7 +5,7 @@ use crate::killed::web;
 use crate::site::{Site, pages_in_archive, reachable};
 
 #[test]
-#[ignore = "not yet run beside others: this machine had no time for it"]
+#[ignore = "asks for 0, 11 and 1,196 pages twice in three runs: open"]
 fn three_nodes_find_every_page_and_never_ask_a_host_twice_at_once() {
     let mut cluster = Cluster::of(Site::serve(web(2_000)), 4, &[]);
     // Together: each wants what it has not yet heard that another has.

@@ -34,7 +34,8 @@ fn crawl_killed(pages: u32, kills: u32, seed: u64) {
             cluster.kill(node);
             killed += 1;
             if rng.draw().is_multiple_of(2) {
-                std::fs::remove_dir_all(cluster.dir(node)).unwrap();
+                // One that was killed at once has none yet.
+                let _ = std::fs::remove_dir_all(cluster.dir(node));
             }
             cluster.start(node, &[]);
         }
@@ -50,7 +51,7 @@ fn crawl_killed(pages: u32, kills: u32, seed: u64) {
 }
 
 #[test]
-#[ignore = "not yet run beside others: this machine had no time for it"]
+#[ignore = "takes minutes, and was not run to its end"]
 fn nodes_that_are_killed_at_random_lose_no_page() {
     crawl_killed(2_500, 5, 5);
 }

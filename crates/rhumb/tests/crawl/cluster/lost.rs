@@ -83,7 +83,7 @@ fn a_node_that_is_told_to_leave_repeats_nothing_and_one_that_comes_back_finds_it
 }
 
 #[test]
-#[ignore = "not yet run beside others: this machine had no time for it"]
+#[ignore = "two pieces are left behind: open"]
 fn what_nobody_had_when_the_crawl_was_stopped_is_made_whole_by_whoever_comes() {
     let mut cluster = Cluster::of(Site::serve(web(1_000)), 2, &[]);
     cluster.start("one", &[]);
@@ -106,7 +106,6 @@ fn what_nobody_had_when_the_crawl_was_stopped_is_made_whole_by_whoever_comes() {
 }
 
 #[test]
-#[ignore = "not yet run beside others: this machine had no time for it"]
 fn a_node_that_others_cannot_reach_is_told_of_and_nothing_ends_without_it() {
     let mut cluster = Cluster::of(Site::serve(web(400)), 4, &[]);
     cluster.start("one", &[]);

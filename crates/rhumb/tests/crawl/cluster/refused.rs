@@ -59,7 +59,6 @@ fn what_cannot_be_is_refused_with_what_to_do_and_damages_nothing() {
 }
 
 #[test]
-#[ignore = "not yet run beside others: this machine had no time for it"]
 fn a_node_of_another_version_that_says_more_is_understood_and_its_version_told() {
     let mut cluster = Cluster::of(Site::serve(web(400)), 4, &[]);
     cluster.done("pause", &[]);
